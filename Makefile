@@ -1,0 +1,50 @@
+# `make run` and `make test` do everything; `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test style types sdk lock clean
+
+help: ## List the targets
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Create .venv and install the locked dependencies
+
+$(STAMP): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Waylink needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "Python has no venv module; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	@echo "Installing the locked dependencies ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+run: setup ## Start MongoDB, the service and the demo site; Ctrl-C stops them
+	@$(BIN)/python -m demo_site
+
+test: setup ## Check style and types, run every test
+	@$(BIN)/python -m tests.browser_setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/pytest
+
+style: setup ## Check style, and say what to change
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: setup ## Check types
+	@$(BIN)/mypy
+
+sdk: setup ## Build sdk_dist/ from sdk_src/
+	@$(BIN)/python -m sdk_build
+
+lock: setup ## Renew requirements.lock from pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
+	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --quiet --upgrade -o requirements.lock
+
+clean: ## Remove what setup and tests made; data/ stays
+	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache test-results

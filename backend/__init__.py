@@ -1,0 +1,1 @@
+"""Waylink: a dynamic-link service that you host yourself."""

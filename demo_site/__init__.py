@@ -1,0 +1,1 @@
+"""A small shop that uses Waylink as a site owner would."""
