@@ -1,0 +1,81 @@
+"""The ASGI application: wiring only."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from typing import Any
+
+from quart import Quart
+
+from backend.api_host import ApiHost
+from backend.current import Clock, Resources, attach
+from backend.settings import Settings, load_settings
+from backend.storage.database import open_database
+
+Scope = MutableMapping[str, Any]
+
+
+def utc_now() -> datetime:
+    """The time now."""
+    return datetime.now(UTC)
+
+
+def create_app(settings: Settings | None = None, clock: Clock = utc_now) -> Service:
+    """The ASGI application for these settings (the environment's by default).
+
+    It opens its database, and starts a MongoDB server where none is configured, when the ASGI server starts
+    it, and closes what it opened when the server stops.
+    """
+    return Service(settings or load_settings(), clock)
+
+
+class Service:
+    """Sends each request to the API or, by its host name, to the redirector."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self.settings = settings
+        self.resources: Resources
+        self.api: Quart
+        self._clock = clock
+        self._api_host = ApiHost(settings.base_url)
+        self._opened = AsyncExitStack()
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+        else:
+            await self.api(scope, receive, send)  # type: ignore[arg-type]
+
+    async def startup(self) -> None:
+        """Open what requests need."""
+        database = await self._opened.enter_async_context(open_database(self.settings))
+        self.resources = Resources(self.settings, database, self._clock)
+        self.api = create_api(self.resources)
+        await self.api.startup()
+        self._opened.push_async_callback(self.api.shutdown)
+
+    async def shutdown(self) -> None:
+        """Close what startup opened, last opened first."""
+        await self._opened.aclose()
+
+    async def _lifespan(self, receive: Any, send: Any) -> None:
+        await receive()
+        try:
+            await self.startup()
+        except Exception as error:
+            await self.shutdown()
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            raise
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.shutdown()
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+def create_api(resources: Resources) -> Quart:
+    """The Quart application of the API host."""
+    api = Quart("backend")
+    attach(api, resources)
+    return api

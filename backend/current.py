@@ -1,0 +1,41 @@
+"""What a request handler works with: the settings, the database and the clock of the app that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from quart import Quart, current_app
+
+from backend.domain.short_urls import ShortUrlForm
+from backend.settings import Settings
+from backend.storage.mongo import Database
+
+_KEY = "waylink"
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What lives as long as the app. `clock` gives the time in UTC; tests pass their own."""
+
+    settings: Settings
+    database: Database
+    clock: Clock
+
+    @property
+    def short_url_form(self) -> ShortUrlForm:
+        """How this service writes short URLs."""
+        return ShortUrlForm(self.settings.port if self.settings.local_short_urls else None)
+
+
+def attach(app: Quart, resources: Resources) -> None:
+    """Give the app its resources."""
+    app.extensions[_KEY] = resources
+
+
+def resources() -> Resources:
+    """The resources of the app that handles this request."""
+    found: Resources = current_app.extensions[_KEY]
+    return found

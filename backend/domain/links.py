@@ -1,0 +1,48 @@
+"""Links: a short URL (domain and path) and where it leads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum, StrEnum
+from typing import Any
+
+
+class Behavior(IntEnum):
+    """What a phone does with a link (contract, "Link input fields")."""
+
+    BROWSER = 1
+    APP = 2
+
+
+class CreatedBy(StrEnum):
+    """The kind of key that a link was made with (contract, "List links")."""
+
+    DASHBOARD = "api_user"
+    REST = "api_rest"
+    SDK = "sdk"
+
+
+UTM_FIELDS = ("utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content")
+SOCIAL_FIELDS = ("social_title", "social_description", "social_image_url")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A dynamic link. `utm` and `social` hold only the fields that are set, by their contract names."""
+
+    id: str
+    org_id: str
+    domain: str
+    path: str
+    destination_url: str
+    link_name: str
+    created_at: datetime
+    modified_at: datetime
+    is_enabled: bool = True
+    ios_behavior: Behavior = Behavior.BROWSER
+    android_behavior: Behavior = Behavior.BROWSER
+    utm: dict[str, str] = field(default_factory=dict)
+    social: dict[str, str] = field(default_factory=dict)
+    custom_data: dict[str, Any] | None = None
+    created_by: CreatedBy = CreatedBy.REST

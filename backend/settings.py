@@ -1,0 +1,143 @@
+"""The service's settings: one frozen dataclass, read from `WAYLINK_*` environment variables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values
+
+PREFIX = "WAYLINK_"
+
+
+class InvalidSetting(ValueError):
+    """A setting has a value that can't be used; the message names the variable and the rule."""
+
+    def __init__(self, variable: str, value: str, rule: str) -> None:
+        super().__init__(f"{variable} is {value!r}, but it must be {rule}.")
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 < port < 65536:
+        raise ValueError
+    return port
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _flag(text: str) -> bool:
+    return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[text.lower()]
+
+
+def _web_address(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError
+    return text.rstrip("/")
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def setting(default: Any, parse: Callable[[str], Any], rule: str, help_text: str) -> Any:
+    """A settings field: `parse` turns the variable's text into the value, `rule` completes "it must be"."""
+    return field(default=default, metadata={"parse": parse, "rule": rule, "help": help_text})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set. `Settings()` holds the defaults; `load_settings` reads the environment."""
+
+    host: str = setting("127.0.0.1", str, "an address", "Address that the service listens on.")
+    port: int = setting(8080, _port, "a port from 1 to 65535", "Port that the service listens on.")
+    base_url: str = setting(
+        "",
+        _web_address,
+        "an http or https address without query",
+        "Public address of the API; its host name serves the API, every other host name is a link domain. "
+        "Default: http://localhost:PORT.",
+    )
+    mongodb_uri: str | None = setting(
+        None,
+        str,
+        "a MongoDB URI",
+        "MongoDB replica set to use. Unset: the service starts a mongod of its own.",
+    )
+    mongodb_database: str = setting("waylink", str, "a database name", "Name of the MongoDB database.")
+    data_dir: Path = setting(
+        Path("data"),
+        Path,
+        "a folder",
+        "Folder for clicks not shipped yet, and for the service's own MongoDB.",
+    )
+    demo_port: int = setting(8081, _port, "a port from 1 to 65535", "Port of the demo site (`make run`).")
+    local_short_urls: bool = setting(
+        False,
+        _flag,
+        "true or false",
+        "Give short URLs on *.localhost domains as http with the service's port, so that they open on this "
+        "machine without TLS. `make run` turns it on.",
+    )
+    rate_limit: int = setting(
+        600, _positive, "a whole number above 0", "REST requests a minute for each key."
+    )
+    trusted_proxies: tuple[str, ...] = setting(
+        (),
+        _words,
+        "addresses or networks, separated by commas",
+        "Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.",
+    )
+    workers: int = setting(1, _positive, "a whole number above 0", "Worker processes of the service.")
+
+    def __post_init__(self) -> None:
+        if not self.base_url:
+            object.__setattr__(self, "base_url", f"http://localhost:{self.port}")
+
+
+def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = Path(".env")) -> Settings:
+    """Read the settings from `environment` (the process's own by default), and `dotenv` behind it.
+
+    Raises InvalidSetting for a value that breaks its rule. An empty value counts as unset.
+    """
+    given = _from_dotenv(dotenv) | dict(os.environ if environment is None else environment)
+    items = {variable_name(item): item for item in fields(Settings)}
+    return Settings(
+        **{
+            items[name].name: _parse(items[name], text)
+            for name, text in given.items()
+            if name in items and text
+        }
+    )
+
+
+def unknown_variables(environment: Mapping[str, str]) -> list[str]:
+    """`WAYLINK_` variables that no setting has: most likely misspelt."""
+    known = {variable_name(item) for item in fields(Settings)}
+    return sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+
+
+def variable_name(item: Field[Any]) -> str:
+    """The environment variable of a settings field."""
+    return PREFIX + item.name.upper()
+
+
+def _from_dotenv(path: Path) -> dict[str, str]:
+    return {name: text for name, text in dotenv_values(path).items() if text is not None}
+
+
+def _parse(item: Field[Any], text: str) -> Any:
+    try:
+        return item.metadata["parse"](text)
+    except (ValueError, KeyError):
+        raise InvalidSetting(variable_name(item), text, item.metadata["rule"]) from None

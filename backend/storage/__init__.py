@@ -1,0 +1,1 @@
+"""What is kept, in MongoDB: one file a collection. Nothing outside this package imports the driver."""

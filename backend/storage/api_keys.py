@@ -1,0 +1,59 @@
+"""The `api_keys` collection: hashes of keys, never the keys."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from pymongo import IndexModel, ReturnDocument
+
+from backend.domain.api_keys import ApiKey, KeyKind
+from backend.storage.mongo import Database
+
+NAME = "api_keys"
+INDEXES = [IndexModel("key_hash", unique=True), IndexModel([("org_id", 1), ("created_at", 1)])]
+
+
+class UnknownKey(LookupError):
+    """No key of the organization has this id."""
+
+    def __init__(self, key_id: str) -> None:
+        super().__init__(
+            f"There is no key with the id {key_id!r}; `waylink key list --org ID` shows the ids."
+        )
+
+
+async def insert_api_key(database: Database, key: ApiKey) -> None:
+    """Store a new key."""
+    document = asdict(key)
+    await database[NAME].insert_one({"_id": document.pop("id"), **document})
+
+
+async def find_active_key(database: Database, key_hash: str) -> ApiKey | None:
+    """The key with this hash, unless there is none or it was revoked."""
+    document = await database[NAME].find_one({"key_hash": key_hash, "revoked_at": None})
+    return _from_document(document) if document else None
+
+
+async def list_api_keys(database: Database, org_id: str) -> list[ApiKey]:
+    """Every key of the organization, revoked ones included, oldest first."""
+    cursor = database[NAME].find({"org_id": org_id}).sort("created_at", 1)
+    return [_from_document(document) async for document in cursor]
+
+
+async def revoke_api_key(database: Database, key_id: str, now: datetime) -> ApiKey:
+    """Revoke a key; a key revoked before keeps its first time. Raises UnknownKey."""
+    document = await database[NAME].find_one_and_update(
+        {"_id": key_id},
+        [{"$set": {"revoked_at": {"$ifNull": ["$revoked_at", now]}}}],
+        return_document=ReturnDocument.AFTER,
+    )
+    if document is None:
+        raise UnknownKey(key_id)
+    return _from_document(document)
+
+
+def _from_document(document: dict[str, Any]) -> ApiKey:
+    values = {name: value for name, value in document.items() if name != "_id"}
+    return ApiKey(id=document["_id"], **values | {"kind": KeyKind(document["kind"])})

@@ -1,0 +1,39 @@
+"""The `domains` collection: the host names of link domains, each owned by one organization."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pymongo import IndexModel
+from pymongo.errors import DuplicateKeyError
+
+from backend.storage.mongo import Database
+
+NAME = "domains"
+INDEXES = [IndexModel("org_id")]
+
+
+class DomainTaken(ValueError):
+    """The domain belongs to another organization."""
+
+    def __init__(self, domain: str) -> None:
+        super().__init__(f"The domain {domain} already belongs to another organization.")
+
+
+async def insert_domain(database: Database, domain: str, org_id: str, now: datetime) -> None:
+    """Give a domain to an organization; nothing changes if it has it already. Raises DomainTaken."""
+    try:
+        await database[NAME].insert_one({"_id": domain, "org_id": org_id, "created_at": now})
+    except DuplicateKeyError:
+        if not await is_domain_of(database, domain, org_id):
+            raise DomainTaken(domain) from None
+
+
+async def is_domain_of(database: Database, domain: str, org_id: str) -> bool:
+    """Whether the domain is configured for the organization."""
+    return await database[NAME].find_one({"_id": domain, "org_id": org_id}, {"_id": 1}) is not None
+
+
+async def list_domains(database: Database, org_id: str) -> list[str]:
+    """The organization's domains, in order of the alphabet."""
+    return [document["_id"] async for document in database[NAME].find({"org_id": org_id}).sort("_id", 1)]

@@ -1,0 +1,81 @@
+"""The `links` collection. Every query that acts for an organization carries its id."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from pymongo import DESCENDING, IndexModel
+from pymongo.errors import DuplicateKeyError
+
+from backend.domain.links import Behavior, CreatedBy, Link
+from backend.storage.mongo import Database
+
+NAME = "links"
+NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
+INDEXES = [
+    IndexModel([("domain", 1), ("path", 1)], unique=True),
+    IndexModel([("org_id", 1), *NEWEST_FIRST]),
+    IndexModel([("org_id", 1), ("created_by", 1), *NEWEST_FIRST]),
+]
+
+
+class PathTaken(ValueError):
+    """The path is already used on the domain."""
+
+
+async def insert_link(database: Database, link: Link) -> None:
+    """Store a new link; raises PathTaken, as the unique index on domain and path decides."""
+    try:
+        await database[NAME].insert_one(_to_document(link))
+    except DuplicateKeyError:
+        raise PathTaken(link.path) from None
+
+
+async def find_link(database: Database, link_id: str, org_id: str) -> Link | None:
+    """The organization's link with this id."""
+    return _from_found(await database[NAME].find_one({"_id": link_id, "org_id": org_id}))
+
+
+async def find_link_at(database: Database, domain: str, path: str, org_id: str) -> Link | None:
+    """The organization's link with this short URL."""
+    return _from_found(await database[NAME].find_one({"domain": domain, "path": path, "org_id": org_id}))
+
+
+async def resolve_link(database: Database, domain: str, path: str) -> Link | None:
+    """The link that a visitor asks for, whoever owns it."""
+    return _from_found(await database[NAME].find_one({"domain": domain, "path": path}))
+
+
+async def count_links(database: Database, org_id: str, created_by: CreatedBy | None = None) -> int:
+    """How many links the organization has, enabled and disabled."""
+    return int(await database[NAME].count_documents(_owned(org_id, created_by)))
+
+
+async def list_links(
+    database: Database, org_id: str, *, skip: int, limit: int, created_by: CreatedBy | None = None
+) -> list[Link]:
+    """A page of the organization's links, newest first."""
+    cursor = database[NAME].find(_owned(org_id, created_by)).sort(NEWEST_FIRST).skip(skip).limit(limit)
+    return [_from_document(document) async for document in cursor]
+
+
+def _owned(org_id: str, created_by: CreatedBy | None) -> dict[str, str]:
+    return {"org_id": org_id} | ({"created_by": created_by.value} if created_by else {})
+
+
+def _to_document(link: Link) -> dict[str, Any]:
+    document = asdict(link)
+    return {"_id": document.pop("id"), **document}
+
+
+def _from_found(document: dict[str, Any] | None) -> Link | None:
+    return _from_document(document) if document else None
+
+
+def _from_document(document: dict[str, Any]) -> Link:
+    values = {name: value for name, value in document.items() if name != "_id"}
+    values["ios_behavior"] = Behavior(values["ios_behavior"])
+    values["android_behavior"] = Behavior(values["android_behavior"])
+    values["created_by"] = CreatedBy(values["created_by"])
+    return Link(id=document["_id"], **values)

@@ -1,0 +1,35 @@
+"""The driver's types and errors, under the names that the rest of the service uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from motor.motor_asyncio import AsyncIOMotorClientSession, AsyncIOMotorDatabase
+from pymongo import WriteConcern
+from pymongo.errors import AutoReconnect, PyMongoError, ServerSelectionTimeoutError
+from pymongo.read_concern import ReadConcern
+
+Document: TypeAlias = dict[str, Any]
+if TYPE_CHECKING:
+    Database: TypeAlias = AsyncIOMotorDatabase[Document]
+else:  # the driver's class takes no parameters at run time
+    Database = AsyncIOMotorDatabase
+Session: TypeAlias = AsyncIOMotorClientSession
+
+# The server can't be reached now: the caller may try again.
+STORAGE_UNREACHABLE = (ServerSelectionTimeoutError, AutoReconnect)
+StorageError = PyMongoError
+
+
+async def ping(database: Database) -> None:
+    """Return when the server answers; raises one of STORAGE_UNREACHABLE."""
+    await database.command("ping")
+
+
+async def in_transaction(database: Database, work: Callable[[Session], Coroutine[Any, Any, None]]) -> None:
+    """Run `work` in one transaction, again where the server asks for it: all of it is stored, or nothing."""
+    async with await database.client.start_session() as session:
+        await session.with_transaction(
+            work, read_concern=ReadConcern("snapshot"), write_concern=WriteConcern("majority")
+        )

@@ -1,0 +1,73 @@
+"""The `organizations` collection."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pymongo import IndexModel, ReturnDocument
+
+from backend.domain.organizations import Organization
+from backend.storage.mongo import Database
+
+NAME = "organizations"
+INDEXES = [IndexModel("name")]
+
+
+class UnknownOrganization(LookupError):
+    """No organization has this id."""
+
+    def __init__(self, org_id: str) -> None:
+        super().__init__(
+            f"There is no organization with the id {org_id!r}; `waylink organization list` shows them."
+        )
+
+
+async def insert_organization(database: Database, organization: Organization) -> None:
+    """Store a new organization."""
+    await database[NAME].insert_one(
+        {
+            "_id": organization.id,
+            "name": organization.name,
+            "created_at": organization.created_at,
+            "subscription_until": organization.subscription_until,
+        }
+    )
+
+
+async def get_organization(database: Database, org_id: str) -> Organization:
+    """The organization; raises UnknownOrganization."""
+    document = await database[NAME].find_one({"_id": org_id})
+    if document is None:
+        raise UnknownOrganization(org_id)
+    return _from_document(document)
+
+
+async def find_organization_by_name(database: Database, name: str) -> Organization | None:
+    """The oldest organization of this name, if there is one; names need not be unique."""
+    document = await database[NAME].find_one({"name": name}, sort=[("created_at", 1)])
+    return _from_document(document) if document else None
+
+
+async def list_organizations(database: Database) -> list[Organization]:
+    """Every organization, by name."""
+    return [_from_document(document) async for document in database[NAME].find().sort("name", 1)]
+
+
+async def set_subscription(database: Database, org_id: str, until: datetime | None) -> Organization:
+    """Let the paid subscription run until `until` (None: no subscription); raises UnknownOrganization."""
+    document = await database[NAME].find_one_and_update(
+        {"_id": org_id}, {"$set": {"subscription_until": until}}, return_document=ReturnDocument.AFTER
+    )
+    if document is None:
+        raise UnknownOrganization(org_id)
+    return _from_document(document)
+
+
+def _from_document(document: dict[str, Any]) -> Organization:
+    return Organization(
+        id=document["_id"],
+        name=document["name"],
+        created_at=document["created_at"],
+        subscription_until=document.get("subscription_until"),
+    )

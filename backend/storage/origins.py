@@ -1,0 +1,30 @@
+"""The `origins` collection: an organization's Allowed Web Origins (contract, SDK rule 9)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pymongo import IndexModel
+
+from backend.storage.mongo import Database
+
+NAME = "origins"
+INDEXES = [IndexModel([("org_id", 1), ("origin", 1)], unique=True), IndexModel("origin")]
+
+
+async def add_origin(database: Database, origin: str, org_id: str, now: datetime) -> None:
+    """Allow an origin; nothing changes if it is allowed already."""
+    await database[NAME].update_one(
+        {"org_id": org_id, "origin": origin}, {"$setOnInsert": {"created_at": now}}, upsert=True
+    )
+
+
+async def remove_origin(database: Database, origin: str, org_id: str) -> bool:
+    """Stop allowing an origin; False if it was not allowed."""
+    return (await database[NAME].delete_one({"org_id": org_id, "origin": origin})).deleted_count == 1
+
+
+async def list_origins(database: Database, org_id: str) -> list[str]:
+    """The organization's allowed origins, in order of the alphabet."""
+    cursor = database[NAME].find({"org_id": org_id}).sort("origin", 1)
+    return [document["origin"] async for document in cursor]

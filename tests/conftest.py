@@ -1,0 +1,101 @@
+"""Fixtures that every kind of test uses: a real MongoDB, the service on it, and organizations."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from backend.app import Service, create_app, utc_now
+from backend.settings import Settings
+from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from backend.storage.mongo import Database
+from tests.organizations import TestOrganization, create_test_organization
+
+OrganizationFactory = Callable[[], Awaitable[TestOrganization]]
+
+
+class MovableClock:
+    """The time of the service under test: the real one, plus what a test has moved it by."""
+
+    def __init__(self) -> None:
+        self.offset = timedelta()
+
+    def __call__(self) -> datetime:
+        return utc_now() + self.offset
+
+
+@pytest.fixture(scope="session")
+async def mongodb_uri(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """A real MongoDB: the one that WAYLINK_MONGODB_URI names, else one started for this test run."""
+    configured = os.environ.get("WAYLINK_MONGODB_URI")
+    if configured:
+        yield configured
+        return
+    async with EmbeddedMongoDB(tmp_path_factory.mktemp("mongodb")) as server:
+        yield server.uri
+
+
+@pytest.fixture(scope="session")
+def settings(mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings of the service under test: a database of its own for this run."""
+    return Settings(
+        mongodb_uri=mongodb_uri,
+        mongodb_database=f"test_{uuid.uuid4().hex[:12]}",
+        data_dir=Path(tmp_path_factory.mktemp("data")),
+        rate_limit=1_000_000,
+    )
+
+
+@pytest.fixture(scope="session")
+def session_clock() -> MovableClock:
+    """The clock of the one service that this test run shares."""
+    return MovableClock()
+
+
+@pytest.fixture
+def clock(session_clock: MovableClock) -> MovableClock:
+    """The service's clock, back at the real time when a test starts."""
+    session_clock.offset = timedelta()
+    return session_clock
+
+
+@pytest.fixture(scope="session")
+async def service(settings: Settings, session_clock: MovableClock) -> AsyncIterator[Service]:
+    """The whole service, started; its database is dropped at the end."""
+    service = create_app(settings, session_clock)
+    await service.startup()
+    yield service
+    await service.resources.database.client.drop_database(settings.mongodb_database)
+    await service.shutdown()
+
+
+@pytest.fixture(scope="session")
+def database(service: Service) -> Database:
+    """The database of the service under test."""
+    return service.resources.database
+
+
+@pytest.fixture
+async def client(service: Service) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that talks to the service without a network in between."""
+    transport = httpx.ASGITransport(app=service)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
+        yield client
+
+
+@pytest.fixture
+def make_organization(database: Database) -> OrganizationFactory:
+    """Makes an organization with a domain, an origin and keys."""
+    return lambda: create_test_organization(database)
+
+
+@pytest.fixture
+async def organization(make_organization: OrganizationFactory) -> TestOrganization:
+    """An organization of this test's own."""
+    return await make_organization()

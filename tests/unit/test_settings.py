@@ -1,0 +1,41 @@
+"""Settings from the environment."""
+
+from pathlib import Path
+
+import pytest
+
+from backend.settings import InvalidSetting, Settings, load_settings, unknown_variables
+
+
+def test_defaults_without_environment(tmp_path: Path) -> None:
+    """With nothing set, every setting has its default, and the base URL follows the port."""
+    assert load_settings({}, tmp_path / ".env") == Settings()
+    assert Settings().base_url == "http://localhost:8080"
+
+
+def test_the_environment_stands_over_the_file(tmp_path: Path) -> None:
+    """A variable of the environment wins over the same one in .env; others of the file hold."""
+    dotenv = tmp_path / ".env"
+    dotenv.write_text("WAYLINK_PORT=9000\nWAYLINK_DEMO_PORT=9001\n")
+    settings = load_settings({"WAYLINK_PORT": "9100"}, dotenv)
+    assert (settings.port, settings.demo_port, settings.base_url) == (9100, 9001, "http://localhost:9100")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("WAYLINK_PORT", "http"),
+        ("WAYLINK_PORT", "70000"),
+        ("WAYLINK_BASE_URL", "shop.com"),
+        ("WAYLINK_RATE_LIMIT", "0"),
+    ],
+)
+def test_a_bad_value_is_refused_by_name(variable: str, value: str, tmp_path: Path) -> None:
+    """A value that breaks its rule is refused with the variable's name and the rule."""
+    with pytest.raises(InvalidSetting, match=f"{variable} is '{value}', but it must be"):
+        load_settings({variable: value}, tmp_path / ".env")
+
+
+def test_misspelt_variables_are_found() -> None:
+    """A WAYLINK_ variable that no setting has is named; others are none of ours."""
+    assert unknown_variables({"WAYLINK_PROT": "1", "WAYLINK_PORT": "1", "PATH": "/"}) == ["WAYLINK_PROT"]
