@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import secrets
 import sys
 import uuid
@@ -16,18 +17,26 @@ from typing import Any
 import click
 
 from backend.api_host import ApiHost
+from backend.app import create_app
 from backend.domain.api_keys import ApiKey, KeyKind, key_text, new_key
 from backend.domain.host_names import InvalidHostName, normalize_host
 from backend.domain.organizations import Organization
 from backend.domain.origins import InvalidOrigin, parse_origin
-from backend.settings import InvalidSetting, Settings, load_settings, variable_name
+from backend.server import NotStarted, Site, run_sites, run_workers
+from backend.settings import InvalidSetting, Settings, load_settings, unknown_variables, variable_name
 from backend.storage import api_keys, domains, organizations, origins
-from backend.storage.database import open_database
+from backend.storage.database import MongoDBUnreachable, open_database
 from backend.storage.embedded_mongodb import MongoDBNotFound
 from backend.storage.mongo import Database, StorageError
 
 Result = dict[str, Any]
-_EXPECTED = (MongoDBNotFound, organizations.UnknownOrganization, api_keys.UnknownKey, domains.DomainTaken)
+_EXPECTED = (
+    MongoDBNotFound,
+    MongoDBUnreachable,
+    organizations.UnknownOrganization,
+    api_keys.UnknownKey,
+    domains.DomainTaken,
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -100,6 +109,22 @@ def show_settings(as_json: bool) -> None:
     for item in fields(settings):
         name = variable_name(item)
         click.echo(f"{name}={values[name] if values[name] is not None else ''}\n    {item.metadata['help']}")
+
+
+@main.command()
+def serve() -> None:
+    """Run the service until Ctrl-C or SIGTERM."""
+    settings = _settings()
+    for name in unknown_variables(os.environ):
+        click.echo(f"Warning: {name} is not a setting; `waylink settings` lists them.", err=True)
+    try:
+        if settings.workers > 1:
+            run_workers(settings)
+        else:
+            site = Site(create_app(settings), settings.host, settings.port, "WAYLINK_PORT")
+            run_sites([site], on_ready=lambda: click.echo(f"Waylink answers at {settings.base_url}"))
+    except NotStarted as error:
+        raise click.ClickException(str(error)) from None
 
 
 @main.group()

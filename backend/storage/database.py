@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from bson.codec_options import CodecOptions
 from motor.motor_asyncio import AsyncIOMotorClient
@@ -13,16 +14,27 @@ from pymongo import WriteConcern
 from backend.settings import Settings
 from backend.storage import api_keys, domains, links, organizations, origins
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.mongo import Database, Document
+from backend.storage.mongo import STORAGE_UNREACHABLE, Database, Document
 
 _COLLECTIONS = (organizations, api_keys, domains, origins, links)
+
+
+class MongoDBUnreachable(ConnectionError):
+    """The configured server does not answer."""
+
+    def __init__(self, hosts: str) -> None:
+        super().__init__(
+            f"MongoDB at {hosts} does not answer as a writable replica set: check that it runs, "
+            "and WAYLINK_MONGODB_URI."
+        )
 
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
     """The database that the settings name, with its indexes; a server of our own where none is configured.
 
-    Raises MongoDBNotFound when a server must be started and this machine has none.
+    Raises MongoDBNotFound when a server must be started and this machine has none, and MongoDBUnreachable when
+    the configured one does not answer.
     """
     if settings.mongodb_uri:
         async with _connect(settings.mongodb_uri, settings.mongodb_database) as database:
@@ -46,10 +58,19 @@ async def _connect(uri: str, name: str) -> AsyncIterator[Database]:
             codec_options=CodecOptions(tz_aware=True),
             write_concern=WriteConcern("majority"),
         )
-        await create_indexes(database)
+        await _prepare(database)
         yield database
     finally:
         client.close()
+
+
+async def _prepare(database: Database) -> None:
+    try:
+        await create_indexes(database)
+    except STORAGE_UNREACHABLE:
+        topology: Any = database.client.topology_description
+        hosts = ", ".join(f"{host}:{port}" for host, port in topology.server_descriptions())
+        raise MongoDBUnreachable(hosts) from None
 
 
 async def create_indexes(database: Database) -> None:
