@@ -1,0 +1,26 @@
+"""The command line, `waylink`: one file for each group of commands."""
+
+from __future__ import annotations
+
+import click
+
+from backend.cli.domain import domain
+from backend.cli.key import key
+from backend.cli.organization import organization
+from backend.cli.origin import origin
+from backend.cli.serve import serve
+from backend.cli.settings import show_settings
+from backend.cli.subscription import subscription
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="waylink")
+def main() -> None:
+    """Waylink: dynamic links on a server of your own.
+
+    Settings come from WAYLINK_* environment variables or a .env file; `waylink settings` lists them.
+    """
+
+
+for _command in (serve, organization, key, domain, origin, subscription, show_settings):
+    main.add_command(_command)

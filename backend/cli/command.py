@@ -1,0 +1,81 @@
+"""What every command shares: the settings, the database, and the two ways to print a result."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from functools import wraps
+from typing import Any
+
+import click
+
+from backend.settings import InvalidSetting, Settings, load_settings
+from backend.storage import api_keys, domains, organizations
+from backend.storage.database import MongoDBUnreachable, open_database
+from backend.storage.embedded_mongodb import MongoDBNotFound
+from backend.storage.mongo import StorageError
+
+Result = dict[str, Any]
+_EXPECTED = (
+    MongoDBNotFound,
+    MongoDBUnreachable,
+    organizations.UnknownOrganization,
+    api_keys.UnknownKey,
+    domains.DomainTaken,
+)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+org_option = click.option("--org", "org_id", required=True, metavar="ID", help="Id of the organization.")
+
+
+def stored(command: Callable[..., Awaitable[Result]]) -> Callable[..., None]:
+    """A command on the database: it returns what to print, as lines or, with --json, as one JSON object."""
+
+    @json_option
+    @wraps(command)
+    def run(as_json: bool, **arguments: Any) -> None:
+        result = asyncio.run(_with_database(current_settings(), command, arguments))
+        click.echo(json.dumps(result) if as_json else _as_lines(result))
+
+    return run
+
+
+async def _with_database(
+    settings: Settings, command: Callable[..., Awaitable[Result]], arguments: dict[str, Any]
+) -> Result:
+    try:
+        async with open_database(settings) as database:
+            return await command(database, **arguments)
+    except _EXPECTED as error:
+        raise click.ClickException(str(error)) from None
+    except StorageError as error:
+        raise click.ClickException(
+            f"MongoDB can't be used; check WAYLINK_MONGODB_URI. It said: {error}"
+        ) from None
+
+
+def current_settings() -> Settings:
+    """The settings in force; a bad value ends the command with its sentence."""
+    try:
+        return load_settings()
+    except InvalidSetting as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _as_lines(result: Result) -> str:
+    rows = next((value for value in result.values() if isinstance(value, list)), None)
+    if rows is not None:
+        return "\n".join("  ".join(str(cell) for cell in _cells(row)) for row in rows) or "(none)"
+    width = max(len(name) for name in result)
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in result.items())
+
+
+def _cells(row: Any) -> list[Any]:
+    return list(row.values()) if isinstance(row, dict) else [row]
+
+
+def utc_now() -> datetime:
+    """The time now."""
+    return datetime.now(UTC)

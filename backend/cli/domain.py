@@ -1,0 +1,42 @@
+"""`waylink domain`."""
+
+from __future__ import annotations
+
+import click
+
+from backend.api_host import ApiHost
+from backend.cli.command import Result, current_settings, org_option, stored, utc_now
+from backend.domain.host_names import InvalidHostName, normalize_host
+from backend.storage import domains, organizations
+from backend.storage.mongo import Database
+
+
+@click.group()
+def domain() -> None:
+    """Link domains: the host names of short URLs."""
+
+
+@domain.command("add")
+@click.argument("domain_name", metavar="DOMAIN")
+@org_option
+@stored
+async def add_domain(database: Database, domain_name: str, org_id: str) -> Result:
+    """Let an organization make links on DOMAIN, such as go.shop.com."""
+    try:
+        name = normalize_host(domain_name)
+    except InvalidHostName as error:
+        raise click.BadParameter(f"{domain_name!r} {error}", param_hint="DOMAIN") from None
+    if ApiHost(current_settings().base_url).owns(name):
+        raise click.BadParameter(f"{name} is the API's own host name (WAYLINK_BASE_URL)", param_hint="DOMAIN")
+    await organizations.get_organization(database, org_id)
+    await domains.insert_domain(database, name, org_id, utc_now())
+    return {"domain": name, "org_id": org_id}
+
+
+@domain.command("list")
+@org_option
+@stored
+async def list_domains(database: Database, org_id: str) -> Result:
+    """List an organization's link domains."""
+    await organizations.get_organization(database, org_id)
+    return {"domains": await domains.list_domains(database, org_id)}

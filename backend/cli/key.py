@@ -1,0 +1,62 @@
+"""`waylink key`."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from typing import Any
+
+import click
+
+from backend.cli.command import Result, org_option, stored, utc_now
+from backend.domain.api_keys import ApiKey, KeyKind, key_text, new_key
+from backend.storage import api_keys, organizations
+from backend.storage.mongo import Database
+
+
+@click.group()
+def key() -> None:
+    """API keys: REST (servers), mobile (apps) and web (browsers)."""
+
+
+@key.command("create")
+@org_option
+@click.option(
+    "--kind", type=click.Choice([kind.value for kind in KeyKind]), required=True, help="What the key is for."
+)
+@stored
+async def create_key(database: Database, org_id: str, kind: str) -> Result:
+    """Create a key and print it. It is shown this once: only its hash is stored."""
+    await organizations.get_organization(database, org_id)
+    secret = secrets.token_urlsafe(24)
+    created = new_key(KeyKind(kind), secret, key_id=str(uuid.uuid4()), org_id=org_id, now=utc_now())
+    await api_keys.insert_api_key(database, created)
+    return {"key": key_text(created.kind, secret), "id": created.id, "kind": kind}
+
+
+@key.command("list")
+@org_option
+@stored
+async def list_keys(database: Database, org_id: str) -> Result:
+    """List an organization's keys, without their secrets."""
+    await organizations.get_organization(database, org_id)
+    return {"keys": [_key_row(each) for each in await api_keys.list_api_keys(database, org_id)]}
+
+
+@key.command("revoke")
+@click.argument("key_id")
+@stored
+async def revoke_key(database: Database, key_id: str) -> Result:
+    """Revoke the key with the id KEY_ID; within seconds no process accepts it any more."""
+    revoked = await api_keys.revoke_api_key(database, key_id, utc_now())
+    return {"id": revoked.id, "revoked": True}
+
+
+def _key_row(each: ApiKey) -> dict[str, Any]:
+    return {
+        "id": each.id,
+        "kind": each.kind.value,
+        "key": each.hint,
+        "created": each.created_at.isoformat(timespec="seconds"),
+        "revoked": each.revoked_at.isoformat(timespec="seconds") if each.revoked_at else None,
+    }

@@ -1,0 +1,55 @@
+"""`waylink origin`."""
+
+from __future__ import annotations
+
+import click
+
+from backend.cli.command import Result, org_option, stored, utc_now
+from backend.domain.origins import InvalidOrigin, parse_origin
+from backend.storage import organizations, origins
+from backend.storage.mongo import Database
+
+
+@click.group()
+def origin() -> None:
+    """Allowed Web Origins: the sites that may use the browser SDK."""
+
+
+@origin.command("add")
+@click.argument("origin_text", metavar="ORIGIN")
+@org_option
+@stored
+async def add_origin(database: Database, origin_text: str, org_id: str) -> Result:
+    """Allow ORIGIN, such as https://shop.com or https://*.shop.com."""
+    parsed = _parse_origin(origin_text)
+    await organizations.get_organization(database, org_id)
+    await origins.add_origin(database, parsed, org_id, utc_now())
+    return {"origin": parsed, "org_id": org_id}
+
+
+@origin.command("remove")
+@click.argument("origin_text", metavar="ORIGIN")
+@org_option
+@stored
+async def remove_origin(database: Database, origin_text: str, org_id: str) -> Result:
+    """Stop allowing ORIGIN."""
+    parsed = _parse_origin(origin_text)
+    if not await origins.remove_origin(database, parsed, org_id):
+        raise click.ClickException(f"{parsed} was not allowed; `waylink origin list --org ID` shows what is.")
+    return {"origin": parsed, "removed": True}
+
+
+@origin.command("list")
+@org_option
+@stored
+async def list_origins(database: Database, org_id: str) -> Result:
+    """List an organization's allowed origins."""
+    await organizations.get_organization(database, org_id)
+    return {"origins": await origins.list_origins(database, org_id)}
+
+
+def _parse_origin(text: str) -> str:
+    try:
+        return parse_origin(text)
+    except InvalidOrigin as error:
+        raise click.BadParameter(f"{text!r}: {error}", param_hint="ORIGIN") from None
