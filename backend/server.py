@@ -6,7 +6,7 @@ import asyncio
 import errno
 import signal
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from hypercorn.config import Config
 from hypercorn.run import run as hypercorn_run
 from hypercorn.utils import LifespanFailureError
 
+from backend.app import create_app
 from backend.settings import Settings
 
 # A stopping server answers what it accepted, for at most this many seconds.
@@ -28,12 +29,10 @@ class NotStarted(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An application and where it listens; `port_variable` is the setting that moves it elsewhere."""
+    """An application, and the socket from `bind` that it is served on."""
 
     app: Any
-    host: str
-    port: int
-    port_variable: str
+    socket: socket.socket
 
 
 def run_workers(settings: Settings) -> None:
@@ -46,11 +45,19 @@ def run_workers(settings: Settings) -> None:
         raise NotStarted("A worker of the service ended with an error; its reason stands above.")
 
 
-def run_sites(sites: Sequence[Site], on_ready: Callable[[], None]) -> None:
-    """Serve these sites in this process until SIGINT or SIGTERM. `on_ready` runs once all of them answer."""
-    sockets = [bind(site.host, site.port, site.port_variable) for site in sites]
+def run_service(settings: Settings, on_ready: Callable[[], None]) -> None:
+    """Serve `backend.app` in this process until SIGINT or SIGTERM; `on_ready` runs once it answers."""
+    run(
+        serve_sites(
+            [Site(create_app(settings), bind(settings.host, settings.port, "WAYLINK_PORT"))], on_ready
+        )
+    )
+
+
+def run(main: Coroutine[Any, Any, None]) -> None:
+    """Run `main` on uvloop; an application that can't start raises NotStarted with what it said."""
     try:
-        uvloop.run(_serve_all(sites, sockets, on_ready))
+        uvloop.run(main)
     except* LifespanFailureError as group:
         raise NotStarted(_reason(_first_leaf(group))) from None
 
@@ -86,30 +93,30 @@ def _config(bound: socket.socket) -> Config:
     return config
 
 
-async def _serve_all(
-    sites: Sequence[Site], sockets: Sequence[socket.socket], on_ready: Callable[[], None]
-) -> None:
+async def serve_sites(sites: Sequence[Site], on_ready: Callable[[], None]) -> None:
+    """Serve these sites until SIGINT or SIGTERM, or until one of them fails."""
+    addresses = [site.socket.getsockname()[:2] for site in sites]
     stop = _stop_event()
     async with asyncio.TaskGroup() as tasks:
-        for site, bound in zip(sites, sockets, strict=True):
-            tasks.create_task(_serve_one(site, bound, stop))
-        await asyncio.gather(*(_answers(site, stop) for site in sites))
+        for site in sites:
+            tasks.create_task(_serve_one(site, stop))
+        await asyncio.gather(*(_answers(address, stop) for address in addresses))
         if not stop.is_set():
             on_ready()
 
 
-async def _serve_one(site: Site, bound: socket.socket, stop: asyncio.Event) -> None:
+async def _serve_one(site: Site, stop: asyncio.Event) -> None:
     try:
-        await hypercorn_serve(site.app, _config(bound), shutdown_trigger=stop.wait)
+        await hypercorn_serve(site.app, _config(site.socket), shutdown_trigger=stop.wait)
     finally:
         stop.set()
 
 
-async def _answers(site: Site, stop: asyncio.Event) -> None:
-    """Return when the site accepts connections, or everything stops."""
+async def _answers(address: tuple[str, int], stop: asyncio.Event) -> None:
+    """Return when connections are accepted there, or everything stops."""
     while not stop.is_set():
         try:
-            _, writer = await asyncio.open_connection(site.host, site.port)
+            _, writer = await asyncio.open_connection(*address)
         except OSError:
             await asyncio.sleep(0.05)
         else:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
-import uuid
 from typing import Any
 
 import click
 
 from backend.cli.command import Result, org_option, stored, utc_now
-from backend.domain.api_keys import ApiKey, KeyKind, key_text, new_key
+from backend.domain.api_keys import ApiKey, KeyKind
 from backend.storage import api_keys, organizations
 from backend.storage.mongo import Database
 
@@ -28,10 +26,8 @@ def key() -> None:
 async def create_key(database: Database, org_id: str, kind: str) -> Result:
     """Create a key and print it. It is shown this once: only its hash is stored."""
     await organizations.get_organization(database, org_id)
-    secret = secrets.token_urlsafe(24)
-    created = new_key(KeyKind(kind), secret, key_id=str(uuid.uuid4()), org_id=org_id, now=utc_now())
-    await api_keys.insert_api_key(database, created)
-    return {"key": key_text(created.kind, secret), "id": created.id, "kind": kind}
+    text, created = await api_keys.create_api_key(database, org_id, KeyKind(kind), utc_now())
+    return {"key": text, "id": created.id, "kind": kind}
 
 
 @key.command("list")

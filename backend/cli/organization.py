@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import uuid
-
 import click
 
 from backend.cli.command import Result, stored, utc_now
-from backend.domain.organizations import Organization
 from backend.storage import organizations
 from backend.storage.mongo import Database
 
@@ -24,8 +21,7 @@ async def create_organization(database: Database, name: str) -> Result:
     """Create an organization called NAME and print its id."""
     if not name.strip():
         raise click.BadParameter("an organization needs a name", param_hint="NAME")
-    created = Organization(str(uuid.uuid4()), name.strip(), utc_now())
-    await organizations.insert_organization(database, created)
+    created = await organizations.create_organization(database, name.strip(), utc_now())
     return {"id": created.id, "name": created.name}
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
+import uuid
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from pymongo import IndexModel, ReturnDocument
 
-from backend.domain.api_keys import ApiKey, KeyKind
+from backend.domain.api_keys import ApiKey, KeyKind, key_text, new_key
 from backend.storage.mongo import Database
 
 NAME = "api_keys"
@@ -24,10 +26,13 @@ class UnknownKey(LookupError):
         )
 
 
-async def insert_api_key(database: Database, key: ApiKey) -> None:
-    """Store a new key."""
+async def create_api_key(database: Database, org_id: str, kind: KeyKind, now: datetime) -> tuple[str, ApiKey]:
+    """Make and store a key; the key's text, which can't be had again, and the record of it."""
+    secret = secrets.token_urlsafe(24)
+    key = new_key(kind, secret, key_id=str(uuid.uuid4()), org_id=org_id, now=now)
     document = asdict(key)
     await database[NAME].insert_one({"_id": document.pop("id"), **document})
+    return key_text(kind, secret), key
 
 
 async def find_active_key(database: Database, key_hash: str) -> ApiKey | None:

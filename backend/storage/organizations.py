@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import datetime
 from typing import Any
 
@@ -23,8 +24,9 @@ class UnknownOrganization(LookupError):
         )
 
 
-async def insert_organization(database: Database, organization: Organization) -> None:
+async def create_organization(database: Database, name: str, now: datetime) -> Organization:
     """Store a new organization."""
+    organization = Organization(str(uuid.uuid4()), name, now)
     await database[NAME].insert_one(
         {
             "_id": organization.id,
@@ -33,6 +35,7 @@ async def insert_organization(database: Database, organization: Organization) ->
             "subscription_until": organization.subscription_until,
         }
     )
+    return organization
 
 
 async def get_organization(database: Database, org_id: str) -> Organization:
