@@ -1,0 +1,78 @@
+"""The steps from sdk_src/ to sdk_dist/."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from sdk_build.node import install_packages, run_node
+from sdk_build.undeclared_names import refuse_undeclared_names
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "sdk_src"
+TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("module", "esm")}
+_TIMESTAMP = re.compile(r"\A// Transcrypt'ed from Python, [^\n]*\n")
+
+
+def build(destination: Path) -> None:
+    """Write the built files into `destination`; the same sources give the same bytes."""
+    install_packages()
+    destination.mkdir(parents=True, exist_ok=True)
+    for file_name, (module, form) in TARGETS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            compiled = compile_module(module, Path(folder))
+            refuse_undeclared_names(compiled)
+            bundle(compiled / f"{module}.js", destination / file_name, form)
+
+
+def compile_module(module: str, folder: Path) -> Path:
+    """Compile one main module, and what it imports, to JavaScript with source maps; their folder."""
+    sources = folder / "sdk_src"
+    shutil.copytree(SOURCE, sources, ignore=shutil.ignore_patterns("__target__", "__pycache__"))
+    options = ["-b", "-n", "-m", "-p", ".none", "-e", "6"]
+    command = [sys.executable, "-m", "transcrypt", *options, f"{module}.py"]
+    done = subprocess.run(command, cwd=sources, capture_output=True, text=True, check=False)
+    compiled = sources / "__target__"
+    if done.returncode or "Error" in done.stdout:
+        raise SystemExit(f"Transcrypt could not compile {module}.py:\n{done.stdout}{done.stderr}")
+    for script in compiled.glob("*.js"):
+        _make_reproducible(script)
+    return compiled
+
+
+def _make_reproducible(script: Path) -> None:
+    """Blank the line with the time of compilation; the other lines keep their numbers for the source map."""
+    script.write_text(_TIMESTAMP.sub("\n", script.read_text()))
+
+
+def bundle(entry: Path, output: Path, form: str) -> None:
+    """Bundle and minify `entry` with everything it imports, as an IIFE or an ES module."""
+    exports = "export {Waylink, Waylink as default}" if form == "esm" else "import"
+    start = entry.with_name("entry.js")
+    start.write_text(f"{exports} {'from ' if form == 'esm' else ''}'./{entry.name}';\n")
+    run_node(
+        "esbuild",
+        str(start),
+        "--bundle",
+        "--minify",
+        f"--format={form}",
+        "--target=es2020",
+        "--charset=utf8",
+        "--sourcemap",
+        "--legal-comments=none",
+        "--log-level=warning",
+        f"--outfile={output}",
+    )
+    _name_sources_relatively(output.with_name(f"{output.name}.map"))
+
+
+def _name_sources_relatively(source_map: Path) -> None:
+    """Name the Python files as they stand in this project, not in the temporary folder."""
+    content = json.loads(source_map.read_text())
+    content["sources"] = [f"../sdk_src/{Path(name).name}" for name in content["sources"]]
+    source_map.write_text(json.dumps(content, separators=(",", ":"), ensure_ascii=False))

@@ -1,0 +1,56 @@
+"""Refuses compiled output that needs Transcrypt's stock runtime, which would change the page's prototypes.
+
+Whatever Transcrypt can't express in plain JavaScript it writes as a call of a runtime name (`len`, `__in__`,
+`__kwargtrans__`, ...). Our runtime has none of them, so such a name is neither declared in the module nor one
+of the browser's. Transcrypt's output is regular enough to read its declarations with regular expressions.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+KEYWORDS = set(
+    """
+    as async await break case catch class const continue default delete do else export extends false finally
+    for from function if import in instanceof let new null of return super switch this throw true try typeof
+    undefined var void while yield
+    """.split()
+)
+BROWSER = set(
+    """
+    AbortController Array Date JSON Math Number Object Promise Proxy Reflect RegExp TextEncoder TypeError URL
+    URLSearchParams Uint8Array addEventListener arguments clearTimeout console crypto document fetch history
+    location navigator setTimeout window
+    """.split()
+)
+OUR_RUNTIME = {"dict", "tuple", "__envir__"}
+
+_TEXTS = re.compile(r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+_NAME = re.compile(r"(?<![\w$.])[A-Za-z_$][\w$]*")
+_DECLARED = re.compile(r"\b(?:var|let|const|function|catch \()\s*([A-Za-z_$][\w$]*)")
+_LISTS = re.compile(r"\bfunction\s*[\w$]*\s*\(([^)]*)\)|\bimport\s*\{([^}]*)\}")
+
+
+class StockRuntimeNeeded(ValueError):
+    """The output refers to names that neither it nor a browser declares."""
+
+
+def refuse_undeclared_names(compiled: Path) -> None:
+    """Raise StockRuntimeNeeded if a module in `compiled` uses a name that it can't have."""
+    for script in sorted(compiled.glob("*.js")):
+        if not script.name.startswith("org.transcrypt"):
+            wrong = ", ".join(undeclared_names(script.read_text()))
+            if wrong:
+                raise StockRuntimeNeeded(f"{script.stem}.py needs Transcrypt's own runtime for: {wrong}")
+
+
+def undeclared_names(script: str) -> list[str]:
+    """The names that a compiled module uses and does not declare."""
+    code = _TEXTS.sub(" ", script)
+    return sorted(set(_NAME.findall(code)) - _declared(code) - KEYWORDS - BROWSER - OUR_RUNTIME)
+
+
+def _declared(code: str) -> set[str]:
+    lists = (" ".join(groups) for groups in _LISTS.findall(code))
+    return set(_DECLARED.findall(code)) | {name for each in lists for name in _NAME.findall(each)}

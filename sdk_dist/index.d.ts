@@ -1,0 +1,87 @@
+/** What `init` takes. */
+export interface InitOptions {
+  /** Public key of your organization (`c_web_…`). */
+  apiKey: string;
+  /** Address of the service, or of a first-party proxy in front of it. Default: where the script was loaded from. */
+  baseUrl?: string;
+  /** Domain of the device cookie. Default: the widest one that the browser accepts. */
+  cookieDomain?: string;
+  /** Check the address again on client-side route changes. Default: true. */
+  autoPageTracking?: boolean;
+  /** Work inside iframes too. Default: false. */
+  allowIframe?: boolean;
+  /** 'required': nothing is stored or sent before `grantConsent`. Default: 'not_required'. */
+  consentMode?: 'required' | 'not_required';
+  /** Say in the console what happens, and why nothing happens. */
+  debug?: boolean;
+}
+
+/** Where the visitor came from. */
+export interface AttributionContext {
+  cl_link_id: string | null;
+  utm_source: string | null;
+  utm_medium: string | null;
+  utm_campaign: string | null;
+  utm_term: string | null;
+  utm_content: string | null;
+  custom_data: Record<string, unknown> | null;
+}
+
+export interface Identity {
+  customer_id: string;
+  /** Hashed in the browser before it is sent. */
+  email?: string;
+  /** E.164, such as +16505551212; hashed in the browser before it is sent. */
+  phone?: string;
+  name?: string;
+  email_sha256?: string;
+  phone_sha256?: string;
+}
+
+export interface Lead {
+  customer_id?: string;
+  /** Hashed in the browser before it is sent. */
+  email?: string;
+  name?: string;
+  /** Two leads with the same event_id count once. */
+  event_id?: string;
+  /** ISO 8601. */
+  client_timestamp?: string;
+}
+
+export interface Conversion {
+  /** In major units: 19.99, not 1999. */
+  revenue: number;
+  /** ISO 4217, such as EUR. */
+  currency: string;
+  /** Two conversions with the same transaction_id count once. */
+  transaction_id?: string;
+  customer_id?: string;
+  product_id?: string;
+}
+
+export interface EventFields {
+  product_id?: string;
+  metadata?: Record<string, unknown>;
+}
+
+export interface WaylinkSDK {
+  /** Start, once for each page load, as early as possible. */
+  init(options: InitOptions): Promise<void>;
+  /** Say who the visitor is; later calls of this tab session carry it. */
+  identify(identity: Identity): void;
+  trackLead(lead?: Lead): Promise<void>;
+  trackConversion(conversion: Conversion): Promise<void>;
+  trackEvent(name: string, fields?: EventFields): Promise<void>;
+  /** Where the visitor came from; null before `init` has resolved, and on organic traffic. */
+  getAttribution(): AttributionContext | null;
+  grantConsent(): void;
+  /** Forget what waits, and what was stored; send nothing more. */
+  denyConsent(): void;
+  hasConsent(): boolean;
+  /** With `autoPageTracking: false`: check the address of the page now. */
+  trackPageView(): void;
+}
+
+export declare const Waylink: WaylinkSDK;
+export default Waylink;

@@ -1,0 +1,63 @@
+"""What the SDK's build gives."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sdk_build.build import ROOT, TARGETS, build
+from sdk_build.undeclared_names import StockRuntimeNeeded, refuse_undeclared_names, undeclared_names
+
+DIST = ROOT / "sdk_dist"
+BUILT = [name for target in TARGETS for name in (target, f"{target}.map")]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh build of sdk_src/."""
+    destination = tmp_path_factory.mktemp("sdk")
+    build(destination)
+    return destination
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_sdk_dist_is_what_the_sources_give(built: Path, name: str) -> None:
+    """The committed file equals a fresh build of sdk_src/, byte for byte (else: `make sdk`)."""
+    assert (DIST / name).read_bytes() == (built / name).read_bytes()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_source_maps_lead_to_the_python(target: str) -> None:
+    """The source map names files of sdk_src/, and carries their text."""
+    content = json.loads((DIST / f"{target}.map").read_text())
+    assert "../sdk_src/waylink.py" in content["sources"]
+    for source, text in zip(content["sources"], content["sourcesContent"], strict=True):
+        assert text == (DIST / source).read_text()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_nothing_of_the_stock_runtime_is_left(target: str) -> None:
+    """No name of Transcrypt's own runtime reaches a page."""
+    script = (DIST / target).read_text()
+    assert not [
+        name for name in ("py_", "__class__", "__kwargtrans__", "__in__", "__envir__") if name in script
+    ]
+
+
+def test_output_that_needs_the_stock_runtime_is_refused(tmp_path: Path) -> None:
+    """The build stops at a name that neither the module nor a browser declares, and says which."""
+    (tmp_path / "lengths.js").write_text("var f = function (x) {\n\treturn len (x);\n};\n")
+    with pytest.raises(StockRuntimeNeeded, match=r"lengths\.py needs Transcrypt's own runtime for: len"):
+        refuse_undeclared_names(tmp_path)
+
+
+def test_declared_names_pass() -> None:
+    """Parameters, variables, imports, caught errors and the browser's names are known; texts don't count."""
+    script = (
+        "import {read} from './signals.js';\n"
+        "export var go = async function (a, b) {\n\ttry {\n\t\tawait fetch (read (a.len), 'len');\n\t}\n"
+        "\tcatch (__except0__) {\n\t\tvar c = __except0__ || b;\n\t}\n\treturn c; // len\n};\n"
+    )
+    assert undeclared_names(script) == []
