@@ -1,0 +1,62 @@
+"""Counts of a link by day, hour and minute, for any collection that keeps them (domain/analytics)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from pymongo import IndexModel, UpdateOne
+
+from backend.domain.analytics import (
+    FINE_BUCKETS_KEPT,
+    WindowCounts,
+    bucket_parts,
+    buckets_of_windows,
+    is_fine,
+    window_counts,
+)
+from backend.storage.mongo import Database, Session
+
+# What happened: whose it is, to which link, when.
+Moment = tuple[str, str, datetime]
+INDEXES = [IndexModel("expires_at", expireAfterSeconds=0)]
+
+
+async def add_moments(
+    database: Database, collection: str, session: Session | None, moments: Iterable[Moment]
+) -> None:
+    """Count what happened, within the caller's transaction: all of it or, if that fails, nothing."""
+    increments: dict[tuple[str, str, str], Counter[str]] = {}
+    latest: dict[tuple[str, str, str], datetime] = {}
+    for org_id, link_id, at in moments:
+        for bucket, part in bucket_parts(at).items():
+            key = (org_id, link_id, bucket)
+            increments.setdefault(key, Counter())[part] += 1
+            latest[key] = max(at, latest.get(key, at))
+    # Always in the same order, so that two transactions can't wait for each other.
+    updates = [_increment(*key, increments[key], latest[key]) for key in sorted(increments)]
+    if updates:
+        await database[collection].bulk_write(updates, session=session, ordered=True)
+
+
+async def read_windows(database: Database, collection: str, link_id: str, now: datetime) -> WindowCounts:
+    """The counts of a link at `now`: one query by id for a fixed number of small documents."""
+    names = {_id(link_id, bucket): bucket for bucket in buckets_of_windows(now)}
+    cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
+    return window_counts({names[found["_id"]]: found["parts"] async for found in cursor}, now)
+
+
+def _increment(org_id: str, link_id: str, bucket: str, parts: Counter[str], at: datetime) -> UpdateOne:
+    on_insert: dict[str, Any] = {"org_id": org_id, "link_id": link_id}
+    if is_fine(bucket):
+        on_insert["expires_at"] = at + FINE_BUCKETS_KEPT
+    increments = {f"parts.{part}": count for part, count in parts.items()}
+    return UpdateOne(
+        {"_id": _id(link_id, bucket)}, {"$inc": increments, "$setOnInsert": on_insert}, upsert=True
+    )
+
+
+def _id(link_id: str, bucket: str) -> str:
+    return f"{link_id}/{bucket}"
