@@ -1,0 +1,27 @@
+"""Browsers for the tests: the machine's own Chromium, without its background traffic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.browser_setup import find_chromium
+
+QUIET = [
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--no-first-run",
+    # Names for tests of apex domains and subdomains; *.localhost is loopback anyway.
+    "--host-resolver-rules=MAP *.test 127.0.0.1",
+]
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any], browser_name: str) -> dict[str, Any]:
+    """How Playwright starts the browser."""
+    if browser_name == "chromium":
+        return browser_type_launch_args | {"executable_path": find_chromium(), "args": QUIET}
+    return browser_type_launch_args
