@@ -25,6 +25,7 @@ def create_outbox(store, post, send_on_leaving, received):
     fresh = []
     is_flushing = False
     failures = 0
+    resume_at = 0
     timer = None
 
     def add(device_id, call):
@@ -51,16 +52,20 @@ def create_outbox(store, post, send_on_leaving, received):
         is_flushing = False
 
     async def send(entries):
-        nonlocal failures
+        """Send one batch; whether the service settled it."""
+        nonlocal failures, resume_at
         answer = await post(entries[0].device, calls_of(entries))
-        if answer and answer.results:
-            failures = 0
-            settle(entries, answer.results)
-        elif answer and REFUSED.includes(answer.status):
-            settle(entries, [])
+        settled = answer and (answer.results or REFUSED.includes(answer.status))
+        if settled:
+            failures = resume_at = 0
+            settle(entries, answer.results or [])
         else:
             failures += 1
-            postpone(entries, answer and answer.wait)
+            pause = Math.min(2 ** failures * 500, 300000) * (0.5 + Math.random())
+            resume_at = Date.now() + Math.max(pause, (answer and answer.wait or 0) * 1000)
+            postpone(entries)
+        wake()
+        return settled
 
     def settle(entries, results):
         position = 0
@@ -71,22 +76,24 @@ def create_outbox(store, post, send_on_leaving, received):
             finish(entry)
             position += 1
 
-    def postpone(entries, wait):
+    def postpone(entries):
         for entry in entries:
-            entry.until = 0
+            entry.until = resume_at
             keep(entry)
             finish(entry)
-        pause = Math.min(2 ** failures * 500, 300000) * (0.5 + Math.random())
-        schedule(Math.max(pause, (wait or 0) * 1000))
 
     def finish(entry):
         if entry.done:
             entry.done()
 
-    def schedule(pause):
+    def wake():
+        """Set the timer for what is left, or none."""
         nonlocal timer
         clearTimeout(timer)
-        timer = setTimeout(recover, pause)
+        left = stored_entries()
+        if left.length:
+            soonest = Math.min(*left.map(lambda entry: entry.until))
+            timer = setTimeout(recover, Math.max(soonest, resume_at) - Date.now())
 
     async def recover():
         """Send what no page is at work on, one tab at a time."""
@@ -95,21 +102,19 @@ def create_outbox(store, post, send_on_leaving, received):
                 await navigator.locks.request('cl_outbox', send_stored)
             except:
                 await send_stored()
+            wake()
 
     async def send_stored():
         entries = free_entries()
-        while entries.length:
+        while entries.length and Date.now() >= resume_at:
             batch = take_batch(entries)
             for entry in batch:
                 entry.until = Date.now() + LEASE
                 keep(entry)
-            before = failures
             await send(batch)
-            if failures > before:
-                return
 
     def free_entries():
-        return stored_entries().filter(lambda entry: entry.until < Date.now())
+        return stored_entries().filter(lambda entry: entry.until <= Date.now())
 
     def stored_entries():
         """Every entry in the store, oldest first; what is too old or too many is dropped."""

@@ -45,7 +45,8 @@ async def read_answer(response):
     """What the service said."""
     answer = {'status': response.status, 'wait': +(response.headers.js_get('retry-after') or 0)}
     if response.ok:
-        answer.results = (await response.json()).results
+        body = await response.json()  # a name of its own: Transcrypt drops the parentheses of (await x).y
+        answer.results = body.results
     return answer
 
 

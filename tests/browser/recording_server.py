@@ -1,0 +1,145 @@
+"""A server of pages that use the SDK, and of its batch endpoint: it records calls and answers as a test says.
+
+The SDK is tested against it where the server must fail or be watched closely. That SDK and service
+understand each other is tested against the real service.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+SDK = Path(__file__).parents[2] / "sdk_dist"
+BATCH_PATH = "/serviceCore/sdk/v1/batch"
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
+<title>Shop</title><link rel="icon" href="data:,">
+<script src="/waylink.js"></script>{head}<h1>Shop</h1></html>"""
+
+Call = dict[str, Any]
+# Status, headers and body of an answer.
+Answer = tuple[int, dict[str, str], str]
+
+
+def acknowledge(batch: dict[str, Any]) -> Answer:
+    """The answer of a service that accepts every call, and attributes a check with a link to that link."""
+    results = [_accepted(call) for call in batch["calls"]]
+    return 200, {}, json.dumps({"results": results})
+
+
+def refuse(status: int, **headers: str) -> Callable[[dict[str, Any]], Answer]:
+    """A service that answers with this status."""
+    return lambda _: (status, {name.replace("_", "-"): value for name, value in headers.items()}, "{}")
+
+
+def _accepted(call: Call) -> dict[str, Any]:
+    result: dict[str, Any] = {"call_id": call["call_id"], "status": "accepted"}
+    if call["kind"] == "attribution":
+        names = ("cl_link_id", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content")
+        signals = call.get("signals", {})
+        known = {name: signals.get(name) for name in names} | {"custom_data": None}
+        result["attribution"] = known if signals else None
+    return result
+
+
+@dataclass
+class RecordingServer:
+    """`requests` holds every batch in order of arrival; `answer` decides what each gets."""
+
+    port: int
+    answer: Callable[[dict[str, Any]], Answer] = acknowledge
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    head: str = ""
+
+    @property
+    def calls(self) -> list[Call]:
+        """Every call of every batch, in order of arrival."""
+        return [call for request in self.requests for call in request["batch"]["calls"]]
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of the calls, in order of arrival."""
+        return [call["kind"] for call in self.calls]
+
+    def url(self, path: str = "/", host: str = "shop.test") -> str:
+        """The address of a page on one of the test's host names."""
+        return f"http://{host}:{self.port}{path}"
+
+    def wait_for(self, count: int) -> list[Call]:
+        """The calls, once this many have arrived."""
+        deadline = time.monotonic() + 15
+        while len(self.calls) < count:
+            assert time.monotonic() < deadline, f"{len(self.calls)} of {count} calls arrived: {self.kinds}"
+            time.sleep(0.02)
+        return self.calls
+
+
+@contextmanager
+def recording_server() -> Iterator[RecordingServer]:
+    """A running server on a free port."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server.daemon_threads = True
+    recording = RecordingServer(server.server_port)
+    server.recording = recording  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield recording
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    @property
+    def recording(self) -> RecordingServer:
+        return self.server.recording  # type: ignore[attr-defined,no-any-return]
+
+    def do_GET(self) -> None:
+        """A page of the shop, or a file of the SDK."""
+        file = SDK / urlsplit(self.path).path.removeprefix("/")
+        if file.is_file():
+            self._send(200, {"Content-Type": "text/javascript"}, file.read_text())
+        else:
+            self._send(200, {"Content-Type": "text/html"}, PAGE.format(head=self.recording.head))
+
+    def do_POST(self) -> None:
+        """A batch: recorded, then answered."""
+        batch = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.recording.requests.append({"batch": batch, "path": self.path, "headers": dict(self.headers)})
+        status, headers, body = self.recording.answer(batch)
+        self._send(status, headers | {"Access-Control-Expose-Headers": "Retry-After"}, body)
+
+    def do_OPTIONS(self) -> None:
+        """A preflight, recorded as one: no request of the SDK should need it."""
+        self.recording.requests.append(
+            {"batch": {"calls": [{"kind": "preflight"}]}, "path": self.path, "headers": {}}
+        )
+        self._send(204, {"Access-Control-Allow-Headers": "*"}, "")
+
+    def _send(self, status: int, headers: dict[str, str], body: str) -> None:
+        content = body.encode()
+        self.send_response(status)
+        origin = self.headers.get("Origin", "*")
+        for name, value in {
+            "Access-Control-Allow-Origin": origin,
+            "Content-Length": str(len(content)),
+        }.items():
+            self.send_header(name, value)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """The test's output stays its own."""
