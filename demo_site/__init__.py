@@ -1,1 +1,1 @@
-"""A small shop that uses Waylink as a site owner would."""
+"""Windrow, a small kite shop that uses Waylink as a site owner would."""

@@ -1,0 +1,76 @@
+"""The shop's web application. It keeps no state: the basket lives in the visitor's browser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from quart import Quart, Response, abort, render_template, send_from_directory
+
+from demo_site.content_security_policy import content_security_policy
+from demo_site.kites import CURRENCY, KITE_OF_SLUG, KITES
+
+SDK_SCRIPT = Path(__file__).parents[1] / "sdk_dist" / "waylink.js"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoSite:
+    """What the shop is told about the service it reports to."""
+
+    api_base_url: str  # the service's public address, http://localhost:8080
+    web_key: str  # the public key of the organization, c_web_...
+    short_url: str  # a link of the organization that leads to the shop
+    sdk_script: Path = SDK_SCRIPT
+
+
+def create_demo_site(config: DemoSite) -> Quart:
+    """The shop, an ASGI application; it serves the SDK itself, below /sdk/."""
+    shop = Quart("demo_site")
+    policy = content_security_policy(config.api_base_url)
+
+    @shop.context_processor
+    def every_page_knows() -> dict[str, object]:
+        return {"config": config, "kites": KITES, "currency": CURRENCY}
+
+    @shop.after_request
+    def secured(response: Response) -> Response:
+        response.headers["Content-Security-Policy"] = policy
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "strict-origin-when-cross-origin"
+        # A shop under development: a changed script must show at the next load.
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+    _add_pages(shop)
+    _add_sdk(shop, config.sdk_script)
+    return shop
+
+
+def _add_pages(shop: Quart) -> None:
+    @shop.get("/")
+    async def home() -> str:
+        return await render_template("home.html")
+
+    @shop.get("/kites/<slug>")
+    async def product(slug: str) -> str:
+        kite = KITE_OF_SLUG.get(slug) or abort(404)
+        return await render_template("product.html", kite=kite)
+
+    @shop.get("/checkout")
+    async def checkout() -> str:
+        return await render_template("checkout.html")
+
+    @shop.get("/thank-you")
+    async def thank_you() -> str:
+        return await render_template("thank_you.html")
+
+    @shop.errorhandler(404)
+    async def not_found(_: Exception) -> tuple[str, int]:
+        return await render_template("not_found.html"), 404
+
+
+def _add_sdk(shop: Quart, script: Path) -> None:
+    @shop.get("/sdk/<path:name>")
+    async def sdk(name: str) -> Response:
+        """The SDK's file and, for the browser's developer tools, its source map."""
+        return await send_from_directory(script.parent, name)

@@ -1,0 +1,32 @@
+// One call of a batch, and its result, in a line that people can read.
+
+const SHORT = 8;
+
+/** The main fields of a call, by its kind. */
+export function fieldsOf(call) {
+  return (WORDS[call.kind] ?? (() => []))(call).filter(Boolean).join(" · ");
+}
+
+/** What the service found out about the visitor, where it was asked. */
+export function answerOf(result) {
+  if (!result || !("attribution" in result)) return "";
+  const found = result.attribution;
+  if (!found) return "organic";
+  return [found.cl_link_id && `link ${shortened(found.cl_link_id)}`, found.utm_campaign, found.utm_source].filter(Boolean).join(", ") || "ad";
+}
+
+/** The start of an id that is too long to read. */
+export function shortened(id) {
+  return id.length > SHORT + 4 ? `${id.slice(0, SHORT)}…` : id;
+}
+
+const WORDS = {
+  attribution: (call) => {
+    const signals = Object.entries(call.signals ?? {});
+    return signals.length ? signals.map(([name, value]) => `${name} ${shortened(String(value))}`) : ["new device, no signal"];
+  },
+  identify: (call) => [call.customer_id, call.email_sha256 && "e-mail as SHA-256"],
+  lead: (call) => [call.event_id, call.customer_id, call.email_sha256 && "e-mail as SHA-256"],
+  conversion: (call) => [`${call.revenue} ${call.currency}`, call.transaction_id, call.product_id, call.customer_id],
+  event: (call) => [call.name, call.product_id, call.customer_id],
+};

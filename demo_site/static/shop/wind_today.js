@@ -1,0 +1,18 @@
+// The slider over the shelf: kites that the wind of the day does not suit step back.
+
+const BEAUFORT = ["", "light air", "light breeze", "gentle breeze", "moderate breeze", "fresh breeze", "strong breeze", "near gale"];
+
+/** Wire the slider to the cards. */
+export function followTheWind() {
+  const slider = document.querySelector("[data-wind]");
+  slider.addEventListener("input", () => show(Number(slider.value)));
+  show(Number(slider.value));
+}
+
+function show(wind) {
+  document.querySelector("[data-wind-words]").textContent = `Force ${wind}, ${BEAUFORT[wind]}`;
+  for (const card of document.querySelectorAll("[data-least-wind]")) {
+    const suits = Number(card.dataset.leastWind) <= wind && wind <= Number(card.dataset.mostWind);
+    card.classList.toggle("unsuited", !suits);
+  }
+}
