@@ -17,7 +17,15 @@ from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization, create_test_organization
 
+# Playwright's loop counts as running from the first browser test to the end, and then asyncio starts no other.
+BROWSER_FIXTURE = "playwright"
+
 OrganizationFactory = Callable[[], Awaitable[TestOrganization]]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests in a browser run last, so that those with an event loop of their own are done by then."""
+    items.sort(key=lambda item: BROWSER_FIXTURE in getattr(item, "fixturenames", ()))
 
 
 class MovableClock:
