@@ -17,7 +17,7 @@ from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization, create_test_organization
 
-# Playwright's loop counts as running from the first browser test to the end, and then asyncio starts no other.
+# After the first browser test Playwright's loop counts as running, and asyncio starts no other.
 BROWSER_FIXTURE = "playwright"
 
 OrganizationFactory = Callable[[], Awaitable[TestOrganization]]
