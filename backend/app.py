@@ -11,8 +11,11 @@ from quart import Quart
 
 from backend.api_host import ApiHost
 from backend.current import Clock, Resources, attach
+from backend.json_api.error_handlers import answer_errors
+from backend.rest_api import rest
 from backend.settings import Settings, load_settings
 from backend.storage.database import open_database
+from backend.storage.key_cache import KeyCache
 
 Scope = MutableMapping[str, Any]
 
@@ -51,7 +54,7 @@ class Service:
     async def startup(self) -> None:
         """Open what requests need."""
         database = await self._opened.enter_async_context(open_database(self.settings))
-        self.resources = Resources(self.settings, database, self._clock)
+        self.resources = Resources(self.settings, database, self._clock, KeyCache(database))
         self.api = create_api(self.resources)
         await self.api.startup()
         self._opened.push_async_callback(self.api.shutdown)
@@ -78,4 +81,8 @@ def create_api(resources: Resources) -> Quart:
     """The Quart application of the API host."""
     api = Quart("backend")
     attach(api, resources)
+    # A double slash is an unknown path like any other, not a redirect.
+    api.url_map.merge_slashes = False
+    answer_errors(api)
+    api.register_blueprint(rest)
     return api

@@ -10,6 +10,7 @@ from quart import Quart, current_app
 
 from backend.domain.short_urls import ShortUrlForm
 from backend.settings import Settings
+from backend.storage.key_cache import KeyCache
 from backend.storage.mongo import Database
 
 _KEY = "waylink"
@@ -23,6 +24,7 @@ class Resources:
     settings: Settings
     database: Database
     clock: Clock
+    keys: KeyCache
 
     @property
     def short_url_form(self) -> ShortUrlForm:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -40,6 +41,10 @@ class ApiKey:
     def hint(self) -> str:
         """The key with its secret left out, as it is shown in lists."""
         return f"{self.kind.prefix}…{self.last_four}"
+
+    def is_for(self, key_hash: str) -> bool:
+        """Whether this is the record of the key with this hash, compared in constant time."""
+        return hmac.compare_digest(self.key_hash, key_hash)
 
 
 def key_text(kind: KeyKind, secret: str) -> str:

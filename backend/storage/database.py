@@ -12,11 +12,11 @@ from motor.motor_asyncio import AsyncIOMotorClient
 from pymongo import WriteConcern
 
 from backend.settings import Settings
-from backend.storage import api_keys, click_counts, domains, links, organizations, origins
+from backend.storage import api_keys, click_counts, domains, idempotency, links, organizations, origins
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import STORAGE_UNREACHABLE, Database, Document
 
-_COLLECTIONS = (organizations, api_keys, domains, origins, links, click_counts)
+_COLLECTIONS = (organizations, api_keys, domains, origins, links, click_counts, idempotency)
 
 
 class MongoDBUnreachable(ConnectionError):

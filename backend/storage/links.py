@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from pymongo import DESCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
-from backend.domain.links import Behavior, CreatedBy, Link
-from backend.storage.mongo import Database
+from backend.domain.link_input import Changes
+from backend.domain.links import SOCIAL_FIELDS, UTM_FIELDS, Behavior, CreatedBy, Link
+from backend.domain.short_urls import parse_short_url
+from backend.storage.mongo import Database, Session
 
 NAME = "links"
+# More short URLs than this behind one another are taken for a loop.
+_LONGEST_CHAIN = 10
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
 INDEXES = [
     IndexModel([("domain", 1), ("path", 1)], unique=True),
@@ -24,10 +29,10 @@ class PathTaken(ValueError):
     """The path is already used on the domain."""
 
 
-async def insert_link(database: Database, link: Link) -> None:
+async def insert_link(database: Database, link: Link, session: Session | None = None) -> None:
     """Store a new link; raises PathTaken, as the unique index on domain and path decides."""
     try:
-        await database[NAME].insert_one(_to_document(link))
+        await database[NAME].insert_one(_to_document(link), session=session)
     except DuplicateKeyError:
         raise PathTaken(link.path) from None
 
@@ -47,6 +52,25 @@ async def resolve_link(database: Database, domain: str, path: str) -> Link | Non
     return _from_found(await database[NAME].find_one({"domain": domain, "path": path}))
 
 
+async def leads_to(database: Database, url: str, domain: str, path: str) -> bool:
+    """Whether a URL is this short URL, or leads there over other links; so does a chain of too many links."""
+    for _ in range(_LONGEST_CHAIN):
+        place = parse_short_url(url)
+        if place is None or place == (domain, path):
+            return place is not None
+        link = await resolve_link(database, *place)
+        if link is None:
+            return False
+        url = link.destination_url
+    return True
+
+
+async def change_link(database: Database, link_id: str, org_id: str, changes: Changes, now: datetime) -> bool:
+    """Set fields of the organization's link, and its modification time; False if it has no such link."""
+    update = _update_of(changes | {"modified_at": now})
+    return (await database[NAME].update_one({"_id": link_id, "org_id": org_id}, update)).matched_count == 1
+
+
 async def count_links(database: Database, org_id: str, created_by: CreatedBy | None = None) -> int:
     """How many links the organization has, enabled and disabled."""
     return int(await database[NAME].count_documents(_owned(org_id, created_by)))
@@ -58,6 +82,23 @@ async def list_links(
     """A page of the organization's links, newest first."""
     cursor = database[NAME].find(_owned(org_id, created_by)).sort(NEWEST_FIRST).skip(skip).limit(limit)
     return [_from_document(document) async for document in cursor]
+
+
+def _update_of(changes: Changes) -> dict[str, dict[str, Any]]:
+    """The update that sets the fields, where None clears one."""
+    cleared = {"ios_behavior": Behavior.BROWSER.value, "android_behavior": Behavior.BROWSER.value}
+    stored = {
+        _stored_name(name): cleared.get(name) if value is None else value for name, value in changes.items()
+    }
+    unset = {name: "" for name, value in stored.items() if value is None and "." in name}
+    kept = {name: value for name, value in stored.items() if name not in unset}
+    return {"$set": kept} | ({"$unset": unset} if unset else {})
+
+
+def _stored_name(field: str) -> str:
+    """Where a field of the contract stands in a document."""
+    group = "utm." if field in UTM_FIELDS else "social." if field in SOCIAL_FIELDS else ""
+    return group + field
 
 
 def _owned(org_id: str, created_by: CreatedBy | None) -> dict[str, str]:

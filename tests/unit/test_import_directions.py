@@ -16,7 +16,8 @@ SIBLINGS = {"rest_api", "sdk_api", "app_api", "redirector"}
 MAY_IMPORT = {
     "domain": {"domain"},
     "storage": {"domain", "storage", "settings"},
-    **{room: {room, "domain", "storage", "settings", "current"} for room in SIBLINGS},
+    "json_api": {"json_api", "domain", "storage", "settings", "current"},
+    **{room: {room, "json_api", "domain", "storage", "settings", "current"} for room in SIBLINGS},
 }
 
 

@@ -1,0 +1,76 @@
+"""Turns whatever goes wrong into an answer from the error table."""
+
+from __future__ import annotations
+
+import logging
+
+from quart import Quart, Response, jsonify
+from werkzeug.exceptions import HTTPException, InternalServerError
+
+from backend.domain.errors import InvalidField, MissingField
+from backend.json_api import error_table
+from backend.json_api.error_table import ErrorRow
+from backend.json_api.refusal import Refusal
+from backend.storage.mongo import STORAGE_UNREACHABLE
+
+_log = logging.getLogger("waylink.api")
+# Seconds after which a caller may try again when the storage can't be reached.
+RETRY_AFTER = 5
+_KEPT_HEADERS = {"Allow", "Location", "Retry-After"}
+_BY_STATUS = {
+    404: error_table.PATH_UNKNOWN,
+    405: error_table.METHOD_NOT_ALLOWED,
+    408: error_table.BODY_TOO_SLOW,
+    413: error_table.BODY_TOO_LARGE,
+    415: error_table.MEDIA_TYPE_WRONG,
+}
+
+
+def answer_errors(app: Quart) -> None:
+    """Answer every error of the app in shape A or B, and never with internals."""
+    app.register_error_handler(Refusal, _refused)
+    app.register_error_handler(MissingField, _missing)
+    app.register_error_handler(InvalidField, _invalid)
+    app.register_error_handler(HTTPException, _http)
+    app.register_error_handler(InternalServerError, _fault)
+    for unreachable in STORAGE_UNREACHABLE:
+        app.register_error_handler(unreachable, _unreachable)
+
+
+def error_answer(row: ErrorRow, headers: dict[str, str] | None = None, **details: str) -> Response:
+    """The answer that a row stands for."""
+    response = jsonify(row.body(**details))
+    response.status_code = row.status
+    response.headers.update(headers or {})
+    return response
+
+
+async def _refused(refusal: Refusal) -> Response:
+    return error_answer(refusal.row, refusal.headers, **refusal.details)
+
+
+async def _missing(error: MissingField) -> Response:
+    return error_answer(error_table.FIELD_MISSING, field=error.field)
+
+
+async def _invalid(error: InvalidField) -> Response:
+    return error_answer(error_table.FIELD_INVALID, message=str(error))
+
+
+async def _http(error: HTTPException) -> Response:
+    row = _BY_STATUS.get(error.code or 500)
+    if row is None:
+        status = error.code or 500
+        row = ErrorRow(status, status, error.name, error.name, error.name.upper().replace(" ", "_"))
+    kept = {name: value for name, value in error.get_headers() if name in _KEPT_HEADERS}
+    return error_answer(row, kept)
+
+
+async def _fault(error: InternalServerError) -> Response:
+    # Quart has logged the exception with its traceback.
+    return error_answer(error_table.SERVER_FAULT)
+
+
+async def _unreachable(error: Exception) -> Response:
+    _log.warning("The storage can't be reached: %s", type(error).__name__)
+    return error_answer(error_table.STORAGE_UNREACHABLE, {"Retry-After": str(RETRY_AFTER)})

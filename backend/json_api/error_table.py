@@ -1,0 +1,134 @@
+"""Every error that the JSON APIs answer with, as data: a row per row of the contract's error table, then the
+rows that the decisions add."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+VALIDATION = "There was one or more validation error(s)"
+NOT_FOUND = "The requested entity could not be found"
+UNAUTHORIZED = "Authorization Failed!"
+INVALID_PAGE = "Invalid pagination parameters"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRow:
+    """An error: HTTP status, then the body's `code`, `errorMessage` and inner values (contract, "Errors").
+
+    `inner_message` and `field_name` may hold {field} or {message}, which the occasion fills in. `listed` rows
+    have shape B: the inner values in a list called `errors`.
+    """
+
+    status: int
+    code: int
+    message: str
+    inner_message: str
+    field_name: str
+    listed: bool = False
+
+    def body(self, **details: str) -> dict[str, Any]:
+        """The JSON body, in shape A or B."""
+        inner = {
+            "errorMessage": _fill(self.inner_message, details),
+            "fieldName": _fill(self.field_name, details),
+        }
+        envelope = {"code": self.code, "errorMessage": self.message}
+        return envelope | ({"errors": [inner]} if self.listed else {"error": inner})
+
+
+def _fill(text: str, details: dict[str, str]) -> str:
+    for name, value in details.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+# The contract's rows, in its order.
+LINK_ID_INVALID = ErrorRow(
+    400, 101, VALIDATION, "Invalid linkId! LinkId is not valid for the organization!", "INVALID_VALUE"
+)
+FIELD_MISSING = ErrorRow(400, 101, VALIDATION, "{field} field is required", "REQUIRED_FIELD_MISSING")
+SHORT_URL_EMPTY = ErrorRow(400, 101, VALIDATION, "shortUrl can not be null and empty!", "INVALID_VALUE")
+LINK_DETAILS_EMPTY = ErrorRow(
+    400,
+    101,
+    VALIDATION,
+    "REQUIRED_FIELD_MISSING",
+    "Both shortUrl and linkId are empty. One of them must be given.",
+    listed=True,
+)
+LINK_DETAILS_UNKNOWN = ErrorRow(
+    400,
+    103,
+    NOT_FOUND,
+    "Invalid link details. We were unable to retrieve analytics for the provided link. "
+    "Please verify the information and try again.",
+    "INVALID_VALUE",
+)
+SHORT_URL_UNKNOWN = ErrorRow(
+    400,
+    139,
+    "Client Error",
+    "CLIENT_ERROR",
+    json.dumps({"detail": "The short URL was not found for the organization."}),
+)
+PAGE_SIZE_INVALID = ErrorRow(400, 400, INVALID_PAGE, "Page size must be between 1 and 100", "size")
+KEY_MISSING = ErrorRow(401, 130, UNAUTHORIZED, "'API-KEY' missing", "UNAUTHORIZED_ACCESS")
+KEY_INVALID = ErrorRow(401, 130, UNAUTHORIZED, "Invalid Api Key", "UNAUTHORIZED_ACCESS")
+KEY_INVALID_FOR_CREATE = ErrorRow(401, 130, UNAUTHORIZED, "Invalid API-KEY", "UNAUTHORIZED_ACCESS")
+SUBSCRIPTION_NEEDED = ErrorRow(
+    403,
+    115,
+    "Access Denied",
+    "UNAUTHORIZED_ACCESS",
+    "Your subscription is not valid for install analytics. Please upgrade your subscription.",
+)
+LINK_NOT_FOUND = ErrorRow(
+    404, 103, NOT_FOUND, "Link not found or does not belong to your organization", "LINK_NOT_FOUND"
+)
+
+# What the contract leaves open (docs/decisions/rest-errors.md).
+FIELD_INVALID = ErrorRow(400, 101, VALIDATION, "{message}", "INVALID_VALUE")
+PATH_TAKEN = ErrorRow(400, 101, VALIDATION, "selected_path is already in use on this domain", "INVALID_VALUE")
+DOMAIN_NOT_CONFIGURED = ErrorRow(
+    400, 101, VALIDATION, "domain is not configured for the organization", "INVALID_VALUE"
+)
+BODY_NOT_AN_OBJECT = ErrorRow(400, 101, VALIDATION, "Request body must be a JSON object", "INVALID_VALUE")
+IDEMPOTENCY_KEY_REUSED = ErrorRow(
+    400, 101, VALIDATION, "Idempotency-Key was already used with another request body", "INVALID_VALUE"
+)
+PAGE_INVALID = ErrorRow(400, 400, INVALID_PAGE, "Page must be a whole number from 1", "page")
+CREATED_BY_INVALID = ErrorRow(
+    400, 400, INVALID_PAGE, "createdBy must be one of api_user, api_rest, sdk", "createdBy"
+)
+PATH_UNKNOWN = ErrorRow(404, 404, "Not Found", "There is nothing at this path", "NOT_FOUND")
+METHOD_NOT_ALLOWED = ErrorRow(
+    405, 405, "Method Not Allowed", "This path does not answer to this method", "METHOD_NOT_ALLOWED"
+)
+BODY_TOO_SLOW = ErrorRow(
+    408, 408, "Request Timeout", "The request body did not arrive in time", "REQUEST_TIMEOUT"
+)
+BODY_TOO_LARGE = ErrorRow(
+    413, 413, "Content Too Large", "Request body must have at most {message} bytes", "CONTENT_TOO_LARGE"
+)
+MEDIA_TYPE_WRONG = ErrorRow(
+    415, 415, "Unsupported Media Type", "Content-Type must be application/json", "UNSUPPORTED_MEDIA_TYPE"
+)
+RATE_LIMIT_EXCEEDED = ErrorRow(
+    429,
+    429,
+    "Too Many Requests",
+    "The rate limit of this API key is used up; try again after the seconds in Retry-After",
+    "RATE_LIMIT_EXCEEDED",
+)
+SERVER_FAULT = ErrorRow(
+    500, 500, "Internal Server Error", "The request failed through a fault of the service", "SERVER_FAULT"
+)
+STORAGE_UNREACHABLE = ErrorRow(
+    503,
+    503,
+    "Service Unavailable",
+    "The service can't reach its storage; try again",
+    "STORAGE_UNREACHABLE",
+)

@@ -1,0 +1,58 @@
+"""The JSON object in a request's body, read without trust."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from quart import request
+
+from backend.json_api import error_table
+from backend.json_api.refusal import Refusal
+
+MAX_BODY_BYTES = 64 * 1024
+
+
+async def read_json_object() -> dict[str, Any]:
+    """The body of the current request as an object.
+
+    Refuses another media type (415), more than 64 KiB (413), and what is no JSON object (400). A body without
+    a Content-Type is taken for JSON.
+    """
+    if request.content_type and not _is_json(request.mimetype):
+        raise Refusal(error_table.MEDIA_TYPE_WRONG)
+    return parse_json_object(await _read_bytes())
+
+
+def parse_json_object(data: bytes) -> dict[str, Any]:
+    """The object that these bytes are, in UTF-8; raises Refusal for anything else."""
+    try:
+        value = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):  # bad JSON or UTF-8, a number of too many digits, too deep
+        raise Refusal(error_table.BODY_NOT_AN_OBJECT) from None
+    if not isinstance(value, dict):
+        raise Refusal(error_table.BODY_NOT_AN_OBJECT)
+    return value
+
+
+async def _read_bytes() -> bytes:
+    data = bytearray()
+    if (request.content_length or 0) > MAX_BODY_BYTES:
+        raise _too_large()
+    async for chunk in request.body:
+        data += chunk
+        if len(data) > MAX_BODY_BYTES:
+            raise _too_large()
+    return bytes(data)
+
+
+def _too_large() -> Refusal:
+    return Refusal(error_table.BODY_TOO_LARGE, message=str(MAX_BODY_BYTES))
+
+
+def _is_json(media_type: str) -> bool:
+    return media_type == "application/json" or media_type.endswith("+json")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

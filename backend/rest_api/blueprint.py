@@ -1,0 +1,27 @@
+"""The routes of the REST API: each one behind a REST key and the key's rate limit."""
+
+from __future__ import annotations
+
+from quart import Blueprint, g, request
+
+from backend.domain.api_keys import ApiKey, KeyKind
+from backend.json_api import error_table
+from backend.json_api.authentication import authenticate
+
+API_ROOT = "/serviceCore/pa/v1"
+
+rest = Blueprint("rest", __name__, url_prefix=API_ROOT)
+
+
+@rest.before_request
+async def _admit() -> None:
+    create = request.endpoint == "rest.create_link"
+    g.api_key = await authenticate(
+        KeyKind.REST, error_table.KEY_INVALID_FOR_CREATE if create else error_table.KEY_INVALID
+    )
+
+
+def caller() -> ApiKey:
+    """The key that sent the current request; its organization is the only one the request may touch."""
+    key: ApiKey = g.api_key
+    return key

@@ -1,0 +1,51 @@
+"""How a request names a link: by `linkId`, or by its short URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from backend.current import resources
+from backend.domain.field_rules import is_uuid, parse_string
+from backend.domain.links import Link
+from backend.domain.short_urls import parse_short_url
+from backend.json_api import error_table
+from backend.json_api.refusal import Refusal
+from backend.storage.links import find_link, find_link_at
+
+
+def parse_link_id(text: str) -> str:
+    """The `linkId` of a path in its stored form; refuses what is no UUID."""
+    if not is_uuid(text):
+        raise Refusal(error_table.LINK_ID_INVALID)
+    return text.lower()
+
+
+def given_text(body: Mapping[str, object], field: str) -> str:
+    """A text of the body; empty where it is absent, null or blank. Raises InvalidField for another type."""
+    value = body.get(field)
+    return "" if value is None else parse_string(field, value).strip()
+
+
+async def find_by_short_url(short_url: str, org_id: str) -> Link | None:
+    """The organization's link with this short URL."""
+    place = parse_short_url(short_url)
+    return await find_link_at(resources().database, *place, org_id) if place else None
+
+
+async def find_by_id_or_short_url(body: Mapping[str, object], org_id: str) -> Link | None:
+    """The organization's link that `linkId` names, or else `shortUrl` (decisions, "both given").
+
+    Refuses a body that has neither (contract, "Errors", shape B).
+    """
+    link_id, short_url = check_reference(body)
+    if not link_id:
+        return await find_by_short_url(short_url, org_id)
+    return await find_link(resources().database, link_id.lower(), org_id) if is_uuid(link_id) else None
+
+
+def check_reference(body: Mapping[str, object]) -> tuple[str, str]:
+    """`linkId` and `shortUrl` of the body; refuses a body that has neither."""
+    link_id, short_url = given_text(body, "linkId"), given_text(body, "shortUrl")
+    if not link_id and not short_url:
+        raise Refusal(error_table.LINK_DETAILS_EMPTY)
+    return link_id, short_url

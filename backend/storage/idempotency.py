@@ -1,0 +1,61 @@
+"""The `idempotency` collection: requests that were carried out under a key of the caller's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pymongo import IndexModel
+from pymongo.errors import DuplicateKeyError
+
+from backend.domain.links import Link
+from backend.storage import links
+from backend.storage.mongo import Database, Session, in_transaction
+
+NAME = "idempotency"
+INDEXES = [IndexModel("expires_at", expireAfterSeconds=0)]
+# How long a key is remembered; a client that tries again does so long before.
+LIFETIME = timedelta(hours=24)
+
+
+class KeyUsed(ValueError):
+    """A request was already carried out under this key."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRequest:
+    """What was made under a key, and the fingerprint of the body that asked for it."""
+
+    fingerprint: str
+    domain: str
+    path: str
+
+
+async def find_earlier_request(database: Database, org_id: str, key: str) -> EarlierRequest | None:
+    """The organization's request that was carried out under this key."""
+    found = await database[NAME].find_one({"_id": _id(org_id, key)})
+    return EarlierRequest(found["fingerprint"], found["domain"], found["path"]) if found else None
+
+
+async def insert_link_once(database: Database, link: Link, key: str, fingerprint: str, now: datetime) -> None:
+    """Store a new link and its key, both or neither; raises KeyUsed, or PathTaken as insert_link does."""
+    record = {
+        "_id": _id(link.org_id, key),
+        "fingerprint": fingerprint,
+        "domain": link.domain,
+        "path": link.path,
+        "expires_at": now + LIFETIME,
+    }
+
+    async def insert_both(session: Session) -> None:
+        await database[NAME].insert_one(record, session=session)
+        await links.insert_link(database, link, session)
+
+    try:
+        await in_transaction(database, insert_both)
+    except DuplicateKeyError:
+        raise KeyUsed(key) from None
+
+
+def _id(org_id: str, key: str) -> str:
+    return f"{org_id}/{key}"

@@ -1,0 +1,56 @@
+"""Calls that many API tests begin with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+from tests.organizations import TestOrganization
+
+API = "/serviceCore/pa/v1"
+
+
+def link_body(organization: TestOrganization, **fields: Any) -> dict[str, Any]:
+    """A create-link body with the required fields and these."""
+    return {
+        "domain": organization.domain,
+        "destination_url": "https://shop.example/sale",
+        "link_name": "Sale",
+    } | fields
+
+
+async def create(client: httpx.AsyncClient, organization: TestOrganization, **fields: Any) -> str:
+    """Make a link; its short URL."""
+    body = link_body(organization, **fields)
+    answer = await client.post(f"{API}/create-link", json=body, headers=organization.headers)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["short_url"])
+
+
+async def info(client: httpx.AsyncClient, organization: TestOrganization, short_url: str) -> dict[str, Any]:
+    """The Link object of a short URL."""
+    answer = await client.post(
+        f"{API}/links/info", json={"shortUrl": short_url}, headers=organization.headers
+    )
+    assert answer.status_code == 200, answer.text
+    link: dict[str, Any] = answer.json()
+    return link
+
+
+def invalid(message: str) -> dict[str, Any]:
+    """The body of a validation error."""
+    return {
+        "code": 101,
+        "errorMessage": "There was one or more validation error(s)",
+        "error": {"errorMessage": message, "fieldName": "INVALID_VALUE"},
+    }
+
+
+def missing(field: str) -> dict[str, Any]:
+    """The body of the error for a required field that is absent."""
+    return {
+        "code": 101,
+        "errorMessage": "There was one or more validation error(s)",
+        "error": {"errorMessage": f"{field} field is required", "fieldName": "REQUIRED_FIELD_MISSING"},
+    }

@@ -1,0 +1,77 @@
+"""The API-KEY header (contract, "Authentication")."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.app import utc_now
+from backend.storage.api_keys import list_api_keys, revoke_api_key
+from backend.storage.mongo import Database
+from tests.api.links import API
+from tests.organizations import TestOrganization
+
+
+def unauthorized(message: str) -> dict[str, Any]:
+    """The body of a 401."""
+    return {
+        "code": 130,
+        "errorMessage": "Authorization Failed!",
+        "error": {"errorMessage": message, "fieldName": "UNAUTHORIZED_ACCESS"},
+    }
+
+
+CALLS = [
+    ("POST", "/create-link"),
+    ("PATCH", "/update-link/0b5d4f3e-6a52-4f4c-9d0e-5d8ad6a1c0de"),
+    ("PATCH", "/links/change-status/0b5d4f3e-6a52-4f4c-9d0e-5d8ad6a1c0de"),
+    ("POST", "/links/info"),
+    ("GET", "/links/page"),
+    ("POST", "/analytics"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), CALLS)
+@pytest.mark.parametrize("headers", [{}, {"API-KEY": ""}])
+async def test_without_a_key(
+    client: httpx.AsyncClient, method: str, path: str, headers: dict[str, str]
+) -> None:
+    """A request without a key is refused before anything else is looked at."""
+    answer = await client.request(method, API + path, headers=headers, content=b"not json")
+    assert (answer.status_code, answer.json()) == (401, unauthorized("'API-KEY' missing"))
+
+
+@pytest.mark.parametrize(("method", "path"), CALLS)
+@pytest.mark.parametrize("kind", ["unknown", "mobile", "web", "nonsense", "altered"])
+async def test_with_a_key_that_is_not_valid_here(
+    client: httpx.AsyncClient, organization: TestOrganization, method: str, path: str, kind: str
+) -> None:
+    """Unknown keys, and those of other kinds, are invalid; create-link says so in its own words."""
+    key = {
+        "unknown": "c_api_" + "x" * 32,
+        "mobile": organization.mobile_key,
+        "web": organization.web_key,
+        "nonsense": "\xff c_api_",
+        "altered": organization.rest_key[:-1] + "~",
+    }[kind]
+    answer = await client.request(method, API + path, headers={b"API-KEY": key.encode("latin-1")})
+    message = "Invalid API-KEY" if path == "/create-link" else "Invalid Api Key"
+    assert (answer.status_code, answer.json()) == (401, unauthorized(message))
+
+
+async def test_a_revoked_key_stops_within_seconds(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database
+) -> None:
+    """A key that was just used stops working within seconds of being revoked by another process."""
+    assert (await client.get(f"{API}/links/page", headers=organization.headers)).status_code == 200
+    key = next(k for k in await list_api_keys(database, organization.id) if k.kind.value == "rest")
+    await revoke_api_key(database, key.id, utc_now())
+    deadline = time.monotonic() + 10
+    while (answer := await client.get(f"{API}/links/page", headers=organization.headers)).status_code == 200:
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.1)
+    assert (answer.status_code, answer.json()) == (401, unauthorized("Invalid Api Key"))
