@@ -1,0 +1,94 @@
+"""`make run`: the service and the demo site in one process, with everything needed to try them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from backend.app import create_app, utc_now
+from backend.cli.command import current_settings
+from backend.domain.api_keys import KeyKind
+from backend.server import NotStarted, Site, bind, run, serve_sites
+from backend.settings import Settings
+from backend.storage.database import MongoDBUnreachable, open_database
+from backend.storage.domains import DomainTaken
+from backend.storage.embedded_mongodb import MongoDBNotFound
+from demo_site.app import DemoSite, create_demo_site
+from demo_site.demo_organization import Demo, demo_address, prepare_demo
+
+SDK = Path(__file__).parents[1] / "sdk_dist"
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Run Waylink and a demo shop until Ctrl-C; the same settings hold as for `waylink serve`."""
+    settings = dataclasses.replace(current_settings(), local_short_urls=True)
+    try:
+        run(_run_demo(settings))
+    except (NotStarted, MongoDBNotFound, MongoDBUnreachable, DomainTaken) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo("Stopped.")
+
+
+async def _run_demo(settings: Settings) -> None:
+    service_socket = bind(settings.host, settings.port, "WAYLINK_PORT")
+    shop_socket = bind(settings.host, settings.demo_port, "WAYLINK_DEMO_PORT")
+    click.echo("Starting MongoDB, the service and the demo site ...")
+    async with open_database(settings) as database:
+        demo = await prepare_demo(database, settings, utc_now())
+        sites = [
+            Site(create_app(settings), service_socket),
+            Site(create_demo_site(_demo_site(settings, demo)), shop_socket),
+        ]
+        await serve_sites(sites, on_ready=lambda: click.echo(_welcome(settings, demo)))
+
+
+def _demo_site(settings: Settings, demo: Demo) -> DemoSite:
+    return DemoSite(
+        api_base_url=settings.base_url,
+        web_key=demo.keys[KeyKind.WEB],
+        sdk_script=SDK / "waylink.js",
+        short_url=_short_url(settings, demo),
+    )
+
+
+def _short_url(settings: Settings, demo: Demo) -> str:
+    return f"http://{demo.domain}:{settings.port}/{demo.path}"
+
+
+def _welcome(settings: Settings, demo: Demo) -> str:
+    rest_key = demo.keys[KeyKind.REST]
+    return f"""
+  Demo shop         {demo_address(settings)}
+  A link to click   {_short_url(settings, demo)}
+  REST API          {settings.base_url}/serviceCore/pa/v1
+  REST API key      {rest_key}
+  Public web key    {demo.keys[KeyKind.WEB]}
+  Mobile SDK key    {demo.keys[KeyKind.MOBILE]}
+
+Make a link of your own:
+
+{_curl(settings, demo, rest_key)}
+
+Ctrl-C stops everything; what was made stays in {settings.data_dir}/.
+"""
+
+
+def _curl(settings: Settings, demo: Demo, rest_key: str) -> str:
+    fields = {"domain": demo.domain, "destination_url": f"{demo_address(settings)}/", "link_name": "My link"}
+    return " \\\n".join(
+        [
+            f"  curl -X POST {shlex.quote(settings.base_url + '/serviceCore/pa/v1/create-link')}",
+            f"    -H 'API-KEY: {rest_key}' -H 'Content-Type: application/json'",
+            f"    -d {shlex.quote(json.dumps(fields))}",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

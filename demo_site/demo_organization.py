@@ -1,0 +1,111 @@
+"""The organization that `make run` shows: made on the first run, found again on every later one."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from backend.domain.api_keys import KeyKind, hash_key
+from backend.domain.links import Link
+from backend.domain.organizations import Organization
+from backend.settings import Settings
+from backend.storage import api_keys, domains, links, organizations, origins
+from backend.storage.mongo import Database
+
+NAME = "Waylink demo"
+DOMAIN = "go.demo.localhost"
+PATH = "spring"
+# Install analytics need a subscription; the demo's does not run out while anybody looks at it.
+SUBSCRIBED_UNTIL = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """What a person needs to try Waylink."""
+
+    org_id: str
+    keys: Mapping[KeyKind, str]
+    domain: str
+    path: str
+
+
+async def prepare_demo(database: Database, settings: Settings, now: datetime) -> Demo:
+    """Create what is missing of the demo organization; a second call changes nothing."""
+    organization = await _organization(database, now)
+    await organizations.set_subscription(database, organization.id, SUBSCRIBED_UNTIL)
+    await domains.insert_domain(database, DOMAIN, organization.id, now)
+    for origin in demo_origins(settings):
+        await origins.add_origin(database, origin, organization.id, now)
+    await _link(database, organization.id, demo_address(settings), now)
+    keys = await _keys(database, settings.data_dir / "demo-keys.json", organization.id, now)
+    return Demo(organization.id, keys, DOMAIN, PATH)
+
+
+def demo_address(settings: Settings) -> str:
+    """Where the demo site is opened."""
+    return f"http://localhost:{settings.demo_port}"
+
+
+def demo_origins(settings: Settings) -> list[str]:
+    """The origins under which browsers know the demo site."""
+    return [f"http://{host}:{settings.demo_port}" for host in ("localhost", "127.0.0.1")]
+
+
+async def _organization(database: Database, now: datetime) -> Organization:
+    found = await organizations.find_organization_by_name(database, NAME)
+    if found:
+        return found
+    return await organizations.create_organization(database, NAME, now)
+
+
+async def _link(database: Database, org_id: str, shop: str, now: datetime) -> None:
+    """The link to click. Its destination is told apart from older runs by the port, so it is kept current."""
+    existing = await links.find_link_at(database, DOMAIN, PATH, org_id)
+    if existing is None:
+        await links.insert_link(database, _spring_link(org_id, shop, now))
+    elif existing.destination_url != f"{shop}/":
+        await links.change_link(database, existing.id, org_id, {"destination_url": f"{shop}/"}, now)
+
+
+def _spring_link(org_id: str, shop: str, now: datetime) -> Link:
+    return Link(
+        id=str(uuid.uuid4()),
+        org_id=org_id,
+        domain=DOMAIN,
+        path=PATH,
+        destination_url=f"{shop}/",
+        link_name="Spring campaign",
+        created_at=now,
+        modified_at=now,
+        utm={"utm_source": "newsletter", "utm_medium": "email", "utm_campaign": "spring"},
+        social={"social_title": "Spring has arrived", "social_description": "See what is new this season."},
+    )
+
+
+async def _keys(database: Database, file: Path, org_id: str, now: datetime) -> dict[KeyKind, str]:
+    """The demo's keys, in the clear from a private file, since the database holds only their hashes."""
+    kept = _read_keys(file)
+    keys = {kind: kept.get(kind.value, "") for kind in KeyKind}
+    for kind, key in keys.items():
+        if not key or await api_keys.find_active_key(database, hash_key(key)) is None:
+            keys[kind], _ = await api_keys.create_api_key(database, org_id, kind, now)
+    _write_keys(file, keys)
+    return keys
+
+
+def _read_keys(file: Path) -> dict[str, str]:
+    try:
+        kept: dict[str, str] = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return {}
+    return kept
+
+
+def _write_keys(file: Path, keys: Mapping[KeyKind, str]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(mode=0o600)
+    file.write_text(json.dumps({kind.value: key for kind, key in keys.items()}, indent=2))
