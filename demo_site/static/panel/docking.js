@@ -15,6 +15,6 @@ export function dockPanel() {
 }
 
 function set(state) {
-  document.documentElement.dataset.panel = state;
+  document.documentElement.dataset.panelState = state;
   toggle.setAttribute("aria-expanded", String(state === "open"));
 }

@@ -1,0 +1,43 @@
+"""The demo shop on a free port, in a thread, beside tests that drive a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hypercorn.asyncio import serve
+from hypercorn.config import Config
+
+from demo_site.app import DemoSite, create_demo_site
+
+
+def bound_port() -> tuple[socket.socket, int]:
+    """A socket bound to a free loopback port: its address is known before anything is served."""
+    bound = socket.socket()
+    bound.bind(("127.0.0.1", 0))
+    return bound, int(bound.getsockname()[1])
+
+
+@contextmanager
+def demo_shop(config: DemoSite, bound: socket.socket) -> Iterator[None]:
+    """The shop, served on this socket for the length of the block."""
+    loop = asyncio.new_event_loop()
+    stop = asyncio.Event()
+    server = Config()
+    server.bind = [f"fd://{bound.detach()}"]
+    server.loglevel = "WARNING"
+    app = create_demo_site(config)
+    thread = threading.Thread(
+        target=loop.run_until_complete,
+        args=[serve(app, server, shutdown_trigger=stop.wait)],
+    )
+    thread.start()
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()
