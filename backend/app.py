@@ -10,12 +10,14 @@ from typing import Any
 from quart import Quart
 
 from backend.api_host import ApiHost
+from backend.app_api import app_api
 from backend.current import Clock, Resources, attach
 from backend.json_api.error_handlers import answer_errors
 from backend.rest_api import rest
 from backend.settings import Settings, load_settings
 from backend.storage.database import open_database
 from backend.storage.key_cache import KeyCache
+from backend.storage.rate_limits import RateLimits
 
 Scope = MutableMapping[str, Any]
 
@@ -54,7 +56,13 @@ class Service:
     async def startup(self) -> None:
         """Open what requests need."""
         database = await self._opened.enter_async_context(open_database(self.settings))
-        self.resources = Resources(self.settings, database, self._clock, KeyCache(database))
+        self.resources = Resources(
+            self.settings,
+            database,
+            self._clock,
+            KeyCache(database),
+            RateLimits(database, self.settings.rate_limit, self._clock),
+        )
         self.api = create_api(self.resources)
         await self.api.startup()
         self._opened.push_async_callback(self.api.shutdown)
@@ -85,4 +93,5 @@ def create_api(resources: Resources) -> Quart:
     api.url_map.merge_slashes = False
     answer_errors(api)
     api.register_blueprint(rest)
+    api.register_blueprint(app_api)
     return api

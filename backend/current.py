@@ -12,6 +12,7 @@ from backend.domain.short_urls import ShortUrlForm
 from backend.settings import Settings
 from backend.storage.key_cache import KeyCache
 from backend.storage.mongo import Database
+from backend.storage.rate_limits import RateLimits
 
 _KEY = "waylink"
 Clock = Callable[[], datetime]
@@ -25,6 +26,7 @@ class Resources:
     database: Database
     clock: Clock
     keys: KeyCache
+    rate_limits: RateLimits
 
     @property
     def short_url_form(self) -> ShortUrlForm:

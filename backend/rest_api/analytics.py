@@ -1,4 +1,4 @@
-"""POST /analytics (contract, "Click analytics")."""
+"""POST /analytics and POST /install-analytics (contract, "Click analytics", "Install analytics")."""
 
 from __future__ import annotations
 
@@ -7,15 +7,38 @@ from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
-from backend.rest_api.link_reference import find_by_id_or_short_url
-from backend.rest_api.representations import click_counts_json
+from backend.rest_api.link_reference import LinkReference, find_referenced_link, parse_reference
+from backend.rest_api.representations import click_counts_json, install_counts_json
 from backend.storage.click_counts import count_window
+from backend.storage.install_counts import count_install_window
+from backend.storage.organizations import get_organization
 
 
 @rest.post("/analytics")
 async def click_analytics() -> dict[str, int]:
     """How often a link was clicked."""
-    link = await find_by_id_or_short_url(await read_json_object(), caller().org_id)
+    reference = parse_reference(await read_json_object())
+    counts = await count_window(resources().database, await _link_id(reference), resources().clock())
+    return click_counts_json(counts)
+
+
+@rest.post("/install-analytics")
+async def install_analytics() -> dict[str, int]:
+    """How many installs a link led to; for organizations with a subscription in force."""
+    reference = parse_reference(await read_json_object())
+    await _require_subscription()
+    counts = await count_install_window(resources().database, await _link_id(reference), resources().clock())
+    return install_counts_json(counts)
+
+
+async def _require_subscription() -> None:
+    organization = await get_organization(resources().database, caller().org_id)
+    if not organization.has_subscription(resources().clock()):
+        raise Refusal(error_table.SUBSCRIPTION_NEEDED)
+
+
+async def _link_id(reference: LinkReference) -> str:
+    link = await find_referenced_link(reference, caller().org_id)
     if link is None:
         raise Refusal(error_table.LINK_DETAILS_UNKNOWN)
-    return click_counts_json(await count_window(resources().database, link.id, resources().clock()))
+    return link.id

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from quart import Blueprint, g, request
+from quart import Blueprint, Response, g, request
 
 from backend.domain.api_keys import ApiKey, KeyKind
 from backend.json_api import error_table
 from backend.json_api.authentication import authenticate
+from backend.json_api.rate_limit import rate_limit_headers
 
 API_ROOT = "/serviceCore/pa/v1"
 
@@ -19,6 +20,13 @@ async def _admit() -> None:
     g.api_key = await authenticate(
         KeyKind.REST, error_table.KEY_INVALID_FOR_CREATE if create else error_table.KEY_INVALID
     )
+    g.rate_limit_headers = await rate_limit_headers(g.api_key.id)
+
+
+@rest.after_request
+async def _add_rate_limit_headers(response: Response) -> Response:
+    response.headers.update(g.get("rate_limit_headers", {}))
+    return response
 
 
 def caller() -> ApiKey:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from backend.current import resources
 from backend.domain.field_rules import is_uuid, parse_string
@@ -32,20 +33,25 @@ async def find_by_short_url(short_url: str, org_id: str) -> Link | None:
     return await find_link_at(resources().database, *place, org_id) if place else None
 
 
-async def find_by_id_or_short_url(body: Mapping[str, object], org_id: str) -> Link | None:
-    """The organization's link that `linkId` names, or else `shortUrl` (decisions, "both given").
+@dataclass(frozen=True, slots=True)
+class LinkReference:
+    """What a body names a link by; one of the two is empty, or both are given."""
 
-    Refuses a body that has neither (contract, "Errors", shape B).
-    """
-    link_id, short_url = check_reference(body)
-    if not link_id:
-        return await find_by_short_url(short_url, org_id)
-    return await find_link(resources().database, link_id.lower(), org_id) if is_uuid(link_id) else None
+    link_id: str
+    short_url: str
 
 
-def check_reference(body: Mapping[str, object]) -> tuple[str, str]:
-    """`linkId` and `shortUrl` of the body; refuses a body that has neither."""
-    link_id, short_url = given_text(body, "linkId"), given_text(body, "shortUrl")
-    if not link_id and not short_url:
+def parse_reference(body: Mapping[str, object]) -> LinkReference:
+    """`linkId` and `shortUrl` of a body; refuses one that has neither (contract, "Errors", shape B)."""
+    reference = LinkReference(given_text(body, "linkId"), given_text(body, "shortUrl"))
+    if not reference.link_id and not reference.short_url:
         raise Refusal(error_table.LINK_DETAILS_EMPTY)
-    return link_id, short_url
+    return reference
+
+
+async def find_referenced_link(reference: LinkReference, org_id: str) -> Link | None:
+    """The organization's link that `linkId` names, or else `shortUrl` (decisions, "both given")."""
+    link_id = reference.link_id
+    if not link_id:
+        return await find_by_short_url(reference.short_url, org_id)
+    return await find_link(resources().database, link_id.lower(), org_id) if is_uuid(link_id) else None

@@ -12,11 +12,33 @@ from motor.motor_asyncio import AsyncIOMotorClient
 from pymongo import WriteConcern
 
 from backend.settings import Settings
-from backend.storage import api_keys, click_counts, domains, idempotency, links, organizations, origins
+from backend.storage import (
+    api_keys,
+    click_counts,
+    domains,
+    idempotency,
+    install_counts,
+    installs,
+    links,
+    organizations,
+    origins,
+    rate_limits,
+)
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import STORAGE_UNREACHABLE, Database, Document
 
-_COLLECTIONS = (organizations, api_keys, domains, origins, links, click_counts, idempotency)
+_COLLECTIONS = (
+    organizations,
+    api_keys,
+    domains,
+    origins,
+    links,
+    click_counts,
+    idempotency,
+    installs,
+    install_counts,
+    rate_limits,
+)
 
 
 class MongoDBUnreachable(ConnectionError):
