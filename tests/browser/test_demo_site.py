@@ -1,7 +1,7 @@
 """The demo shop in a real browser: what it reports, and what its panel shows of that.
 
 The service's part is played by a server that records, so that a test can say how it answers; the whole way
-through the real service is in test_demo_journey.py.
+through the real service has a test of its own.
 """
 
 from __future__ import annotations
