@@ -132,7 +132,7 @@ def test_the_panel_shows_calls_and_results(page: Page, shop: Shop) -> None:
     page.goto(shop.address + BY_LINK)
     call = call_in_panel(page, "attribution")
     expect(call.locator(".call-result")).to_have_text("accepted")
-    expect(call.locator(".call-fields")).to_contain_text("→ link 3f0c9a52…, fair-wind, newsletter")
+    expect(call.locator(".call-answer")).to_have_text("→ link 3f0c9a52…, fair-wind, newsletter")
     expect(call.locator(".call-id")).to_have_text(shop.service.calls[0]["call_id"])
     page.get_by_text("JSON").first.click()
     expect(page.locator('[data-side="request"]').first).to_contain_text('"api_key": "c_web_test"')

@@ -23,6 +23,10 @@
     return isQueued;
   };
 
+  let isLeaving = false;
+  addEventListener("pagehide", () => (isLeaving = true));
+  addEventListener("pageshow", () => (isLeaving = false));
+
   function isBatch(resource) {
     try {
       return new URL(resource.url ?? resource, location.href).pathname.endsWith(BATCH_PATH);
@@ -38,7 +42,7 @@
       const response = (await answer).clone();
       Object.assign(entry, { state: "answered", status: response.status, answer: parsed(await response.text()) });
     } catch (error) {
-      Object.assign(entry, { state: "failed", problem: String(error) });
+      Object.assign(entry, isLeaving ? { state: "left" } : { state: "failed", problem: String(error) });
     }
     entry.took = Math.round(performance.now() - started);
     update(entry);

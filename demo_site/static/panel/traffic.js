@@ -42,10 +42,11 @@ function elementOf(entry) {
 function requestElement(entry) {
   const element = requestTemplate.content.firstElementChild.cloneNode(true);
   const time = element.querySelector("time");
-  element.querySelector(".request-what").textContent = `POST /batch from ${entry.page}`;
+  element.querySelector(".request-what").textContent = `POST /batch on ${entry.page}`;
   element.querySelector(".request-status").textContent = statusOf(entry);
   time.dateTime = entry.at;
   time.textContent = new Date(entry.at).toLocaleTimeString("en-GB");
+  element.querySelector(".request-why").textContent = whyOf(entry.answer?.error);
   element.querySelector(".request-calls").append(...callsOf(entry).map((call, index) => callElement(call, index, entry)));
   fillJson(element, "request", entry.request);
   fillJson(element, "answer", entry.answer ?? entry.problem ?? null);
@@ -70,13 +71,17 @@ function callElement(call, index, entry) {
   element.querySelector(".call-kind").textContent = call.kind;
   mark.textContent = resultOf(result, entry);
   mark.classList.add(result?.status ?? (isRefused(entry) ? "rejected" : "open"));
-  element.querySelector(".call-fields").textContent = [fieldsOf(call), answer && `→ ${answer}`, whyOf(result)].filter(Boolean).join(" ");
+  element.querySelector(".call-fields").textContent = fieldsOf(call);
+  element.querySelector(".call-answer").textContent = answer && `→ ${answer}`;
+  element.querySelector(".call-why").textContent = whyOf(result?.error);
   element.querySelector(".call-id").textContent = call.call_id;
   return element;
 }
 
-function whyOf(result) {
-  return result?.error ? `(${result.error.errorMessage ?? JSON.stringify(result.error)})` : "";
+/** Why a call, or the whole request, was refused: a sentence, with the field's name where the service gives it. */
+function whyOf(error) {
+  if (!error) return "";
+  return typeof error === "string" ? error : [error.fieldName, error.errorMessage].filter(Boolean).join(": ");
 }
 
 function isRefused(entry) {
@@ -88,6 +93,6 @@ function resultOf(result, entry) {
 }
 
 function statusOf(entry) {
-  if (entry.state === "answered") return `${entry.status} in ${entry.took} ms`;
+  if (entry.state === "answered") return `${entry.status}, ${entry.took} ms`;
   return { failed: "no answer", queued: "sendBeacon", refused: "sendBeacon refused", left: "page left", waiting: "…" }[entry.state];
 }

@@ -41,7 +41,7 @@ function whatToSay(context) {
 
 function linkWords(context) {
   if (!context.utm_source && !context.utm_campaign) return ["You followed ", strong("one of our links"), ". Welcome."];
-  return ["You followed our link", ...where(context), ". Good to have you here."];
+  return ["You followed our link", ...where(context), ". Welcome."];
 }
 
 function campaignWords(context) {
