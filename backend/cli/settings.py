@@ -8,18 +8,34 @@ from dataclasses import fields
 import click
 
 from backend.cli.command import current_settings, json_option
-from backend.settings import variable_name
+from backend.settings import Settings, variable_name
 
 
-@click.command("settings")
+@click.command(name="settings")
 @json_option
-def show_settings(as_json: bool) -> None:
+@click.option("--markdown", is_flag=True, help="Print the table of docs/settings.md.")
+def show_settings(as_json: bool, markdown: bool) -> None:
     """List the settings: variable, value in force, meaning."""
+    if markdown:
+        click.echo(_markdown_table())
+        return
     settings = current_settings()
     values = {variable_name(item): getattr(settings, item.name) for item in fields(settings)}
-    if as_json:
-        click.echo(json.dumps(values, default=str))
-        return
-    for item in fields(settings):
-        name = variable_name(item)
-        click.echo(f"{name}={values[name] if values[name] is not None else ''}\n    {item.metadata['help']}")
+    click.echo(json.dumps(values, default=str) if as_json else _as_lines(values))
+
+
+def _as_lines(values: dict[str, object]) -> str:
+    meanings = {variable_name(item): item.metadata["help"] for item in fields(Settings)}
+    return "\n".join(
+        f"{name}={'' if value is None else value}\n    {meanings[name]}" for name, value in values.items()
+    )
+
+
+def _markdown_table() -> str:
+    rows = ["| variable | default | it must be | meaning |", "|---|---|---|---|"]
+    for item in fields(Settings):
+        default = f"`{item.default}`" if item.default not in (None, "", ()) else ""
+        rows.append(
+            f"| `{variable_name(item)}` | {default} | {item.metadata['rule']} | {item.metadata['help']} |"
+        )
+    return "\n".join(rows)
