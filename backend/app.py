@@ -14,6 +14,7 @@ from backend.app_api import app_api
 from backend.current import Clock, Resources, attach
 from backend.json_api.error_handlers import answer_errors
 from backend.rest_api import rest
+from backend.sdk_api import attach_sdk_service, sdk
 from backend.settings import Settings, load_settings
 from backend.storage.database import open_database
 from backend.storage.key_cache import KeyCache
@@ -94,4 +95,6 @@ def create_api(resources: Resources) -> Quart:
     answer_errors(api)
     api.register_blueprint(rest)
     api.register_blueprint(app_api)
+    attach_sdk_service(api, resources)
+    api.register_blueprint(sdk)
     return api

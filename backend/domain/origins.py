@@ -51,3 +51,14 @@ def _port(scheme: str, netloc: str) -> str:
     except ValueError:
         raise InvalidOrigin("the port of an origin must be from 1 to 65535") from None
     return "" if port in {None, _DEFAULT_PORTS[scheme]} else f":{port}"
+
+
+def patterns_for(origin: str) -> list[str]:
+    """Every entry of a list of origins that could match this Origin header: itself, and its wildcards."""
+    scheme, separator, host = origin.partition("://")
+    labels = host.split(".")
+    # No host name has more labels than this, and each costs a look-up.
+    return [
+        origin,
+        *(f"{scheme}{separator}*.{'.'.join(labels[n:])}" for n in range(1, min(len(labels), 127))),
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from quart import request
@@ -21,13 +22,13 @@ async def read_json_object() -> dict[str, Any]:
     """
     if request.content_type and not _is_json(request.mimetype):
         raise Refusal(error_table.MEDIA_TYPE_WRONG)
-    return parse_json_object(await _read_bytes())
+    return parse_json_object(await read_bytes())
 
 
-def parse_json_object(data: bytes) -> dict[str, Any]:
+def parse_json_object(data: bytes, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
     """The object that these bytes are, in UTF-8; raises Refusal for anything else."""
     try:
-        value = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
+        value = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant, parse_float=parse_float)
     except (ValueError, RecursionError):  # bad JSON or UTF-8, a number of too many digits, too deep
         raise Refusal(error_table.BODY_NOT_AN_OBJECT) from None
     if not isinstance(value, dict):
@@ -35,7 +36,8 @@ def parse_json_object(data: bytes) -> dict[str, Any]:
     return value
 
 
-async def _read_bytes() -> bytes:
+async def read_bytes() -> bytes:
+    """The body of the current request; refuses more than 64 KiB (413)."""
     data = bytearray()
     if (request.content_length or 0) > MAX_BODY_BYTES:
         raise _too_large()

@@ -14,15 +14,23 @@ from pymongo import WriteConcern
 from backend.settings import Settings
 from backend.storage import (
     api_keys,
+    calls,
     click_counts,
+    conversions,
+    counted_once,
+    devices,
     domains,
+    events,
     idempotency,
+    identities,
     install_counts,
     installs,
+    leads,
     links,
     organizations,
     origins,
     rate_limits,
+    refusals,
 )
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import STORAGE_UNREACHABLE, Database, Document
@@ -38,6 +46,14 @@ _COLLECTIONS = (
     installs,
     install_counts,
     rate_limits,
+    calls,
+    counted_once,
+    devices,
+    identities,
+    leads,
+    conversions,
+    events,
+    refusals,
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -40,6 +41,12 @@ async def insert_link(database: Database, link: Link, session: Session | None = 
 async def find_link(database: Database, link_id: str, org_id: str) -> Link | None:
     """The organization's link with this id."""
     return _from_found(await database[NAME].find_one({"_id": link_id, "org_id": org_id}))
+
+
+async def find_links(database: Database, link_ids: Iterable[str], org_id: str) -> dict[str, Link]:
+    """Those of these links that the organization has, by id."""
+    cursor = database[NAME].find({"_id": {"$in": list(link_ids)}, "org_id": org_id})
+    return {found["_id"]: _from_document(found) async for found in cursor}
 
 
 async def find_link_at(database: Database, domain: str, path: str, org_id: str) -> Link | None:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from pymongo import IndexModel
 
+from backend.domain.origins import origin_matches, patterns_for
 from backend.storage.mongo import Database
 
 NAME = "origins"
@@ -28,3 +29,10 @@ async def list_origins(database: Database, org_id: str) -> list[str]:
     """The organization's allowed origins, in order of the alphabet."""
     cursor = database[NAME].find({"org_id": org_id}).sort("origin", 1)
     return [document["origin"] async for document in cursor]
+
+
+async def is_allowed(database: Database, origin: str, org_id: str | None = None) -> bool:
+    """Whether the organization, or any where none is named, allows a browser's Origin header (SDK rule 9)."""
+    owner = {"org_id": org_id} if org_id else {}
+    cursor = database[NAME].find({**owner, "origin": {"$in": patterns_for(origin)}}, {"origin": 1})
+    return any([origin_matches(origin, found["origin"]) async for found in cursor])

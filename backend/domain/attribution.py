@@ -1,0 +1,138 @@
+"""Attribution: where a visit came from, and which touch holds for what the visitor does later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from backend.domain.links import UTM_FIELDS, Link
+
+LINK_SIGNAL = "cl_link_id"
+CLICK_ID_SIGNALS = ("fbclid", "gclid", "gbraid", "wbraid", "ttclid")
+# Contract, SDK rule 3.
+SIGNALS = (LINK_SIGNAL, *UTM_FIELDS, *CLICK_ID_SIGNALS)
+
+Signals = Mapping[str, str]
+# What a device keeps: its first touch, and the latest of the rest.
+TOUCHES_KEPT = 20
+CUSTOMERS_KEPT = 20
+CLICK_IDS_KEPT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A visit that came from a link, a campaign or an ad. `utm` and `click_ids` hold only what is known."""
+
+    at: datetime
+    link_id: str | None
+    utm: dict[str, str]
+    click_ids: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ClickId:
+    """An ad click id that a device arrived with, and when first."""
+
+    name: str
+    value: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Identification:
+    """From when on a device belongs to a customer."""
+
+    customer_id: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A browser, as its device ID tells it: its touches, ad click ids and customers, oldest first."""
+
+    org_id: str
+    id: str
+    first_seen_at: datetime
+    last_seen_at: datetime
+    first_touch: Touch | None = None
+    touches: tuple[Touch, ...] = ()
+    click_ids: tuple[ClickId, ...] = ()
+    customers: tuple[Identification, ...] = ()
+
+    def seen(self, at: datetime) -> Device:
+        """The device after it was seen at this time."""
+        first, last = min(self.first_seen_at, at), max(self.last_seen_at, at)
+        return replace(self, first_seen_at=first, last_seen_at=last)
+
+    def touched(self, touch: Touch) -> Device:
+        """The device after this touch, which may be older than others that arrived before it."""
+        touches = sorted((*self.touches, touch), key=lambda each: each.at)
+        first = min(filter(None, (self.first_touch, touch)), key=lambda each: each.at)
+        return replace(
+            self,
+            first_touch=first,
+            touches=tuple(touches[-TOUCHES_KEPT:]),
+            click_ids=self._with_click_ids(touch),
+        )
+
+    def identified(self, customer_id: str, at: datetime) -> Device:
+        """The device after it was identified as this customer's."""
+        customers = sorted((*self.customers, Identification(customer_id, at)), key=lambda each: each.at)
+        return replace(self, customers=tuple(customers[-CUSTOMERS_KEPT:]))
+
+    def first_touch_at(self, at: datetime) -> Touch | None:
+        """The first touch of the device, if it had one by then."""
+        return self.first_touch if self.first_touch and self.first_touch.at <= at else None
+
+    def last_touch_at(self, at: datetime) -> Touch | None:
+        """The touch that holds at this moment: the latest until then."""
+        latest = next((touch for touch in reversed(self.touches) if touch.at <= at), None)
+        return latest or self.first_touch_at(at)
+
+    def customer_at(self, at: datetime) -> str | None:
+        """The customer that the device was identified as last, until then."""
+        return next((each.customer_id for each in reversed(self.customers) if each.at <= at), None)
+
+    def _with_click_ids(self, touch: Touch) -> tuple[ClickId, ...]:
+        known = {(each.name, each.value) for each in self.click_ids}
+        new = (ClickId(*item, touch.at) for item in touch.click_ids.items() if item not in known)
+        return (*self.click_ids, *new)[-CLICK_IDS_KEPT:]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an attribution check says that the visit came from; `link` where one resolved."""
+
+    link: Link | None = None
+    utm: dict[str, str] = field(default_factory=dict)
+    click_ids: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_organic(self) -> bool:
+        """Whether nothing says where the visit came from."""
+        return not (self.link or self.utm or self.click_ids)
+
+    def context(self) -> dict[str, Any] | None:
+        """The attribution context (contract, "Web SDK attribution context"); None for an organic visit."""
+        if self.is_organic:
+            return None
+        return {
+            LINK_SIGNAL: self.link.id if self.link else None,
+            **{name: self.utm.get(name) for name in UTM_FIELDS},
+            "custom_data": self.link.custom_data if self.link else None,
+        }
+
+    def touch(self, at: datetime) -> Touch | None:
+        """The touch that a device keeps of it; None for an organic visit."""
+        if self.is_organic:
+            return None
+        return Touch(at, self.link.id if self.link else None, self.utm, self.click_ids)
+
+
+def source_of(signals: Signals, link: Link | None) -> Source:
+    """What the signals of an address mean: a link's UTM fields, and the address's own over them."""
+    named = {name: signals[name] for name in UTM_FIELDS if name in signals}
+    click_ids = {name: signals[name] for name in CLICK_ID_SIGNALS if name in signals}
+    return Source(link, (link.utm if link else {}) | named, click_ids)

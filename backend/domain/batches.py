@@ -1,0 +1,63 @@
+"""Batches: what one request of the browser SDK delivers (decisions, "wire format")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from backend.domain.attribution import Touch
+from backend.domain.calls import Call, parse_text, parse_time, parse_uuid
+from backend.domain.errors import InvalidField
+
+MOST_CALLS = 50
+_FIELDS = frozenset({"api_key", "device_id", "sdk", "sent_at", "calls"})
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A request of the SDK whose key was checked; its calls are not parsed yet."""
+
+    device_id: str
+    sent_at: datetime
+    calls: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CountedCall:
+    """A valid call, when it counts by the server's clock, and the touch that an attribution check makes."""
+
+    call: Call
+    at: datetime
+    touch: Touch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The valid calls of a request, to be stored; `retention_days` is the organization's, or None."""
+
+    org_id: str
+    device_id: str
+    received_at: datetime
+    retention_days: int | None
+    calls: tuple[CountedCall, ...]
+
+
+def parse_envelope(body: Mapping[str, Any]) -> Envelope:
+    """What surrounds the calls of a request; raises InvalidField for the first field that breaks a rule."""
+    for name in body:
+        if name not in _FIELDS:
+            raise InvalidField("body", f"has an unknown field; it may have {', '.join(sorted(_FIELDS))}")
+    parse_text("sdk", body.get("sdk"), 64)
+    return Envelope(
+        parse_uuid("device_id", body.get("device_id")),
+        parse_time("sent_at", body.get("sent_at")),
+        _calls(body.get("calls")),
+    )
+
+
+def _calls(value: object) -> list[Any]:
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST_CALLS:
+        raise InvalidField("calls", f"must be an array of 1 to {MOST_CALLS} calls")
+    return value

@@ -1,0 +1,62 @@
+"""Amounts of money: exact decimals in the major unit of an ISO 4217 currency."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+
+# Above this an amount is a mistake, and below it every amount fits Decimal128 with its minor digits.
+LARGEST = Decimal(10) ** 12
+# JavaScript's numbers hold 15 decimal digits faithfully; what differs beyond them is noise of its arithmetic.
+_FAITHFUL = Context(prec=15, rounding=ROUND_HALF_EVEN)
+
+_CODES_BY_MINOR_DIGITS = {
+    0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+    2: "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD "
+    "CDF CHE CHF CHW CNY COP COU CRC CUC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD "
+    "GTQ GYD HKD HNL HRK HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA "
+    "MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON "
+    "RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SLL SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS "
+    "UAH USD USN UYU UZS VED VES WST XAD XCD XCG YER ZAR ZMW ZWG ZWL",
+    3: "BHD IQD JOD KWD LYD OMR TND",
+    4: "CLF UYW",
+}
+MINOR_DIGITS = {code: digits for digits, codes in _CODES_BY_MINOR_DIGITS.items() for code in codes.split()}
+
+
+class InvalidAmount(ValueError):
+    """The amount breaks a rule; the message completes a sentence that begins with the field's name."""
+
+
+class InvalidCurrency(ValueError):
+    """The text is not a currency; the message completes a sentence that begins with the field's name."""
+
+
+def parse_currency(value: object) -> str:
+    """The ISO 4217 code in capitals; raises InvalidCurrency."""
+    code = value.upper() if isinstance(value, str) else ""
+    if code not in MINOR_DIGITS:
+        raise InvalidCurrency("must be an ISO 4217 currency code, such as EUR")
+    return code
+
+
+def parse_amount(value: object, currency: str) -> Decimal:
+    """An amount in major units, with the currency's minor digits; raises InvalidAmount.
+
+    `value` is a number as JSON gives it, read as Decimal and never as float. Digits beyond the fifteenth are
+    rounded away first: 0.1 + 0.2 is 0.30000000000000004 in a browser and means 0.30.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise InvalidAmount("must be a number, in major units")
+    amount = Decimal(value)
+    if not amount.is_finite() or (amount.is_signed() and amount):
+        raise InvalidAmount("must be a finite number of 0 or more")
+    if amount > LARGEST:
+        raise InvalidAmount(f"must be at most {LARGEST:f}")
+    return _with_minor_digits(_FAITHFUL.plus(abs(amount)), MINOR_DIGITS[currency], currency)
+
+
+def _with_minor_digits(amount: Decimal, digits: int, currency: str) -> Decimal:
+    rounded = amount.quantize(Decimal(1).scaleb(-digits))
+    if rounded != amount:
+        raise InvalidAmount(f"must have at most {digits} decimal places in {currency}")
+    return rounded

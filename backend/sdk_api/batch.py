@@ -1,0 +1,76 @@
+"""POST {sdk_api_url}/batch: key, origin, envelope, then each call by itself (decisions, "wire format")."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from quart import Response, jsonify, request
+
+from backend.current import resources
+from backend.domain.api_keys import ApiKey, KeyKind
+from backend.domain.batches import parse_envelope
+from backend.json_api import error_table
+from backend.json_api.error_handlers import RETRY_AFTER
+from backend.json_api.error_table import ErrorRow
+from backend.json_api.json_body import parse_json_object, read_bytes
+from backend.json_api.refusal import Refusal
+from backend.sdk_api.blueprint import sdk
+from backend.sdk_api.ingest import ingest
+from backend.sdk_api.origins import require_allowed_origin
+from backend.storage.group_commit import NotStored
+
+# text/plain is what a browser sends without a preflight.
+MEDIA_TYPES = frozenset({"", "text/plain", "application/json"})
+KEY_MISSING = ErrorRow(401, 130, error_table.UNAUTHORIZED, "'api_key' missing", "UNAUTHORIZED_ACCESS")
+MEDIA_TYPE_WRONG = ErrorRow(
+    415,
+    415,
+    "Unsupported Media Type",
+    "Content-Type must be text/plain or application/json",
+    "UNSUPPORTED_MEDIA_TYPE",
+)
+ENCODING_WRONG = ErrorRow(
+    415, 415, "Unsupported Media Type", "Content-Encoding is not accepted", "UNSUPPORTED_CONTENT_ENCODING"
+)
+
+
+@sdk.post("/batch")
+async def receive_batch() -> Response:
+    """Stores the calls of a batch, each once; answers a result for each."""
+    body = parse_json_object(await _read_body(), parse_float=_decimal)
+    key = await _authenticate(body.get("api_key"))
+    await require_allowed_origin(key.org_id)
+    envelope = parse_envelope(body)
+    try:
+        results = await ingest(key.org_id, envelope)
+    except NotStored:
+        refusal = Refusal(error_table.STORAGE_UNREACHABLE)
+        raise refusal.with_headers({"Retry-After": str(RETRY_AFTER)}) from None
+    return jsonify({"results": results})
+
+
+async def _read_body() -> bytes:
+    # A compressed body could be a thousand times as large as what arrives.
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise Refusal(ENCODING_WRONG)
+    if request.mimetype not in MEDIA_TYPES:
+        raise Refusal(MEDIA_TYPE_WRONG)
+    return await read_bytes()
+
+
+async def _authenticate(text: Any) -> ApiKey:
+    if not text:
+        raise Refusal(KEY_MISSING)
+    key = await resources().keys.find(text, KeyKind.WEB) if isinstance(text, str) else None
+    if key is None:
+        raise Refusal(error_table.KEY_INVALID)
+    return key
+
+
+def _decimal(text: str) -> Decimal:
+    """A number of the body, exactly as it is written: money is never a float."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError("an exponent beyond what decimals hold") from None

@@ -1,0 +1,7 @@
+"""The routes under {base_url}/serviceCore/sdk/v1."""
+
+from __future__ import annotations
+
+from quart import Blueprint
+
+sdk = Blueprint("sdk", __name__, url_prefix="/serviceCore/sdk/v1")

@@ -1,0 +1,103 @@
+"""From the calls of a request to their results: parse, resolve links, store, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from backend.current import resources
+from backend.domain.attribution import LINK_SIGNAL, Source, source_of
+from backend.domain.batches import Batch, CountedCall, Envelope
+from backend.domain.calls import Call, Kind, counted_at, parse_call
+from backend.domain.errors import InvalidField, MissingField
+from backend.domain.field_rules import is_uuid
+from backend.domain.links import Link
+from backend.sdk_api.service import sdk_service
+from backend.storage.batches import Status
+from backend.storage.links import find_links
+
+Result = dict[str, Any]
+REJECTED = "rejected"
+# What a site's developer reads in the console when init was called with `debug`.
+UNKNOWN_LINK = "cl_link_id is not the id of a link of this organization; the visit counts without it"
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A call of a request: parsed, or the result that says why it is rejected."""
+
+    call: Call | None
+    rejected: Result
+
+
+async def ingest(org_id: str, envelope: Envelope) -> list[Result]:
+    """Store the valid calls of a request; gives a result for each call, in order.
+
+    Raises NotStored when nothing of it could be stored.
+    """
+    received_at = resources().clock()
+    checked = [_check(value) for value in envelope.calls]
+    calls = [each.call for each in checked if each.call]
+    sources = await _sources(org_id, calls)
+    counted = [_count(call, envelope, received_at, sources) for call in calls]
+    statuses = await _store(org_id, envelope, received_at, counted)
+    answers = iter([_answer(call, status, sources) for call, status in zip(calls, statuses, strict=True)])
+    return [next(answers) if each.call else each.rejected for each in checked]
+
+
+def _check(value: object) -> _Checked:
+    try:
+        return _Checked(parse_call(value), {})
+    except (InvalidField, MissingField) as error:
+        call_id = value.get("call_id") if isinstance(value, dict) else None
+        return _Checked(
+            None,
+            {
+                "call_id": call_id if isinstance(call_id, str) and is_uuid(call_id) else None,
+                "status": REJECTED,
+                "error": {"errorMessage": str(error), "fieldName": error.field},
+            },
+        )
+
+
+async def _sources(org_id: str, calls: Iterable[Call]) -> dict[str, Source]:
+    """Where each attribution check says that its visit came from, by call id."""
+    signals = {
+        call.call_id: call.fields.get("signals", {}) for call in calls if call.kind is Kind.ATTRIBUTION
+    }
+    wanted = {found for each in signals.values() if (found := _link_id(each))}
+    links: dict[str, Link] = await find_links(resources().database, wanted, org_id) if wanted else {}
+    return {call_id: source_of(each, links.get(_link_id(each) or "")) for call_id, each in signals.items()}
+
+
+def _link_id(signals: dict[str, str]) -> str | None:
+    text = signals.get(LINK_SIGNAL, "")
+    return text.lower() if is_uuid(text) else None
+
+
+def _count(call: Call, envelope: Envelope, received_at: datetime, sources: dict[str, Source]) -> CountedCall:
+    at = counted_at(call.occurred_at, envelope.sent_at, received_at)
+    source = sources.get(call.call_id) if call.kind is Kind.ATTRIBUTION else None
+    return CountedCall(call, at, source.touch(at) if source else None)
+
+
+async def _store(
+    org_id: str, envelope: Envelope, received_at: datetime, counted: Sequence[CountedCall]
+) -> list[Status]:
+    if not counted:
+        return []
+    batch = Batch(org_id, envelope.device_id, received_at, None, tuple(counted))
+    return await sdk_service().commit.add(batch)
+
+
+def _answer(call: Call, status: Status, sources: dict[str, Source]) -> Result:
+    result: Result = {"call_id": call.call_id, "status": status.value}
+    if call.kind is Kind.ATTRIBUTION:
+        # A duplicate gets its context again: the answer to the first delivery may have been lost.
+        source = sources[call.call_id]
+        result["attribution"] = source.context()
+        if call.fields.get("signals", {}).get(LINK_SIGNAL) and source.link is None:
+            result["note"] = UNKNOWN_LINK
+    return result

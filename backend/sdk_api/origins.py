@@ -1,0 +1,81 @@
+"""Allowed Web Origins: who may call from a browser, and what browsers are told (contract, SDK rule 9)."""
+
+from __future__ import annotations
+
+import logging
+
+from quart import Response, request
+
+from backend.current import resources
+from backend.json_api.error_table import ErrorRow
+from backend.json_api.refusal import Refusal as RefusedRequest
+from backend.sdk_api.blueprint import sdk
+from backend.sdk_api.service import sdk_service
+from backend.storage.mongo import STORAGE_UNREACHABLE
+from backend.storage.refusals import Refusal, add_refusal
+
+ORIGIN_REFUSED = ErrorRow(
+    403, 403, "Origin not allowed", "The request's Origin is not an Allowed Web Origin", "ORIGIN_NOT_ALLOWED"
+)
+# Seconds; the longest that Chromium remembers a preflight.
+PREFLIGHT_LIFETIME = 7200
+# No origin is longer: a scheme, a host name of 253 characters, a port.
+_LONGEST = 300
+_log = logging.getLogger("waylink.sdk")
+
+
+async def require_allowed_origin(org_id: str) -> None:
+    """Refuse the request unless its Origin is one of the organization's, which can see what was refused."""
+    origin = _origin()
+    if origin and await sdk_service().site_origins.get((origin, org_id)):
+        return
+    reason = "no Origin header" if origin is None else "not an Allowed Web Origin"
+    shown = Refusal(request.headers.get("Origin", ""), reason, resources().clock())
+    await add_refusal(resources().database, org_id, shown)
+    raise RefusedRequest(ORIGIN_REFUSED)
+
+
+@sdk.route("/batch", methods=["OPTIONS"])
+async def preflight() -> Response:
+    """Answers a browser that asks whether it may send a batch, for any origin that some organization allows.
+
+    Whose origin it is can't be known yet: a preflight carries no key.
+    """
+    origin = _origin()
+    if origin is None or not await sdk_service().known_origins.get(origin):
+        raise RefusedRequest(ORIGIN_REFUSED)
+    response = Response(status=204)
+    response.headers["Access-Control-Allow-Methods"] = "POST"
+    response.headers["Access-Control-Allow-Headers"] = "Content-Type"
+    response.headers["Access-Control-Max-Age"] = str(PREFLIGHT_LIFETIME)
+    if request.headers.get("Access-Control-Request-Private-Network") == "true":
+        response.headers["Access-Control-Allow-Private-Network"] = "true"
+    return response
+
+
+@sdk.after_request
+async def allow_reading(response: Response) -> Response:
+    """Let the page read the answer, errors included, where its origin is known; never a refusal by origin."""
+    response.vary.add("Origin")
+    origin = _origin()
+    if origin and response.status_code != ORIGIN_REFUSED.status and await _is_known(origin):
+        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Access-Control-Expose-Headers"] = "Retry-After"
+    return response
+
+
+async def _is_known(origin: str) -> bool:
+    try:
+        return await sdk_service().known_origins.get(origin)
+    except STORAGE_UNREACHABLE as error:
+        # The page then sees a failed request, and tries again as it would after a 503.
+        _log.warning("Origins can't be looked up: %s", type(error).__name__)
+        return False
+
+
+def _origin() -> str | None:
+    """The Origin header, unless it is missing or no site's (`null` is what sandboxes and files send)."""
+    origins = request.headers.getlist("Origin")
+    if len(origins) != 1 or len(origins[0]) > _LONGEST or "://" not in origins[0]:
+        return None
+    return origins[0]

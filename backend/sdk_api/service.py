@@ -1,0 +1,42 @@
+"""What the SDK's endpoint works with beyond the app's resources."""
+
+from __future__ import annotations
+
+from quart import Quart, current_app
+
+from backend.current import Resources
+from backend.domain.batches import Batch
+from backend.storage.batches import Status, store_batches
+from backend.storage.group_commit import GroupCommit
+from backend.storage.origins import is_allowed
+from backend.storage.timed_cache import TimedCache
+
+_KEY = "waylink.sdk"
+
+
+class SdkService:
+    """The group commit that all requests share, and which origins are allowed.
+
+    `site_origins` answers for an origin and an organization, `known_origins` for any organization.
+    """
+
+    def __init__(self, resources: Resources) -> None:
+        database = resources.database
+        self.commit: GroupCommit[Batch, list[Status]] = GroupCommit(
+            lambda batches: store_batches(database, batches)
+        )
+        self.site_origins: TimedCache[tuple[str, str], bool] = TimedCache(
+            lambda key: is_allowed(database, *key)
+        )
+        self.known_origins: TimedCache[str, bool] = TimedCache(lambda origin: is_allowed(database, origin))
+
+
+def attach_sdk_service(app: Quart, resources: Resources) -> None:
+    """Give the app its SDK service."""
+    app.extensions[_KEY] = SdkService(resources)
+
+
+def sdk_service() -> SdkService:
+    """The SDK service of the app that handles this request."""
+    found: SdkService = current_app.extensions[_KEY]
+    return found

@@ -1,0 +1,56 @@
+"""The `devices` collection: browsers, with their touches, ad click ids and customers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from pymongo import IndexModel, ReplaceOne
+
+from backend.domain.attribution import ClickId, Device, Identification, Touch
+from backend.storage.mongo import Database, Document, Session
+
+NAME = "devices"
+INDEXES = [IndexModel("org_id"), IndexModel("expires_at", expireAfterSeconds=0)]
+
+# An organization and a device ID.
+DeviceKey = tuple[str, str]
+
+
+async def find_devices(
+    database: Database, session: Session | None, keys: Iterable[DeviceKey]
+) -> dict[DeviceKey, Device]:
+    """The devices with these keys that are known."""
+    ids = [_id(*key) for key in keys]
+    devices = [
+        _from_document(found) async for found in database[NAME].find({"_id": {"$in": ids}}, session=session)
+    ]
+    return {(device.org_id, device.id): device for device in devices}
+
+
+def replacement(device: Device, expires_at: datetime | None) -> ReplaceOne[Document]:
+    """The write that stores a device as it is now."""
+    document = asdict(device)
+    device_id = document.pop("id")
+    document |= {"device_id": device_id, "expires_at": expires_at}
+    return ReplaceOne({"_id": _id(device.org_id, device_id)}, document, upsert=True)
+
+
+def _id(org_id: str, device_id: str) -> str:
+    return f"{org_id}/{device_id}"
+
+
+def _from_document(document: dict[str, Any]) -> Device:
+    first = document["first_touch"]
+    return Device(
+        org_id=document["org_id"],
+        id=document["device_id"],
+        first_seen_at=document["first_seen_at"],
+        last_seen_at=document["last_seen_at"],
+        first_touch=Touch(**first) if first else None,
+        touches=tuple(Touch(**each) for each in document["touches"]),
+        click_ids=tuple(ClickId(**each) for each in document["click_ids"]),
+        customers=tuple(Identification(**each) for each in document["customers"]),
+    )

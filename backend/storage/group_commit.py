@@ -1,0 +1,82 @@
+"""Group commit: what arrives while a write is under way is stored together by the next one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, TypeVar
+
+from backend.storage.mongo import STORAGE_UNREACHABLE
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+
+
+class NotStored(ConnectionError):
+    """The storage is out of reach, or too much waits: the sender may try again."""
+
+
+class GroupCommit(Generic[ItemT, ResultT]):
+    """Stores items that arrive together by one call of `store`; each is answered once it is stored."""
+
+    GATHER = 0.002  # seconds that the first item of a group waits for others
+    MOST_IN_GROUP = 64
+    MOST_WAITING = 2000
+    TIMEOUT = 8.0  # seconds; less than the SDK's own, so that it gets an answer
+
+    def __init__(self, store: Callable[[Sequence[ItemT]], Awaitable[Sequence[ResultT]]]) -> None:
+        self._store = store
+        self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
+        self._writer: asyncio.Task[None] | None = None
+
+    async def add(self, item: ItemT) -> ResultT:
+        """Store the item with others; gives its result. Raises NotStored, or what is wrong with the item."""
+        if len(self._waiting) >= self.MOST_WAITING:
+            raise NotStored
+        stored: asyncio.Future[ResultT] = asyncio.get_running_loop().create_future()
+        self._waiting.append((item, stored))
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.create_task(self._write())
+        return await stored
+
+    async def _write(self) -> None:
+        await asyncio.sleep(self.GATHER)
+        while self._waiting:
+            group, self._waiting = (
+                self._waiting[: self.MOST_IN_GROUP],
+                self._waiting[self.MOST_IN_GROUP :],
+            )
+            await self._commit(group)
+
+    async def _commit(self, group: list[tuple[ItemT, asyncio.Future[ResultT]]]) -> None:
+        try:
+            async with asyncio.timeout(self.TIMEOUT):
+                results = await self._store([item for item, _ in group])
+        except (TimeoutError, *STORAGE_UNREACHABLE):
+            _fail(group, NotStored())
+        except Exception as error:
+            await self._commit_alone(group, error)
+        else:
+            for (_, stored), result in zip(group, results, strict=True):
+                _set(stored, result)
+
+    async def _commit_alone(
+        self, group: list[tuple[ItemT, asyncio.Future[ResultT]]], error: Exception
+    ) -> None:
+        """One item may have spoilt it for the others: store each by itself."""
+        if len(group) == 1:
+            _fail(group, error)
+            return
+        for each in group:
+            await self._commit([each])
+
+
+def _set(stored: asyncio.Future[ResultT], result: ResultT) -> None:
+    if not stored.done():  # the request may have been given up
+        stored.set_result(result)
+
+
+def _fail(group: list[tuple[ItemT, asyncio.Future[ResultT]]], error: Exception) -> None:
+    for _, stored in group:
+        if not stored.done():
+            stored.set_exception(error)

@@ -1,0 +1,40 @@
+"""The `refusals` collection: the latest browser requests that an organization's origins kept out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pymongo import IndexModel
+
+from backend.storage.mongo import Database
+
+NAME = "refusals"
+INDEXES: list[IndexModel] = []
+# One small document an organization, however many requests are refused.
+KEPT = 100
+_LONGEST = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A request that was refused: the Origin that it named, and why that was not enough."""
+
+    origin: str
+    reason: str
+    at: datetime
+
+
+async def add_refusal(database: Database, org_id: str, refusal: Refusal) -> None:
+    """Remember a refusal, and forget the oldest beyond a hundred."""
+    entry = {"origin": refusal.origin[:_LONGEST], "reason": refusal.reason, "at": refusal.at}
+    await database[NAME].update_one(
+        {"_id": org_id}, {"$push": {"recent": {"$each": [entry], "$slice": -KEPT}}}, upsert=True
+    )
+
+
+async def list_refusals(database: Database, org_id: str) -> list[Refusal]:
+    """The latest refusals, newest first."""
+    document: dict[str, Any] = await database[NAME].find_one({"_id": org_id}) or {}
+    return [Refusal(**entry) for entry in reversed(document.get("recent", []))]
