@@ -29,9 +29,14 @@ class GroupCommit(Generic[ItemT, ResultT]):
         self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
         self._writer: asyncio.Task[None] | None = None
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no more may wait now."""
+        return len(self._waiting) >= self.MOST_WAITING
+
     async def add(self, item: ItemT) -> ResultT:
         """Store the item with others; gives its result. Raises NotStored, or what is wrong with the item."""
-        if len(self._waiting) >= self.MOST_WAITING:
+        if self.is_full:
             raise NotStored
         stored: asyncio.Future[ResultT] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, stored))

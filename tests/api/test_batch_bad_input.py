@@ -1,0 +1,280 @@
+"""Bad batches: the decided error that names the field and the rule, and nothing stored."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.storage.mongo import Database
+from tests.organizations import TestOrganization
+from tests.sdk_batches import BATCH, Visitor, call, check, conversion, timestamp
+
+HOSTILE_TEXTS = [
+    "\x00",
+    "\x1b[2J",
+    "line\nline",
+    "\ud800",
+    "x" * 257,
+    7,
+    1.5,
+    True,
+    ["a"],
+    {"$gt": ""},
+]
+
+
+@pytest.fixture
+def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visitor:
+    """A browser on the site of this test's organization."""
+    return Visitor(client, organization)
+
+
+async def assert_nothing_stored(database: Database, visitor: Visitor) -> None:
+    """No collection has anything of the visitor's organization."""
+    for name in ("leads", "conversions", "events", "devices", "identities", "counted_once"):
+        assert await database[name].count_documents({"org_id": visitor.organization.id}) == 0
+
+
+def shape_a(response: httpx.Response, status: int) -> dict[str, str]:
+    """The inner error of an answer in shape A."""
+    assert response.status_code == status, response.text
+    body = response.json()
+    assert set(body) == {"code", "errorMessage", "error"}
+    inner: dict[str, str] = body["error"]
+    return inner
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"null", b"{", b'"text"', b"\xff\xfe", b'{"a":NaN}', b"[" * 30_000, b'{"a":1e' + b"9" * 30],
+)
+async def test_a_body_that_is_no_object(visitor: Visitor, body: bytes) -> None:
+    """What is no JSON object in UTF-8 is refused with the decided sentence."""
+    assert shape_a(await visitor.send(body), 400)["errorMessage"] == "Request body must be a JSON object"
+
+
+@pytest.mark.parametrize("key", [None, "", 7, ["c_web_x"], "c_web_unknown", "c_web_\ud800"])
+async def test_keys_that_are_none(visitor: Visitor, database: Database, key: Any) -> None:
+    """A missing or unknown key is refused before anything else of the body is looked at."""
+    body = visitor.envelope("nonsense") | {"api_key": key}
+    inner = shape_a(await visitor.send(json.dumps(body).encode()), 401)
+    assert inner["errorMessage"] == ("Invalid Api Key" if key else "'api_key' missing")
+    await assert_nothing_stored(database, visitor)
+
+
+@pytest.mark.parametrize("kind", ["rest_key", "mobile_key"])
+async def test_keys_of_the_wrong_kind(visitor: Visitor, database: Database, kind: str) -> None:
+    """REST and mobile keys are not valid here, although they are the organization's."""
+    inner = shape_a(await visitor.post(conversion(), api_key=getattr(visitor.organization, kind)), 401)
+    assert inner["errorMessage"] == "Invalid Api Key"
+    await assert_nothing_stored(database, visitor)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"calls": []}, "calls must be an array of 1 to 50 calls"),
+        ({"calls": [{}] * 51}, "calls must be an array of 1 to 50 calls"),
+        ({"calls": {}}, "calls must be an array of 1 to 50 calls"),
+        ({"calls": None}, "calls must be an array of 1 to 50 calls"),
+        ({"device_id": None}, "device_id must be a UUID"),
+        ({"device_id": "../../etc/passwd"}, "device_id must be a UUID"),
+        ({"device_id": 7}, "device_id must be a UUID"),
+        ({"sdk": None}, "sdk must be a string"),
+        ({"sdk": "x" * 65}, "sdk must have at most 64 characters"),
+        ({"sent_at": None}, "sent_at must be a string"),
+        ({"sent_at": "yesterday"}, "sent_at must be an ISO 8601 time, such as 2026-03-01T12:00:00.000Z"),
+        ({"org_id": "another"}, "body has an unknown field"),
+    ],
+)
+async def test_bad_envelopes(
+    visitor: Visitor, database: Database, changes: dict[str, Any], sentence: str
+) -> None:
+    """A wrong envelope refuses the whole request."""
+    inner = shape_a(await visitor.post(conversion(), **changes), 400)
+    assert inner["errorMessage"].startswith(sentence)
+    await assert_nothing_stored(database, visitor)
+
+
+async def test_fifty_calls_are_a_batch(visitor: Visitor) -> None:
+    """The largest batch is accepted."""
+    results = await visitor.results(*(call("event", name=f"e{n}") for n in range(50)))
+    assert {result["status"] for result in results} == {"accepted"}
+
+
+async def test_a_large_body_is_refused(visitor: Visitor, database: Database) -> None:
+    """A megabyte is refused, whether its length is announced or it arrives in chunks."""
+    body = json.dumps(visitor.envelope(call("event", name="e", metadata={"x": "y" * 1_000_000}))).encode()
+
+    async def chunks() -> Any:
+        for start in range(0, len(body), 65_536):
+            yield body[start : start + 65_536]
+
+    for content in (body, chunks()):
+        headers = {"Origin": visitor.organization.origin, "Content-Type": "text/plain"}
+        response = await visitor.client.post(BATCH, content=content, headers=headers)
+        assert shape_a(response, 413)["errorMessage"] == "Request body must have at most 65536 bytes"
+    await assert_nothing_stored(database, visitor)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate", "gzip, gzip"])
+async def test_a_compressed_body_is_refused(visitor: Visitor, database: Database, encoding: str) -> None:
+    """No body is decompressed, so none can be a bomb."""
+    body = gzip.compress(json.dumps(visitor.envelope(conversion())).encode())
+    inner = shape_a(await visitor.send(body, Content_Encoding=encoding), 415)
+    assert inner["errorMessage"] == "Content-Encoding is not accepted"
+    await assert_nothing_stored(database, visitor)
+
+
+@pytest.mark.parametrize("media_type", ["application/xml", "multipart/form-data; boundary=x", "text/html"])
+async def test_another_media_type_is_refused(visitor: Visitor, media_type: str) -> None:
+    """Only what the SDK sends, and JSON."""
+    response = await visitor.post(conversion(), headers={"Content-Type": media_type})
+    assert shape_a(response, 415)["fieldName"] == "UNSUPPORTED_MEDIA_TYPE"
+
+
+async def test_other_methods_and_paths(visitor: Visitor) -> None:
+    """A GET is told which method there is, and an unknown path is an error in JSON."""
+    shape_a(await visitor.client.get(BATCH), 405)
+    shape_a(await visitor.client.post(BATCH + "/"), 404)
+
+
+@pytest.mark.parametrize(
+    ("bad", "sentence"),
+    [
+        ([], "call must be a JSON object"),
+        (None, "call must be a JSON object"),
+        ({}, "kind must be one of attribution, identify, lead, conversion, event"),
+        (call("pageview"), "kind must be one of attribution, identify, lead, conversion, event"),
+        (call("event", name="e") | {"kind": ["event"]}, "kind must be one of"),
+        (call("event"), "name field is required"),
+        (call("event", name=""), "name field is required"),
+        (call("event", name="e") | {"call_id": None}, "call_id field is required"),
+        (call("event", name="e") | {"call_id": "1"}, "call_id must be a UUID"),
+        (call("event", name="e") | {"occurred_at": None}, "occurred_at field is required"),
+        (call("event", name="e") | {"occurred_at": 1_700_000_000}, "occurred_at must be a string"),
+        (call("event", name="e") | {"occurred_at": "soon"}, "occurred_at must be an ISO 8601 time"),
+        (call("event", name="e") | {"occurred_at": "0001-01-01T00:00:00+23:59"}, "occurred_at must be"),
+        (call("event", name="e") | {"page": "x" * 2049}, "page must have at most 2048 characters"),
+        (call("event", name="e") | {"page": 7}, "page must be a string"),
+        (call("event", name="e", colour="red"), "colour is unknown"),
+        (call("event", name="e", metadata="text"), "metadata must be a JSON object"),
+        (call("event", name="e", metadata={"x": "y" * 4096}), "metadata must have at most 4096 bytes"),
+        (call("event", name="e", metadata={"$where": "1"}), "metadata must not have names that begin with $"),
+        (call("event", name="e", metadata={"a\x00": 1}), "metadata must not have names"),
+        (call("event", name="e", metadata={"a": 2**63}), "metadata must not hold integers"),
+        (call("event", name="e", metadata={"a": "\udc00"}), "metadata must be valid Unicode"),
+        (
+            call("event", name="e", metadata={"a": [[[[[[[[[[]]]]]]]]]]}),
+            "metadata must have at most 8 levels",
+        ),
+        (call("identify"), "customer_id field is required"),
+        (call("identify", customer_id="c", email="a@b.c"), "email must be hashed; send email_sha256"),
+        (call("identify", customer_id="c", phone="+1"), "phone must be hashed; send phone_sha256"),
+        (call("identify", customer_id="c", email_sha256="a@b.c"), "email_sha256 must be a SHA-256"),
+        (call("lead", client_timestamp="soon"), "client_timestamp must be an ISO 8601 time"),
+        (conversion(revenue=None), "revenue field is required"),
+        (conversion(currency=None), "currency field is required"),
+        (conversion(revenue="19.99"), "revenue must be a number, in major units"),
+        (conversion(revenue=True), "revenue must be a number, in major units"),
+        (conversion(revenue=-0.01), "revenue must be a finite number of 0 or more"),
+        (conversion(revenue=10**13), "revenue must be at most 1000000000000"),
+        (conversion(revenue=1e300), "revenue must be at most 1000000000000"),
+        (conversion(revenue=1.999), "revenue must have at most 2 decimal places in EUR"),
+        (conversion(revenue=1.5, currency="JPY"), "revenue must have at most 0 decimal places in JPY"),
+        (conversion(currency="XXX"), "currency must be an ISO 4217 currency code, such as EUR"),
+        (conversion(currency=978), "currency must be an ISO 4217 currency code, such as EUR"),
+        (call("attribution", signals=[]), "signals must be a JSON object"),
+        (call("attribution", signals={"ref": "x"}), "signals.ref is unknown"),
+        (call("attribution", signals={"gclid": 7}), "signals.gclid must be a string"),
+        (check(gclid="x" * 513), "signals.gclid must have at most 512 characters"),
+        (check() | {"customer_id": "c"}, "customer_id is unknown"),
+    ],
+)
+async def test_bad_calls(visitor: Visitor, database: Database, bad: Any, sentence: str) -> None:
+    """A call that breaks a rule is rejected with the field and the rule, and leaves nothing behind."""
+    result = await visitor.result(bad)
+    assert result["status"] == "rejected"
+    assert result["error"]["errorMessage"].startswith(sentence)
+    await assert_nothing_stored(database, visitor)
+
+
+@pytest.mark.parametrize("value", HOSTILE_TEXTS, ids=ascii)
+async def test_hostile_values_in_every_text(visitor: Visitor, database: Database, value: Any) -> None:
+    """Wrong types, control characters, lone surrogates and lengths are rejected wherever a text belongs."""
+    calls = [
+        conversion(transaction_id=value),
+        conversion(product_id=value),
+        conversion(customer_id=value),
+        call("lead", event_id=value),
+        call("lead", name=value),
+        call("lead", customer_id=value),
+        call("identify", customer_id=value),
+        call("identify", customer_id="c", name=value),
+        call("event", name=value),
+        call("event", name="e", product_id=value),
+    ]
+    results = await visitor.results(*calls)
+    assert {result["status"] for result in results} == {"rejected"}
+    await assert_nothing_stored(database, visitor)
+
+
+@pytest.mark.parametrize("value", ["' OR 1=1 --", "<script>", "$ne", "../..", "ﷺ", "👩‍👩‍👧", "a.b", "=1+1"])
+async def test_strange_texts_are_kept_as_they_are(visitor: Visitor, database: Database, value: str) -> None:
+    """What is a text is stored unchanged, whatever it would mean elsewhere."""
+    await visitor.results(
+        call("event", name=value, product_id=value, metadata={value.replace("$", "_"): value})
+    )
+    (event,) = [each async for each in database["events"].find({"org_id": visitor.organization.id})]
+    assert (event["name"], event["product_id"], list(event["metadata"].values())) == (value, value, [value])
+
+
+async def test_an_address_is_kept_readable(visitor: Visitor, database: Database) -> None:
+    """Anyone can write anything into an address: the visit counts, what can't be read is replaced."""
+    visit = check(utm_source="a\x00b", utm_term="cut\ud83d") | {"page": "https://shop.example/\x1b\ud83d"}
+    result = await visitor.result(visit)
+    assert result["attribution"]["utm_source"] == "a�b"
+    assert result["attribution"]["utm_term"] == "cut�"
+
+
+async def test_unknown_fields_are_named_readably(visitor: Visitor) -> None:
+    """A field's hostile name does not come back as it was sent."""
+    result = await visitor.result(call("event", name="e") | {"\x1b[2J" + "x" * 1000: 1})
+    assert result["error"]["fieldName"] == ("�[2J" + "x" * 1000)[:64]
+
+
+async def test_a_wrong_clock_counts_by_the_servers(visitor: Visitor, database: Database) -> None:
+    """Years off, both ways: what the clock said is kept, and the call counts when it happened."""
+    for clock in (timedelta(days=-20 * 365), timedelta(days=30 * 365)):
+        event = call("event", name="e", ago=clock + timedelta(hours=1))
+        await visitor.results(event, sent_at=timestamp(clock))
+    now = datetime.now(UTC)
+    events = [each async for each in database["events"].find({"org_id": visitor.organization.id})]
+    assert len(events) == 2
+    for event in events:
+        assert abs(now - timedelta(hours=1) - event["at"]) < timedelta(minutes=1)
+        assert abs(now - event["occurred_at"]) > timedelta(days=10 * 365)
+
+
+async def test_a_clock_that_was_changed_counts_on_arrival(visitor: Visitor, database: Database) -> None:
+    """Between the call and its delivery the clock jumped: the call counts when it arrived."""
+    for ago in (timedelta(days=9), timedelta(hours=-1), timedelta(days=400)):
+        await visitor.results(call("event", name="e", ago=ago))
+    events = [each async for each in database["events"].find({"org_id": visitor.organization.id})]
+    assert [each["at"] == each["received_at"] for each in events] == [True] * 3
+
+
+async def test_repeated_names(visitor: Visitor) -> None:
+    """A repeated name in a JSON object is taken at its last value, as everywhere."""
+    call_id = uuid.uuid4()
+    text = json.dumps(visitor.envelope("CALL")).replace(
+        '"CALL"',
+        f'{{"kind":"lead","kind":"event","name":"a","name":"b","call_id":"{call_id}","occurred_at":"{timestamp()}"}}',
+    )
+    assert (await visitor.send(text.encode())).json()["results"][0]["status"] == "accepted"

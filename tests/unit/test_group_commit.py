@@ -1,0 +1,68 @@
+"""Group commit: items that arrive together are stored together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from backend.storage.group_commit import GroupCommit, NotStored
+
+
+async def test_what_arrives_together_is_stored_together() -> None:
+    """A hundred items at once take a few writes, and each gets its own result."""
+    groups: list[Sequence[int]] = []
+
+    async def store(items: Sequence[int]) -> list[int]:
+        groups.append(items)
+        return [item * 2 for item in items]
+
+    commit = GroupCommit(store)
+    assert await asyncio.gather(*(commit.add(number) for number in range(100))) == list(range(0, 200, 2))
+    assert [len(group) for group in groups] == [64, 36]
+
+
+async def test_one_bad_item_does_not_sink_the_others() -> None:
+    """Where a group can't be stored, each item is stored by itself, and only the bad one fails."""
+
+    async def store(items: Sequence[int]) -> list[int]:
+        if 3 in items:
+            raise ValueError(3)
+        return list(items)
+
+    commit = GroupCommit(store)
+    results = await asyncio.gather(*(commit.add(number) for number in range(5)), return_exceptions=True)
+    assert [results[n] for n in (0, 1, 2, 4)] == [0, 1, 2, 4]
+    assert isinstance(results[3], ValueError)
+
+
+async def test_too_much_waiting_is_refused() -> None:
+    """Memory is bounded: beyond what may wait, the sender is told to come again."""
+    gate = asyncio.Event()
+
+    async def store(items: Sequence[int]) -> list[int]:
+        await gate.wait()
+        return list(items)
+
+    commit = GroupCommit(store)
+    waiting = [asyncio.create_task(commit.add(n)) for n in range(commit.MOST_WAITING)]
+    while not commit.is_full:
+        await asyncio.sleep(0)
+    with pytest.raises(NotStored):
+        await commit.add(0)
+    gate.set()
+    assert await asyncio.gather(*waiting) == list(range(commit.MOST_WAITING))
+
+
+async def test_a_request_that_was_given_up_does_not_stop_the_others() -> None:
+    """A sender that goes away leaves the rest of its group alone."""
+
+    async def store(items: Sequence[int]) -> list[int]:
+        return list(items)
+
+    commit = GroupCommit(store)
+    gone, stays = asyncio.create_task(commit.add(1)), asyncio.create_task(commit.add(2))
+    await asyncio.sleep(0)
+    gone.cancel()
+    assert await stays == 2

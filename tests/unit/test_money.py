@@ -1,0 +1,71 @@
+"""Money: exact decimals in the major unit of a currency."""
+
+import contextlib
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.domain.money import MINOR_DIGITS, InvalidAmount, InvalidCurrency, parse_amount, parse_currency
+
+
+@pytest.mark.parametrize(
+    ("written", "currency", "stored"),
+    [
+        ("19.99", "EUR", "19.99"),
+        ("19.9", "EUR", "19.90"),
+        ("0", "EUR", "0.00"),
+        ("-0.0", "EUR", "0.00"),
+        ("1e3", "USD", "1000.00"),
+        ("100", "JPY", "100"),
+        ("1.234", "KWD", "1.234"),
+        ("0.30000000000000004", "EUR", "0.30"),
+        ("59.97000000000001", "EUR", "59.97"),
+        ("1000000000000", "EUR", "1000000000000.00"),
+    ],
+)
+def test_amounts(written: str, currency: str, stored: str) -> None:
+    """An amount has its currency's minor digits; a browser's floating-point noise is gone."""
+    assert str(parse_amount(Decimal(written), currency)) == stored
+
+
+@pytest.mark.parametrize(
+    ("written", "currency"),
+    [
+        ("-0.01", "EUR"), ("NaN", "EUR"), ("Infinity", "EUR"), ("-Infinity", "EUR"), ("1e13", "EUR"),
+        ("1e999999", "EUR"), ("1e-30", "EUR"), ("0.001", "EUR"), ("0.5", "JPY"), ("0.0001", "KWD"),
+    ],
+)  # fmt: skip
+def test_what_is_no_amount(written: str, currency: str) -> None:
+    """Negative, not finite, absurd and too fine amounts are refused."""
+    with pytest.raises(InvalidAmount):
+        parse_amount(Decimal(written), currency)
+
+
+@given(st.integers(0, 10**13), st.sampled_from(sorted(MINOR_DIGITS)))
+def test_every_amount_of_minor_units_survives_a_browser(minor: int, currency: str) -> None:
+    """Whatever amount a shop can charge, a JavaScript number carries it here exactly."""
+    digits = MINOR_DIGITS[currency]
+    exact = Decimal(minor).scaleb(-digits)
+    as_a_browser_writes_it = Decimal(repr(float(exact)))
+    assert parse_amount(as_a_browser_writes_it, currency) == exact if exact <= 10**12 else True
+
+
+@given(st.decimals())
+def test_any_decimal_is_an_amount_or_refused(value: Decimal) -> None:
+    """No number makes it fail otherwise, and what it gives is not negative."""
+    with contextlib.suppress(InvalidAmount):
+        assert parse_amount(value, "EUR") >= 0
+
+
+@pytest.mark.parametrize("value", ["", "EU", "EURO", "XXX", "???", None, 978, "ＥＵＲ"])
+def test_what_is_no_currency(value: object) -> None:
+    """Codes that ISO 4217 has not, and other types, are refused."""
+    with pytest.raises(InvalidCurrency):
+        parse_currency(value)
+
+
+def test_currencies_are_written_in_capitals() -> None:
+    """A code in lower case is the same currency."""
+    assert parse_currency("eur") == "EUR"
