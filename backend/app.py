@@ -15,6 +15,7 @@ from backend.current import Clock, Resources, attach
 from backend.json_api.error_handlers import answer_errors
 from backend.rest_api import rest
 from backend.sdk_api import attach_sdk_service, sdk
+from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
 from backend.storage.database import open_database
 from backend.storage.key_cache import KeyCache
@@ -97,4 +98,5 @@ def create_api(resources: Resources) -> Quart:
     api.register_blueprint(app_api)
     attach_sdk_service(api, resources)
     api.register_blueprint(sdk)
+    api.register_blueprint(script)
     return api
