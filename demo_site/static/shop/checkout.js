@@ -25,6 +25,7 @@ function showTotal() {
 
 function lineElement(line) {
   const element = copyOf("[data-line]");
+  element.dataset.slug = line.slug;
   const link = element.querySelector(".line-name");
   element.querySelector(".line-picture").append(copyOf(`[data-thumbnail="${CSS.escape(line.slug)}"]`));
   link.textContent = line.name;
@@ -41,7 +42,7 @@ function wireQuantity(element, line) {
   input.addEventListener("change", () => {
     setQuantity(line.slug, Number(input.value));
     show();
-    list.querySelector("input")?.focus();
+    list.querySelector(`[data-slug="${CSS.escape(line.slug)}"] input`)?.focus();
   });
   const remove = element.querySelector(".line-remove");
   remove.setAttribute("aria-label", `Remove ${line.name}`);

@@ -12,7 +12,15 @@ export function followTheWind() {
 function show(wind) {
   document.querySelector("[data-wind-words]").textContent = `Force ${wind}, ${BEAUFORT[wind]}`;
   for (const card of document.querySelectorAll("[data-least-wind]")) {
-    const suits = Number(card.dataset.leastWind) <= wind && wind <= Number(card.dataset.mostWind);
-    card.classList.toggle("unsuited", !suits);
+    const { leastWind: least, mostWind: most } = card.dataset;
+    const words = wordsFor(wind, Number(least), Number(most));
+    card.classList.toggle("unsuited", words !== "");
+    card.querySelector(".wind-words").textContent = words || `Force ${least} to ${most}`;
   }
+}
+
+/** What keeps a kite on the ground, or nothing. */
+function wordsFor(wind, least, most) {
+  if (wind < least) return `Wants force ${least} at least`;
+  return wind > most ? `Force ${most} at most` : "";
 }
