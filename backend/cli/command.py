@@ -36,10 +36,15 @@ def stored(command: Callable[..., Awaitable[Result]]) -> Callable[..., None]:
     @json_option
     @wraps(command)
     def run(as_json: bool, **arguments: Any) -> None:
-        result = asyncio.run(_with_database(current_settings(), command, arguments))
+        result = run_on_database(command, arguments)
         click.echo(json.dumps(result) if as_json else _as_lines(result))
 
     return run
+
+
+def run_on_database(command: Callable[..., Awaitable[Result]], arguments: dict[str, Any]) -> Result:
+    """What the command returns; what is expected to go wrong ends the command with one sentence."""
+    return asyncio.run(_with_database(current_settings(), command, arguments))
 
 
 async def _with_database(
@@ -67,13 +72,18 @@ def current_settings() -> Settings:
 def _as_lines(result: Result) -> str:
     rows = next((value for value in result.values() if isinstance(value, list)), None)
     if rows is not None:
-        return "\n".join("  ".join(str(cell) for cell in _cells(row)) for row in rows) or "(none)"
+        return "\n".join("  ".join(printable(str(cell)) for cell in _cells(row)) for row in rows) or "(none)"
     width = max(len(name) for name in result)
     return "\n".join(f"{name:<{width}}  {value}" for name, value in result.items())
 
 
 def _cells(row: Any) -> list[Any]:
     return list(row.values()) if isinstance(row, dict) else [row]
+
+
+def printable(text: str) -> str:
+    """The text without what a terminal would obey: it may come from anyone."""
+    return "".join(character if character.isprintable() else "�" for character in text)
 
 
 def utc_now() -> datetime:

@@ -1,0 +1,130 @@
+"""`waylink report`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import click
+
+from backend.cli.command import Result, org_option, printable, run_on_database
+from backend.storage import links, organizations
+from backend.storage.attribution_report import (
+    Dimension,
+    Period,
+    ReportRow,
+    TouchChoice,
+    attribution_report,
+)
+from backend.storage.mongo import Database
+
+# What came from no link, campaign or source.
+NONE = "(none)"
+
+
+@click.group()
+def report() -> None:
+    """Reports on what the browser SDK brought."""
+
+
+def _choices(of: type[Dimension] | type[TouchChoice]) -> click.Choice[str]:
+    return click.Choice([each.value for each in of])
+
+
+@report.command("attribution")
+@org_option
+@click.option(
+    "--by", type=_choices(Dimension), default="link", help="A row for each link, campaign or source."
+)
+@click.option("--touch", type=_choices(TouchChoice), default="last", help="The touch that gets the credit.")
+@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="First day, as 2026-01-31 (UTC).")
+@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="Last day, as 2026-12-31 (UTC).")
+@click.option("--format", "form", type=click.Choice(["table", "csv", "jsonl"]), default="table")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def report_attribution(form: str, as_json: bool, **arguments: Any) -> None:
+    """Leads, conversions, customers and revenue by link, campaign or source, per currency."""
+    result = run_on_database(_attribution, arguments)
+    click.echo(json.dumps(result) if as_json else _FORMS[form](result["rows"]), nl=True)
+
+
+async def _attribution(  # noqa: PLR0917 - click passes each option by its name
+    database: Database, org_id: str, by: str, touch: str, since: datetime | None, until: datetime | None
+) -> Result:
+    await organizations.get_organization(database, org_id)
+    dimension = Dimension(by)
+    period = Period(_utc(since), _utc(until + timedelta(days=1)) if until else None)
+    rows = await attribution_report(database, org_id, dimension, TouchChoice(touch), period)
+    names = await _link_names(database, org_id, rows) if dimension is Dimension.LINK else {}
+    return {"by": by, "touch": touch, "rows": [_as_result(row, by, names) for row in rows]}
+
+
+def _utc(day: datetime | None) -> datetime | None:
+    return day.replace(tzinfo=UTC) if day else None
+
+
+async def _link_names(database: Database, org_id: str, rows: list[ReportRow]) -> dict[str, str]:
+    found = await links.find_links(database, [row.key for row in rows if row.key], org_id)
+    return {link_id: link.link_name for link_id, link in found.items()}
+
+
+def _as_result(row: ReportRow, by: str, names: dict[str, str]) -> Result:
+    name = {"link_name": names.get(row.key or "")} if by == Dimension.LINK else {}
+    return {
+        by: row.key,
+        **name,
+        "leads": row.leads,
+        "conversions": row.conversions,
+        "customers": len(row.customer_ids),
+        "revenue": {currency: f"{amount:f}" for currency, amount in sorted(row.revenue.items())},
+    }
+
+
+def _flat(rows: list[Result]) -> list[list[str]]:
+    """The rows with a column for the revenue of each currency, under a head."""
+    if not rows:
+        return []
+    currencies = sorted({currency for row in rows for currency in row["revenue"]})
+    names = [name for name in rows[0] if name != "revenue"]
+    head = [*names, *(f"revenue_{currency}" for currency in currencies)]
+    return [head] + [
+        [*(_cell(row[name]) for name in names), *(row["revenue"].get(each, "0") for each in currencies)]
+        for row in rows
+    ]
+
+
+def _cell(value: object) -> str:
+    return NONE if value is None else printable(str(value))
+
+
+def _table(rows: list[Result]) -> str:
+    cells = _flat(rows)
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return (
+        "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in cells
+        )
+        or "(none)"
+    )
+
+
+def _csv(rows: list[Result]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([_inert(cell) for cell in row] for row in _flat(rows))
+    return text.getvalue().removesuffix("\n")
+
+
+def _inert(cell: str) -> str:
+    """The cell, which no spreadsheet takes for a formula: anyone can write into an address."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell
+
+
+def _json_lines(rows: list[Result]) -> str:
+    return "\n".join(json.dumps(row) for row in rows)
+
+
+_FORMS: dict[str, Callable[[list[Result]], str]] = {"table": _table, "csv": _csv, "jsonl": _json_lines}

@@ -1,0 +1,99 @@
+"""The commands about what browsers sent, beside a running service that browsers send to."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.sdk_batches import BATCH, Call, call, check, conversion, timestamp
+from tests.service_process import WAYLINK, ServiceProcess, service_process
+
+ORIGIN = "https://shop.example"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    """A service with a MongoDB of its own."""
+    with service_process(tmp_path_factory.mktemp("data")) as running:
+        yield running
+
+
+@pytest.fixture
+def org_id(running: ServiceProcess) -> str:
+    """An organization with an origin."""
+    org_id = str(running.command("organization", "create", "Acme")["id"])
+    running.command("origin", "add", ORIGIN, "--org", org_id)
+    return org_id
+
+
+def post(running: ServiceProcess, org_id: str, *calls: Call, origin: str = ORIGIN, device: str = "") -> int:
+    """Send a batch as a browser does, with a new key; gives the status."""
+    body = {
+        "api_key": running.command("key", "create", "--org", org_id, "--kind", "web")["key"],
+        "device_id": device or str(uuid.uuid4()),
+        "sdk": "js/test",
+        "sent_at": timestamp(),
+        "calls": calls,
+    }
+    return httpx.post(running.base_url + BATCH, json=body, headers={"Origin": origin}).status_code
+
+
+def printed(running: ServiceProcess, *arguments: str) -> str:
+    """What a command prints without --json."""
+    done = subprocess.run(
+        [*WAYLINK, *arguments], capture_output=True, text=True, env=running.environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_report_in_every_form(running: ServiceProcess, org_id: str) -> None:
+    """One report as a table, CSV, JSON lines and one JSON object; hostile names are inert in all of them."""
+    assert (
+        post(running, org_id, check(utm_source="=cmd()"), conversion(customer_id="ada"), call("lead")) == 200
+    )
+    assert post(running, org_id, conversion(revenue=5, currency="USD")) == 200
+    command = ("report", "attribution", "--org", org_id, "--by", "source")
+    rows: list[dict[str, Any]] = [
+        {"source": None, "leads": 0, "conversions": 1, "customers": 0, "revenue": {"USD": "5.00"}},
+        {"source": "=cmd()", "leads": 1, "conversions": 1, "customers": 1, "revenue": {"EUR": "19.99"}},
+    ]
+    by_source = {str(row["source"]): row for row in running.command(*command)["rows"]}
+    assert by_source == {str(row["source"]): row for row in rows}
+    lines = printed(running, *command, "--format", "jsonl").splitlines()
+    assert {str(json.loads(line)["source"]) for line in lines} == set(by_source)
+    table = list(csv.DictReader(printed(running, *command, "--format", "csv").splitlines()))
+    assert {row["source"]: (row["revenue_EUR"], row["revenue_USD"]) for row in table} == {
+        "(none)": ("0", "5.00"),
+        "'=cmd()": ("19.99", "0"),
+    }
+    head, *body = printed(running, *command).splitlines()
+    assert head.split() == ["source", "leads", "conversions", "customers", "revenue_EUR", "revenue_USD"]
+    assert len(body) == 2
+
+
+def test_an_empty_report(running: ServiceProcess, org_id: str) -> None:
+    """An organization without leads and conversions has an empty report."""
+    assert running.command("report", "attribution", "--org", org_id)["rows"] == []
+    assert printed(running, "report", "attribution", "--org", org_id).strip() == "(none)"
+
+
+def test_refused_origins_are_shown(running: ServiceProcess, org_id: str) -> None:
+    """A site owner sees which origins were kept out, how often and why."""
+    statuses = [
+        post(running, org_id, conversion(), origin=origin)
+        for origin in ("http://shop.example", "http://shop.example", "https://www.shop.example")
+    ]
+    assert statuses == [403, 403, 403]
+    refused = running.command("origin", "refused", "--org", org_id)["refused"]
+    assert [(row["origin"], row["requests"], row["reason"]) for row in refused] == [
+        ("https://www.shop.example", 1, "not an Allowed Web Origin"),
+        ("http://shop.example", 2, "not an Allowed Web Origin"),
+    ]
