@@ -8,6 +8,7 @@ from backend.cli.domain import domain
 from backend.cli.key import key
 from backend.cli.organization import organization
 from backend.cli.origin import origin
+from backend.cli.privacy import privacy
 from backend.cli.report import report
 from backend.cli.serve import serve
 from backend.cli.settings import show_settings
@@ -23,5 +24,5 @@ def main() -> None:
     """
 
 
-for _command in (serve, organization, key, domain, origin, subscription, report, show_settings):
+for _command in (serve, organization, key, domain, origin, subscription, report, privacy, show_settings):
     main.add_command(_command)

@@ -70,8 +70,9 @@ def current_settings() -> Settings:
 
 
 def _as_lines(result: Result) -> str:
-    rows = next((value for value in result.values() if isinstance(value, list)), None)
-    if rows is not None:
+    lists = [value for value in result.values() if isinstance(value, list)]
+    if lists:
+        rows = [row for rows in lists for row in rows]
         return "\n".join("  ".join(printable(str(cell)) for cell in _cells(row)) for row in rows) or "(none)"
     width = max(len(name) for name in result)
     return "\n".join(f"{name:<{width}}  {value}" for name, value in result.items())

@@ -8,12 +8,16 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Organization:
-    """An organization; its subscription, where it has one, pays for install analytics."""
+    """An organization; its subscription, where it has one, pays for install analytics.
+
+    `retention_days` is how long it keeps what its visitors did; None is without limit.
+    """
 
     id: str
     name: str
     created_at: datetime
     subscription_until: datetime | None = None
+    retention_days: int | None = None
 
     def has_subscription(self, now: datetime) -> bool:
         """Whether a paid subscription is in force at `now`."""

@@ -88,7 +88,8 @@ async def _store(
 ) -> list[Status]:
     if not counted:
         return []
-    batch = Batch(org_id, envelope.device_id, received_at, None, tuple(counted))
+    organization = await sdk_service().organizations.get(org_id)
+    batch = Batch(org_id, envelope.device_id, received_at, organization.retention_days, tuple(counted))
     return await sdk_service().commit.add(batch)
 
 

@@ -6,8 +6,10 @@ from quart import Quart, current_app
 
 from backend.current import Resources
 from backend.domain.batches import Batch
+from backend.domain.organizations import Organization
 from backend.storage.batches import Status, store_batches
 from backend.storage.group_commit import GroupCommit
+from backend.storage.organizations import get_organization
 from backend.storage.origins import is_allowed
 from backend.storage.timed_cache import TimedCache
 
@@ -27,6 +29,9 @@ class SdkService:
         )
         self.site_origins: TimedCache[tuple[str, str], bool] = TimedCache(
             lambda key: is_allowed(database, *key)
+        )
+        self.organizations: TimedCache[str, Organization] = TimedCache(
+            lambda org_id: get_organization(database, org_id)
         )
         self.known_origins: TimedCache[str, bool] = TimedCache(lambda origin: is_allowed(database, origin))
 

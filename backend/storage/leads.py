@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pymongo import IndexModel
+
 from backend.storage import records
 
 NAME = "leads"
-INDEXES = records.INDEXES
+INDEXES = [*records.INDEXES, IndexModel([("org_id", 1), ("email_sha256", 1)])]
 document = records.document

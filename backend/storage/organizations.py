@@ -67,10 +67,18 @@ async def set_subscription(database: Database, org_id: str, until: datetime | No
     return _from_document(document)
 
 
+async def set_retention_days(database: Database, org_id: str, days: int | None) -> None:
+    """Set how long the organization keeps what its visitors did; raises UnknownOrganization."""
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"retention_days": days}})
+    if not found.matched_count:
+        raise UnknownOrganization(org_id)
+
+
 def _from_document(document: dict[str, Any]) -> Organization:
     return Organization(
         id=document["_id"],
         name=document["name"],
         created_at=document["created_at"],
         subscription_until=document.get("subscription_until"),
+        retention_days=document.get("retention_days"),
     )

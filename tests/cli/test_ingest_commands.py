@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import subprocess
 import uuid
@@ -97,3 +98,43 @@ def test_refused_origins_are_shown(running: ServiceProcess, org_id: str) -> None
         ("https://www.shop.example", 1, "not an Allowed Web Origin"),
         ("http://shop.example", 2, "not an Allowed Web Origin"),
     ]
+
+
+def test_a_person_is_exported_and_erased(running: ServiceProcess, org_id: str) -> None:
+    """Access and erasure by each name of a person; the address itself is hashed before it is looked for."""
+    email_hash = hashlib.sha256(b"ada@example.com").hexdigest()
+    device = str(uuid.uuid4())
+    identify = call("identify", customer_id="ada", email_sha256=email_hash)
+    assert post(running, org_id, identify, conversion(), device=device) == 200
+    for names in (("--email", " Ada@Example.com "), ("--device", device), ("--customer", "ada")):
+        exported = running.command("privacy", "export", "--org", org_id, *names)
+        assert [each["revenue"] for each in exported["conversions"]] == ["19.99"]
+        assert len(exported["devices"]) == 1
+    erased = running.command("privacy", "erase", "--org", org_id, "--customer", "ada")
+    assert (erased["conversions"], erased["devices"], erased["identities"]) == (1, 1, 1)
+    assert running.command("privacy", "export", "--org", org_id, "--device", device)["devices"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("privacy", "erase"), "Name one of --customer, --device, --email and --email-sha256."),
+        (("privacy", "erase", "--customer", "a", "--device", "b"), "Name one of"),
+        (("privacy", "export", "--device", "b"), "'b' is not a UUID"),
+        (("privacy", "retention", "--days", "0"), "is not a number from 1 to 36500, or none"),
+        (("privacy", "retention", "--days", "9" * 30), "is not a number from 1 to 36500, or none"),
+        (("report", "attribution", "--since", "soon"), "does not match the format"),
+    ],
+)
+def test_bad_input_is_named(running: ServiceProcess, arguments: tuple[str, ...], sentence: str) -> None:
+    """A command that can't be carried out says what is wrong, without a traceback."""
+    done = subprocess.run(
+        [*WAYLINK, *arguments, "--org", "nobody"],
+        capture_output=True,
+        text=True,
+        env=running.environment,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,120 @@
+"""`waylink privacy`."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from datetime import datetime
+from typing import Any
+
+import click
+
+from backend.cli.command import Result, org_option, stored
+from backend.storage import organizations
+from backend.storage.mongo import Database
+from backend.storage.privacy import COLLECTIONS, Subject, erase_subject, export_subject
+from backend.storage.retention import set_retention
+
+# Longer than anybody's records, and far from what dates can hold.
+MOST_DAYS = 36_500
+_SUBJECTS = ("customer", "device", "email", "email_sha256")
+
+
+@click.group()
+def privacy() -> None:
+    """What is stored of a person: export it, erase it, limit how long it is kept."""
+
+
+def subject_options(command: Any) -> Any:
+    """The options that name a person, of which one must be given."""
+    for option, text in (
+        ("--email-sha256", "SHA-256 of the e-mail address, trimmed and in lower case."),
+        ("--email", "E-mail address; it is hashed here."),
+        ("--device", "Device ID (the cookie cl_device_id)."),
+        ("--customer", "Customer id, as the site gave it to identify."),
+    ):
+        command = click.option(option, metavar="TEXT", help=text)(command)
+    return command
+
+
+@privacy.command("export")
+@org_option
+@subject_options
+@stored
+async def export(database: Database, org_id: str, **given: str | None) -> Result:
+    """Print everything that is stored of a person. With --json, one object by collection."""
+    subject = _subject(given)
+    await organizations.get_organization(database, org_id)
+    found: Result = {name: [] for name in COLLECTIONS}
+    async for name, document in export_subject(database, org_id, subject):
+        found[name].append(_plain(document))
+    return found
+
+
+@privacy.command("erase")
+@org_option
+@subject_options
+@stored
+async def erase(database: Database, org_id: str, **given: str | None) -> Result:
+    """Delete everything that is stored of a person, and print how much of what it was."""
+    subject = _subject(given)
+    await organizations.get_organization(database, org_id)
+    return await erase_subject(database, org_id, subject)
+
+
+@privacy.command("retention")
+@org_option
+@click.option("--days", required=True, metavar="N", help="Days to keep visitors' data, or `none`: no limit.")
+@stored
+async def retention(database: Database, org_id: str, days: str) -> Result:
+    """Limit how long an organization's visitor data is kept, what is stored already included."""
+    number = _days(days)
+    return {"org_id": org_id, "retention_days": number} | await set_retention(database, org_id, number)
+
+
+def _days(text: str) -> int | None:
+    if text == "none":
+        return None
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= MOST_DAYS):
+        raise click.BadParameter(
+            f"{text!r} is not a number from 1 to {MOST_DAYS}, or none", param_hint="--days"
+        )
+    return int(text)
+
+
+def _subject(given: dict[str, str | None]) -> Subject:
+    named = [name for name in _SUBJECTS if given[name]]
+    if len(named) != 1:
+        raise click.UsageError("Name one of --customer, --device, --email and --email-sha256.")
+    email, device = given["email"], given["device"]
+    return Subject(
+        customer_id=given["customer"],
+        device_id=_device_id(device) if device else None,
+        email_sha256=_hash(email) if email else _lower(given["email_sha256"]),
+    )
+
+
+def _hash(email: str) -> str:
+    return hashlib.sha256(email.strip().lower().encode()).hexdigest()
+
+
+def _lower(text: str | None) -> str | None:
+    return text.lower() if text else None
+
+
+def _device_id(text: str) -> str:
+    try:
+        return str(uuid.UUID(text))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a UUID", param_hint="--device") from None
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON can hold it: times in ISO 8601, amounts as texts."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

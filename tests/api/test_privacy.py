@@ -1,0 +1,157 @@
+"""Erasure, access and retention of what visitors did."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.storage.mongo import Database
+from backend.storage.privacy import COLLECTIONS, Subject, erase_subject, export_subject
+from backend.storage.retention import set_retention
+from tests.conftest import MovableClock, OrganizationFactory
+from tests.organizations import TestOrganization
+from tests.sdk_batches import Visitor, call, check, conversion
+
+EMAIL_HASH = hashlib.sha256(b"ada@example.com").hexdigest()
+
+
+@pytest.fixture
+def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visitor:
+    """A browser on the site of this test's organization."""
+    return Visitor(client, organization)
+
+
+async def left(database: Database, organization: TestOrganization) -> dict[str, int]:
+    """How much each collection holds of an organization's visitors."""
+    return {name: await database[name].count_documents({"org_id": organization.id}) for name in COLLECTIONS}
+
+
+async def everything(visitor: Visitor, customer_id: str, **fields: Any) -> None:
+    """One of each that can be stored of a person, some of it before they are known."""
+    minutes = (timedelta(minutes=number) for number in range(9, 0, -1))
+    await visitor.results(
+        check(ago=next(minutes), gclid="g"),
+        call("event", ago=next(minutes), name="before"),
+        call("identify", ago=next(minutes), customer_id=customer_id, **fields),
+        call("event", ago=next(minutes), name="after"),
+        call("lead", ago=next(minutes)),
+        conversion(ago=next(minutes), transaction_id=f"t-{customer_id}"),
+    )
+
+
+@pytest.mark.parametrize("by", ["customer_id", "email_sha256", "device_id"])
+async def test_erasure_is_complete(visitor: Visitor, database: Database, by: str) -> None:
+    """By customer, hashed e-mail or device: nothing is left, and the report says what it was."""
+    await everything(visitor, "ada", email_sha256=EMAIL_HASH)
+    values = {"customer_id": "ada", "email_sha256": EMAIL_HASH, "device_id": visitor.device_id}
+    subject = Subject(**{by: values[by]})
+    report = await erase_subject(database, visitor.organization.id, subject)
+    assert report == {"events": 2, "leads": 1, "conversions": 1, "devices": 1, "identities": 1}
+    assert set((await left(database, visitor.organization)).values()) == {0}
+
+
+async def test_no_collection_is_forgotten(visitor: Visitor, database: Database) -> None:
+    """After an erasure no collection of the whole database has the person's ids any more."""
+    await everything(visitor, "ada-lovelace", email_sha256=EMAIL_HASH)
+    await erase_subject(database, visitor.organization.id, Subject(customer_id="ada-lovelace"))
+    for name in await database.list_collection_names():
+        async for document in database[name].find({}):
+            text = str(document)
+            assert visitor.device_id not in text, name
+            assert "ada-lovelace" not in text, name
+            if name != "calls":
+                assert EMAIL_HASH not in text, name
+
+
+async def test_erasure_leaves_others_alone(
+    visitor: Visitor, make_organization: OrganizationFactory, database: Database
+) -> None:
+    """Another customer, and a customer of the same id in another organization, keep everything."""
+    other = Visitor(visitor.client, visitor.organization)
+    stranger = Visitor(visitor.client, await make_organization())
+    await everything(visitor, "ada")
+    await everything(other, "bob")
+    await everything(stranger, "ada")
+    await erase_subject(database, visitor.organization.id, Subject(customer_id="ada"))
+    expected = {"events": 2, "leads": 1, "conversions": 1, "devices": 1, "identities": 1}
+    assert await left(database, visitor.organization) == expected
+    assert await left(database, stranger.organization) == expected
+
+
+async def test_all_devices_of_a_customer_are_erased(visitor: Visitor, database: Database) -> None:
+    """A customer's second device goes too, with what it did before it was identified."""
+    await everything(visitor, "ada")
+    await Visitor(visitor.client, visitor.organization).results(
+        conversion(ago=timedelta(hours=1)), call("identify", customer_id="ada")
+    )
+    await erase_subject(database, visitor.organization.id, Subject(customer_id="ada"))
+    assert set((await left(database, visitor.organization)).values()) == {0}
+
+
+async def test_a_shared_device_is_kept_for_the_other(visitor: Visitor, database: Database) -> None:
+    """Of a device with two customers, what the first did goes, and what the second did stays."""
+    await everything(visitor, "ada")
+    await visitor.results(call("identify", customer_id="bob"), call("event", name="of bob"))
+    await erase_subject(database, visitor.organization.id, Subject(customer_id="ada"))
+    events = [each["name"] async for each in database["events"].find({"org_id": visitor.organization.id})]
+    assert events == ["of bob"]
+    device = await database["devices"].find_one({"org_id": visitor.organization.id})
+    assert device is not None
+    assert [each["customer_id"] for each in device["customers"]] == ["bob"]
+
+
+async def test_what_was_erased_does_not_count_again(visitor: Visitor, database: Database) -> None:
+    """A transaction that was erased is a duplicate when it is reported again."""
+    await everything(visitor, "ada")
+    await erase_subject(database, visitor.organization.id, Subject(customer_id="ada"))
+    assert (await visitor.result(conversion(transaction_id="t-ada")))["status"] == "duplicate"
+
+
+async def test_export_is_complete(visitor: Visitor, database: Database) -> None:
+    """What erasure would delete is what is handed over."""
+    await everything(visitor, "ada")
+    await everything(Visitor(visitor.client, visitor.organization), "bob")
+    exported = export_subject(database, visitor.organization.id, Subject(customer_id="ada"))
+    names = [name async for name, _ in exported]
+    assert {name: names.count(name) for name in COLLECTIONS} == await erase_subject(
+        database, visitor.organization.id, Subject(customer_id="ada")
+    )
+
+
+async def test_retention_dates_what_is_stored_and_what_comes(
+    visitor: Visitor, database: Database, clock: MovableClock
+) -> None:
+    """A new limit dates old data at once and new data as it comes; none takes the dates away."""
+    org_id = visitor.organization.id
+    await set_retention(database, org_id, 30)
+    clock.offset = timedelta(days=-100)
+    await everything(visitor, "ada")
+    clock.offset = timedelta()
+    await everything(Visitor(visitor.client, visitor.organization), "bob")
+    assert set((await out_of_date(database, org_id, clock())).values()) == {0.5}
+    assert (await set_retention(database, org_id, 365))["events"] == 4
+    assert set((await out_of_date(database, org_id, clock())).values()) == {0.0}
+    assert set((await out_of_date(database, org_id, clock() + timedelta(days=364))).values()) == {0.5}
+    await set_retention(database, org_id, None)
+    for name in COLLECTIONS:
+        assert await database[name].distinct("expires_at", {"org_id": org_id}) == [None]
+
+
+async def out_of_date(database: Database, org_id: str, now: datetime) -> dict[str, float]:
+    """Which part of each collection's documents is past its date."""
+    return {
+        name: await database[name].count_documents({"org_id": org_id, "expires_at": {"$lt": now}})
+        / await database[name].count_documents({"org_id": org_id})
+        for name in COLLECTIONS
+    }
+
+
+@pytest.mark.parametrize("name", [*COLLECTIONS, "calls"])
+async def test_mongodb_deletes_what_is_out_of_date(database: Database, name: str) -> None:
+    """Each collection with dates has the index that makes MongoDB delete at that very date."""
+    indexes = await database[name].index_information()
+    assert indexes["expires_at_1"]["expireAfterSeconds"] == 0
