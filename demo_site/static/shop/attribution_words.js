@@ -1,9 +1,8 @@
 /** Where a visitor came from, in a few words; `context` is what Waylink.getAttribution() gave. */
 export function creditOf(context) {
-  if (!context) return "no link: you came on your own";
-  const names = [context.utm_campaign, context.utm_source].filter(Boolean);
-  if (context.cl_link_id) return names.length ? `the link of ${names.join(", ")}` : `link ${context.cl_link_id}`;
-  return names.join(", ") || "an ad";
+  if (!context) return "nobody: you came on your own";
+  const { cl_link_id: link, utm_campaign: campaign, utm_source: source } = context;
+  return [link && "our link", campaign && `${campaign} campaign`, source].filter(Boolean).join(", ") || "an ad";
 }
 
 /** What of the context to show: pairs of label and value. */
