@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -67,10 +67,10 @@ def session_clock() -> MovableClock:
 
 
 @pytest.fixture
-def clock(session_clock: MovableClock) -> MovableClock:
-    """The service's clock, back at the real time when a test starts."""
+def clock(session_clock: MovableClock) -> Iterator[MovableClock]:
+    """The service's clock, for a test to move; the next test has the real time again."""
+    yield session_clock
     session_clock.offset = timedelta()
-    return session_clock
 
 
 @pytest.fixture(scope="session")
