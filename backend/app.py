@@ -13,6 +13,8 @@ from backend.api_host import ApiHost
 from backend.app_api import app_api
 from backend.current import Clock, Resources, attach
 from backend.json_api.error_handlers import answer_errors
+from backend.operations import observe, operations
+from backend.operations.logs import configure_logs
 from backend.rest_api import rest
 from backend.sdk_api import attach_sdk_service, sdk
 from backend.sdk_api.script import script
@@ -35,7 +37,10 @@ def create_app(settings: Settings | None = None, clock: Clock = utc_now) -> Serv
     It opens its database, and starts a MongoDB server where none is configured, when the ASGI server starts
     it, and closes what it opened when the server stops.
     """
-    return Service(settings or load_settings(), clock)
+    if settings is None:
+        settings = load_settings()
+        configure_logs(settings.log_level)
+    return Service(settings, clock)
 
 
 class Service:
@@ -94,6 +99,8 @@ def create_api(resources: Resources) -> Quart:
     # A double slash is an unknown path like any other, not a redirect.
     api.url_map.merge_slashes = False
     answer_errors(api)
+    observe(api)
+    api.register_blueprint(operations)
     api.register_blueprint(rest)
     api.register_blueprint(app_api)
     attach_sdk_service(api, resources)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import signal
 import socket
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import uvloop
@@ -17,6 +19,8 @@ from hypercorn.run import run as hypercorn_run
 from hypercorn.utils import LifespanFailureError
 
 from backend.app import create_app
+from backend.operations.logs import configure_logs
+from backend.operations.metrics import SHARED_FOLDER
 from backend.settings import Settings
 
 # A stopping server answers what it accepted, for at most this many seconds.
@@ -41,12 +45,15 @@ def run_workers(settings: Settings) -> None:
     config.application_path = "backend.app:create_app()"
     config.worker_class = "uvloop"
     config.workers = settings.workers
-    if hypercorn_run(config):
-        raise NotStarted("A worker of the service ended with an error; its reason stands above.")
+    with TemporaryDirectory(prefix="waylink-metrics-") as folder:
+        os.environ[SHARED_FOLDER] = folder  # read by the workers as they start
+        if hypercorn_run(config):
+            raise NotStarted("A worker of the service ended with an error; its reason stands above.")
 
 
 def run_service(settings: Settings, on_ready: Callable[[], None]) -> None:
     """Serve `backend.app` in this process until SIGINT or SIGTERM; `on_ready` runs once it answers."""
+    configure_logs(settings.log_level)
     run(
         serve_sites(
             [Site(create_app(settings), bind(settings.host, settings.port, "WAYLINK_PORT"))], on_ready

@@ -46,6 +46,12 @@ def _web_address(text: str) -> str:
     return text.rstrip("/")
 
 
+def _log_level(text: str) -> str:
+    if text.lower() not in {"debug", "info", "warning", "error"}:
+        raise ValueError
+    return text.lower()
+
+
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
@@ -97,6 +103,18 @@ class Settings:
         _words,
         "addresses or networks, separated by commas",
         "Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.",
+    )
+    metrics_token: str = setting(
+        "",
+        str,
+        "a text",
+        "Who sends it as `Authorization: Bearer TOKEN` may read /metrics. Unset: only this machine may.",
+    )
+    log_level: str = setting(
+        "warning",
+        _log_level,
+        "debug, info, warning or error",
+        "From which level on the service logs, as JSON lines on stderr; at info, each API request.",
     )
     workers: int = setting(1, _positive, "a whole number above 0", "Worker processes of the service.")
 

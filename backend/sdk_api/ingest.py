@@ -14,6 +14,7 @@ from backend.domain.calls import Call, Kind, counted_at, parse_call
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.field_rules import is_uuid
 from backend.domain.links import Link
+from backend.sdk_api.metrics import CALLS, UNKNOWN_KIND
 from backend.sdk_api.service import sdk_service
 from backend.storage.batches import Status
 from backend.storage.links import find_links
@@ -44,7 +45,10 @@ async def ingest(org_id: str, envelope: Envelope) -> list[Result]:
     counted = [_count(call, envelope, received_at, sources) for call in calls]
     statuses = await _store(org_id, envelope, received_at, counted)
     answers = iter([_answer(call, status, sources) for call, status in zip(calls, statuses, strict=True)])
-    return [next(answers) if each.call else each.rejected for each in checked]
+    results = [next(answers) if each.call else each.rejected for each in checked]
+    for each, result in zip(checked, results, strict=True):
+        CALLS.labels(each.call.kind if each.call else UNKNOWN_KIND, result["status"]).inc()
+    return results
 
 
 def _check(value: object) -> _Checked:

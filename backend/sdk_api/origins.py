@@ -10,6 +10,7 @@ from backend.current import resources
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal as RefusedRequest
 from backend.sdk_api.blueprint import sdk
+from backend.sdk_api.metrics import REFUSALS
 from backend.sdk_api.service import sdk_service
 from backend.storage.mongo import STORAGE_UNREACHABLE
 from backend.storage.refusals import Refusal, add_refusal
@@ -57,14 +58,18 @@ async def preflight() -> Response:
 async def allow_reading(response: Response) -> Response:
     """Let the page read the answer, errors included, where its origin is known; never a refusal by origin."""
     response.vary.add("Origin")
+    if response.status_code >= 400:
+        REFUSALS.labels(response.status_code).inc()
     origin = _origin()
-    if origin and response.status_code != ORIGIN_REFUSED.status and await _is_known(origin):
+    if origin and response.status_code != ORIGIN_REFUSED.status and await _is_known(origin, response):
         response.headers["Access-Control-Allow-Origin"] = origin
         response.headers["Access-Control-Expose-Headers"] = "Retry-After"
     return response
 
 
-async def _is_known(origin: str) -> bool:
+async def _is_known(origin: str, response: Response) -> bool:
+    if response.status_code >= 500:  # the storage may be out of reach: don't make the visitor wait for it
+        return bool(sdk_service().known_origins.recall(origin))
     try:
         return await sdk_service().known_origins.get(origin)
     except STORAGE_UNREACHABLE as error:

@@ -34,6 +34,11 @@ class TimedCache(Generic[KeyT, ValueT]):
         self._remember(key, value)
         return value
 
+    def recall(self, key: KeyT) -> ValueT | None:
+        """What was found last, however long ago, without asking again."""
+        known = self._found.get(key)
+        return known[1] if known else None
+
     def _remember(self, key: KeyT, value: ValueT) -> None:
         self._found.pop(key, None)
         if value:

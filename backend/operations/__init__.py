@@ -1,0 +1,7 @@
+"""What operators look at: health, metrics, logs."""
+
+from backend.operations import health, metrics
+from backend.operations.blueprint import operations
+from backend.operations.observation import observe
+
+__all__ = ["health", "metrics", "observe", "operations"]

@@ -1,0 +1,56 @@
+"""Logs as JSON, an object a line, with the request's id and without personal data or keys."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import traceback
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+# The id of the request that is being handled; it stands in the answer as X-Request-Id.
+request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+# What loggers of ours may add to a line by `extra`.
+_EXTRA = ("method", "route", "status", "milliseconds")
+_LOGGERS = ("waylink", "backend")
+
+
+class JsonLines(logging.Formatter):
+    """Writes a record as one line of JSON.
+
+    Of an exception only its type and where it happened are written: messages of database errors hold the
+    documents they are about.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, without its end."""
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line: dict[str, Any] = {
+            "time": at,
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            "request_id": request_id.get(),
+        }
+        line |= {name: getattr(record, name) for name in _EXTRA if hasattr(record, name)}
+        if record.exc_info and record.exc_info[0]:
+            line["error"] = record.exc_info[0].__name__
+            line["trace"] = _places(record.exc_info[2])
+        return json.dumps({name: value for name, value in line.items() if value is not None})
+
+
+def configure_logs(level: str, stream: TextIO | None = None) -> None:
+    """Send what the service logs from this level on to a stream, stderr by default, as JSON lines."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JsonLines())
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(level.upper())
+        logger.propagate = False
+
+
+def _places(trace: Any) -> list[str]:
+    return [f"{each.filename}:{each.lineno} {each.name}" for each in traceback.extract_tb(trace)]

@@ -1,0 +1,75 @@
+"""/metrics, in the format of Prometheus."""
+
+from __future__ import annotations
+
+import hmac
+import os
+from ipaddress import ip_address
+
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import generate_latest as written
+from prometheus_client.multiprocess import MultiProcessCollector
+from quart import Response, abort, request
+
+from backend.current import resources
+from backend.operations.blueprint import operations
+
+# Set by `waylink serve` where it runs several workers, which then share a folder of counts.
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+REQUESTS = Counter("waylink_requests", "Requests to the API.", ["method", "route", "status"])
+SECONDS = Histogram(
+    "waylink_request_seconds",
+    "Time to the answer of the API.",
+    ["route"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+REDIRECTS = Counter("waylink_redirects", "Requests to link domains.", ["status"])
+REDIRECT_SECONDS = Histogram(
+    "waylink_redirect_seconds",
+    "Time to the answer of a link domain.",
+    buckets=(0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1),
+)
+CLICKS_WAITING = Gauge(
+    "waylink_clicks_waiting_bytes",
+    "Clicks on local disk that are not in MongoDB yet, in bytes.",
+    multiprocess_mode="livesum",
+)
+
+
+@operations.get("/metrics")
+async def metrics() -> Response:
+    """Every metric, of all workers together, for who has WAYLINK_METRICS_TOKEN.
+
+    Without that setting, for requests from this machine that no proxy passed on. Others find nothing here.
+    """
+    if not _may_read():
+        abort(404)
+    return Response(written(_registry()), content_type=CONTENT_TYPE_LATEST)
+
+
+def _may_read() -> bool:
+    token = resources().settings.metrics_token
+    if token:
+        given = request.headers.get("Authorization", "")
+        return hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
+    return _is_loopback(request.remote_addr or "") and not _was_forwarded()
+
+
+def _was_forwarded() -> bool:
+    return any(name in request.headers for name in ("Forwarded", "X-Forwarded-For", "Via"))
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def _registry() -> CollectorRegistry:
+    if SHARED_FOLDER not in os.environ:
+        return REGISTRY
+    shared = CollectorRegistry()
+    MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
+    return shared

@@ -1,0 +1,63 @@
+"""What is counted, timed and logged of each request."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+import uuid
+from typing import Any
+
+from quart import Quart, Response, g, request
+
+from backend.operations.logs import request_id
+from backend.operations.metrics import REDIRECT_SECONDS, REDIRECTS, REQUESTS, SECONDS
+
+HEADER = "X-Request-Id"
+# A route of the API, never a path that someone made up: it may hold anything, and there is no end of them.
+UNKNOWN = "(unknown)"
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_log = logging.getLogger("waylink.requests")
+
+
+def observe(api: Quart) -> None:
+    """Give every request of the API an id, and count, time and log it."""
+    api.before_request(_begin)
+    api.after_request(_end)
+
+
+async def _begin() -> None:
+    g.began = time.perf_counter()
+    given = request.headers.get(HEADER, "")
+    request_id.set(given if _ID.fullmatch(given) else str(uuid.uuid4()))
+
+
+async def _end(response: Response) -> Response:
+    seconds = time.perf_counter() - g.began
+    route = request.url_rule.rule if request.url_rule else UNKNOWN
+    method = request.method if request.method in _METHODS else "other"
+    REQUESTS.labels(method, route, response.status_code).inc()
+    SECONDS.labels(route).observe(seconds)
+    response.headers[HEADER] = request_id.get() or ""
+    facts = {"method": method, "route": route, "status": response.status_code}
+    _log.info("Answered", extra=facts | {"milliseconds": round(seconds * 1000, 1)})
+    return response
+
+
+class ObservedRedirects:
+    """The redirector, with its answers counted and timed; they are not logged one by one."""
+
+    def __init__(self, redirector: Any) -> None:
+        self._redirector = redirector
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        began = time.perf_counter()
+
+        async def observed_send(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                REDIRECTS.labels(message["status"]).inc()
+                REDIRECT_SECONDS.observe(time.perf_counter() - began)
+            await send(message)
+
+        await self._redirector(scope, receive, observed_send)

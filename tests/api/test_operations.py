@@ -1,0 +1,170 @@
+"""What operators look at: health, metrics, logs."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.app import Service, create_app
+from backend.operations.logs import JsonLines, configure_logs
+from tests.organizations import TestOrganization
+from tests.sdk_batches import Visitor, call, check, conversion
+
+LOGGERS = ("waylink", "backend")
+
+
+@pytest.fixture
+def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visitor:
+    """A browser on the site of this test's organization."""
+    return Visitor(client, organization)
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """What the service logs at the level info."""
+    before = {name: (logging.getLogger(name).handlers, logging.getLogger(name).level) for name in LOGGERS}
+    stream = io.StringIO()
+    configure_logs("info", stream)
+    yield stream
+    for name, (handlers, level) in before.items():
+        logger = logging.getLogger(name)
+        logger.handlers, logger.level, logger.propagate = handlers, level, True
+
+
+def lines(log: io.StringIO) -> list[dict[str, Any]]:
+    """The logged lines."""
+    return [json.loads(line) for line in log.getvalue().splitlines()]
+
+
+async def metric(client: httpx.AsyncClient, name: str, **labels: str) -> float:
+    """The value of a metric, 0 where it has none yet."""
+    text = (await client.get("/metrics")).text
+    for line in text.splitlines():
+        found = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line)
+        if found and found[1] == name and dict(re.findall(r'(\w+)="([^"]*)"', found[2] or "")) == labels:
+            return float(found[3])
+    return 0.0
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+async def test_a_healthy_service(client: httpx.AsyncClient, path: str) -> None:
+    """Both answer without a key, for caches to forget."""
+    response = await client.get(path)
+    assert (response.status_code, response.json()) == (200, {"status": "ok"})
+    assert response.headers["Cache-Control"] == "no-store"
+
+
+async def test_calls_are_counted_by_kind_and_status(visitor: Visitor) -> None:
+    """Each call of a batch, accepted, duplicate or rejected, and what has no kind of ours as unknown."""
+    expected = {
+        ("conversion", "accepted"): 1,
+        ("conversion", "duplicate"): 1,
+        ("attribution", "accepted"): 1,
+        ("unknown", "rejected"): 2,
+    }
+    before = {
+        key: await metric(visitor.client, "waylink_calls_total", kind=key[0], status=key[1])
+        for key in expected
+    }
+    bought = conversion()
+    await visitor.results(bought, bought, check(gclid="g"), call("\x1b[2J"), conversion(revenue=-1))
+    for (kind, status), more in expected.items():
+        now = await metric(visitor.client, "waylink_calls_total", kind=kind, status=status)
+        assert now - before[kind, status] == more
+
+
+async def test_refusals_and_requests_are_counted(visitor: Visitor) -> None:
+    """A refused batch is counted by its status, and every request by its route, with its time."""
+    labels = {"method": "POST", "route": "/serviceCore/sdk/v1/batch", "status": "403"}
+    refused = await metric(visitor.client, "waylink_batch_refusals_total", status="403")
+    answered = await metric(visitor.client, "waylink_requests_total", **labels)
+    await visitor.post(conversion(), headers={"Origin": "https://evil.example"})
+    assert await metric(visitor.client, "waylink_batch_refusals_total", status="403") == refused + 1
+    assert await metric(visitor.client, "waylink_requests_total", **labels) == answered + 1
+    assert await metric(visitor.client, "waylink_request_seconds_count", route=labels["route"]) > answered
+
+
+async def test_made_up_paths_are_one_route(client: httpx.AsyncClient) -> None:
+    """No path that someone made up becomes a label: it may hold anything, and there is no end of them."""
+    for _ in range(3):
+        await client.request("BREW", f"/ada@example.com/{uuid.uuid4()}")
+    text = (await client.get("/metrics")).text
+    assert "ada@example.com" not in text
+    assert 'method="other",route="(unknown)"' in text
+
+
+async def test_metrics_are_for_this_machine(client: httpx.AsyncClient, service: Service) -> None:
+    """Without a token, requests from elsewhere and those that a proxy passed on find nothing."""
+    assert (await client.get("/metrics")).status_code == 200
+    assert (await client.get("/metrics", headers={"X-Forwarded-For": "127.0.0.1"})).status_code == 404
+    transport = httpx.ASGITransport(app=service, client=("203.0.113.9", 5))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as elsewhere:
+        assert (await elsewhere.get("/metrics")).status_code == 404
+        assert (await elsewhere.get("/healthz")).status_code == 200
+
+
+@pytest.fixture
+async def guarded(service: Service) -> AsyncIterator[httpx.AsyncClient]:
+    """A client from elsewhere, of a service with a metrics token."""
+    app = create_app(replace(service.settings, metrics_token="s3cret"))
+    await app.startup()
+    transport = httpx.ASGITransport(app=app, client=("203.0.113.9", 5))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
+        yield client
+    await app.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("header", "status"), [("Bearer s3cret", 200), ("Bearer wrong", 404), ("s3cret", 404), ("", 404)]
+)
+async def test_a_token_opens_the_metrics(guarded: httpx.AsyncClient, header: str, status: int) -> None:
+    """Who has the token may read from anywhere, and nobody else."""
+    response = await guarded.get("/metrics", headers={"Authorization": header} if header else {})
+    assert response.status_code == status
+
+
+async def test_a_request_has_an_id(visitor: Visitor, log: io.StringIO) -> None:
+    """The id of the answer stands in the log; a proxy's id is taken over if it looks like one."""
+    given = (await visitor.client.get("/healthz", headers={"X-Request-Id": "trace-12345"})).headers
+    assert given["X-Request-Id"] == "trace-12345"
+    forged = await visitor.client.get("/healthz", headers={"X-Request-Id": "ada@example.com x"})
+    assert uuid.UUID(forged.headers["X-Request-Id"])
+    assert [line["request_id"] for line in lines(log)] == ["trace-12345", forged.headers["X-Request-Id"]]
+    assert lines(log)[0]["route"] == "/healthz"
+
+
+async def test_logs_hold_no_personal_data(visitor: Visitor, log: io.StringIO) -> None:
+    """Neither keys nor what browsers sent nor paths that were asked for."""
+    secrets = [visitor.organization.web_key, visitor.organization.rest_key, visitor.device_id, "ada@example"]
+    await visitor.results(call("identify", customer_id="ada@example"), conversion(customer_id="ada@example"))
+    await visitor.post(conversion(), headers={"Origin": "https://ada@example"})
+    await visitor.client.get("/ada@example?email=ada@example")
+    await visitor.client.get("/serviceCore/pa/v1/links/page", headers=visitor.organization.headers)
+    assert len(lines(log)) == 4
+    assert not [secret for secret in secrets if secret in log.getvalue()]
+
+
+def test_a_fault_is_logged_without_its_message() -> None:
+    """The message of a database error holds documents: its type and its places are logged, on one line."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonLines())
+    logger = logging.Logger("waylink.test")
+    logger.addHandler(handler)
+    try:
+        raise ValueError("customer ada@example.com")
+    except ValueError:
+        logger.exception("It failed")
+    (line,) = stream.getvalue().splitlines()
+    assert json.loads(line)["error"] == "ValueError"
+    assert "test_operations.py" in json.loads(line)["trace"][0]
+    assert "ada@example.com" not in line

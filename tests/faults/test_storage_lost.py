@@ -1,0 +1,34 @@
+"""MongoDB goes away while the service runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+
+from backend.app import create_app
+from backend.settings import Settings
+from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from tests.organizations import create_test_organization
+from tests.sdk_batches import Visitor, conversion
+
+
+async def test_without_storage_nothing_is_acknowledged(tmp_path: Path) -> None:
+    """The process is alive and not ready, and a batch gets 503 with a pause: the SDK keeps its calls."""
+    async with EmbeddedMongoDB(tmp_path / "mongodb") as server:
+        service = create_app(Settings(mongodb_uri=server.uri, data_dir=tmp_path))
+        await service.startup()
+        organization = await create_test_organization(service.resources.database)
+        transport = httpx.ASGITransport(app=service)
+        client = httpx.AsyncClient(transport=transport, base_url="http://localhost:8080")
+        visitor = Visitor(client, organization)
+        assert (await visitor.result(conversion()))["status"] == "accepted"
+    assert (await client.get("/healthz")).status_code == 200
+    assert (await client.get("/readyz")).status_code == 503
+    refused = await visitor.post(conversion())
+    assert refused.status_code == 503
+    assert int(refused.headers["Retry-After"]) > 0
+    assert refused.json()["code"] == 503
+    assert refused.headers["Access-Control-Allow-Origin"] == organization.origin
+    await client.aclose()
+    await service.shutdown()
