@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -19,6 +19,7 @@ from backend.storage.records import expiry
 
 _RECORDS = {Kind.LEAD: leads, Kind.CONVERSION: conversions, Kind.EVENT: events}
 _DUPLICATE_KEY = 11000
+_Reader = Callable[[Database, Session, Sequence[Batch]], Awaitable["_Group"]]
 _IDENTITY_FIELDS = ("email_sha256", "phone_sha256", "name")
 
 
@@ -36,19 +37,18 @@ async def store_batches(database: Database, batches: Sequence[Batch]) -> list[li
     and the requests may be delivered again.
     """
     try:
-        return await _store(database, batches, look_behind=False)
+        return await _store(database, batches, _expect_news)
     except BulkWriteError as error:
         if not _is_duplicate(error):
             raise
-        # A call older than the marks of calls are kept: look at the records themselves.
-        return await _store(database, batches, look_behind=True)
+        return await _store(database, batches, _look_behind)
 
 
-async def _store(database: Database, batches: Sequence[Batch], *, look_behind: bool) -> list[list[Status]]:
+async def _store(database: Database, batches: Sequence[Batch], read: _Reader) -> list[list[Status]]:
     statuses: list[list[Status]] = []
 
     async def work(session: Session) -> None:
-        group = await _read_group(database, session, batches, look_behind)
+        group = await read(database, session, batches)
         statuses[:] = [[group.take(batch, counted) for counted in batch.calls] for batch in batches]
         await group.write(database, session)
 
@@ -56,20 +56,30 @@ async def _store(database: Database, batches: Sequence[Batch], *, look_behind: b
     return statuses
 
 
-async def _read_group(
-    database: Database, session: Session, batches: Sequence[Batch], look_behind: bool
-) -> _Group:
-    """What is stored already of what these batches are about."""
+async def _expect_news(database: Database, session: Session, batches: Sequence[Batch]) -> _Group:
+    """What a group starts from if nothing of it is stored, as nearly always; else an index refuses it."""
+    return _Group(set(), set(), await _find_devices(database, session, batches))
+
+
+async def _look_behind(database: Database, session: Session, batches: Sequence[Batch]) -> _Group:
+    """What a group starts from, with everything that is stored of it already.
+
+    Records are looked at as well, since the marks of calls expire and records may not.
+    """
     keys = [calls.call_key(batch.org_id, each.call.call_id) for batch in batches for each in batch.calls]
     once = [counted_once.once_key(batch.org_id, each.call) for batch in batches for each in batch.calls]
     known: set[str] = set()
-    for collection in (calls, *_RECORDS.values()) if look_behind else (calls,):
+    for collection in (calls, *_RECORDS.values()):
         known |= await calls.find_known(database, session, keys, collection.NAME)
-    return _Group(
-        known,
-        await counted_once.find_counted(database, session, filter(None, once)),
-        await devices.find_devices(database, session, {(batch.org_id, batch.device_id) for batch in batches}),
-    )
+    counted = await counted_once.find_counted(database, session, filter(None, once))
+    return _Group(known, counted, await _find_devices(database, session, batches))
+
+
+async def _find_devices(
+    database: Database, session: Session, batches: Sequence[Batch]
+) -> dict[DeviceKey, Device]:
+    keys = {(batch.org_id, batch.device_id) for batch in batches}
+    return await devices.find_devices(database, session, keys)
 
 
 @dataclass(slots=True)

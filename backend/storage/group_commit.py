@@ -22,12 +22,15 @@ class GroupCommit(Generic[ItemT, ResultT]):
     GATHER = 0.002  # seconds that the first item of a group waits for others
     MOST_IN_GROUP = 64
     MOST_WAITING = 2000
+    # While one group waits for the disks of a majority, others can be on their way.
+    MOST_WRITERS = 4
     TIMEOUT = 8.0  # seconds; less than the SDK's own, so that it gets an answer
 
     def __init__(self, store: Callable[[Sequence[ItemT]], Awaitable[Sequence[ResultT]]]) -> None:
         self._store = store
         self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
-        self._writer: asyncio.Task[None] | None = None
+        self._is_gathering = False
+        self._writers: set[asyncio.Task[None]] = set()
 
     @property
     def is_full(self) -> bool:
@@ -40,12 +43,19 @@ class GroupCommit(Generic[ItemT, ResultT]):
             raise NotStored
         stored: asyncio.Future[ResultT] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, stored))
-        if self._writer is None or self._writer.done():
-            self._writer = asyncio.create_task(self._write())
+        if len(self._writers) < self.MOST_WRITERS and not self._is_gathering:
+            self._start_writer()
         return await stored
+
+    def _start_writer(self) -> None:
+        self._is_gathering = True
+        writer = asyncio.create_task(self._write())
+        self._writers.add(writer)
+        writer.add_done_callback(self._writers.discard)
 
     async def _write(self) -> None:
         await asyncio.sleep(self.GATHER)
+        self._is_gathering = False
         while self._waiting:
             group, self._waiting = (
                 self._waiting[: self.MOST_IN_GROUP],
