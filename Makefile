@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test style types sdk lock clean
+.PHONY: help setup run test style types sdk bench lock clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ types: setup ## Check types
 
 sdk: setup ## Build sdk_dist/ from sdk_src/
 	@$(BIN)/python -m sdk_build
+
+bench: setup ## Measure the service on this machine
+	@$(BIN)/python -m benchmarks.ingest
 
 lock: setup ## Renew requirements.lock from pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
