@@ -1,0 +1,119 @@
+"""A replica set of three real mongod processes, one of which can be killed."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pymongo import MongoClient
+from pymongo.errors import PyMongoError
+
+from backend.storage.embedded_mongodb import find_mongod
+from tests.service_process import free_port
+
+NAME = "failover"
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaSet:
+    """The running members, by port."""
+
+    members: dict[int, subprocess.Popen[bytes]]
+
+    @property
+    def uri(self) -> str:
+        """The URI that names every member."""
+        hosts = ",".join(f"127.0.0.1:{port}" for port in self.members)
+        return f"mongodb://{hosts}/?replicaSet={NAME}"
+
+    def kill_primary(self) -> int:
+        """Kill the member that takes writes, as a power cut would; gives its port."""
+        port = self.wait_for_primary()
+        self.members[port].kill()
+        self.members[port].wait()
+        return port
+
+    def wait_for_primary(self) -> int:
+        """The port of the member that takes writes, once there is one."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            for port, process in self.members.items():
+                if process.poll() is None and _hello(port).get("isWritablePrimary"):
+                    return port
+            time.sleep(0.05)
+        raise AssertionError("no member became primary")
+
+
+@contextmanager
+def replica_set(folder: Path) -> Iterator[ReplicaSet]:
+    """A replica set that elects a new primary within about a second, for the length of the block."""
+    with ExitStack() as started:
+        members = {}
+        for _ in range(3):
+            port = free_port()
+            members[port] = started.enter_context(_member(folder / str(port), port))
+        _initiate(list(members))
+        running = ReplicaSet(members)
+        running.wait_for_primary()
+        yield running
+
+
+@contextmanager
+def _member(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    folder.mkdir()
+    command = [
+        str(find_mongod()),
+        "--dbpath", str(folder),
+        "--logpath", str(folder / "mongod.log"),
+        "--port", str(port),
+        "--bind_ip", "127.0.0.1",
+        "--replSet", NAME,
+        "--oplogSize", "100",
+        "--wiredTigerCacheSizeGB", "0.25",
+        "--nounixsocket",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _initiate(ports: list[int]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not all(_hello(port) for port in ports):
+        assert time.monotonic() < deadline, "a member did not start"
+        time.sleep(0.05)
+    members = [{"_id": number, "host": f"127.0.0.1:{port}"} for number, port in enumerate(ports)]
+    config = {
+        "_id": NAME,
+        "members": members,
+        "settings": {"electionTimeoutMillis": 1000, "heartbeatIntervalMillis": 500},
+    }
+    with _client(ports[0]) as client:
+        client.admin.command("replSetInitiate", config)
+
+
+def _hello(port: int) -> dict[str, Any]:
+    with contextlib.suppress(PyMongoError), _client(port) as client:
+        return dict(client.admin.command("hello"))
+    return {}
+
+
+@contextmanager
+def _client(port: int) -> Iterator[MongoClient[dict[str, Any]]]:
+    client: MongoClient[dict[str, Any]] = MongoClient(
+        "127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=500
+    )
+    try:
+        yield client
+    finally:
+        client.close()
