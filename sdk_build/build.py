@@ -16,6 +16,22 @@ from sdk_build.undeclared_names import refuse_undeclared_names
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "sdk_src"
 TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("module", "esm")}
+# Names of ours that nobody outside sees; neither the browser nor the wire nor a stored value has one of them.
+PRIVATE_NAMES = """
+add context discard done forget is_unchecked leave names open read recover remember remove run write wait
+""".split()
+ESBUILD = [
+    "--bundle",
+    "--minify",
+    "--target=es2020",
+    "--charset=utf8",
+    "--sourcemap",
+    "--legal-comments=none",
+    "--log-level=warning",
+    f"--mangle-props=^({'|'.join(PRIVATE_NAMES)})$",
+    "--mangle-quoted",
+]
+TERSER = ["--ecma", "2020", "--compress", "passes=6,unsafe_arrows,unsafe_methods,sequences=false", "--mangle"]
 _TIMESTAMP = re.compile(r"\A// Transcrypt'ed from Python, [^\n]*\n")
 
 
@@ -55,19 +71,11 @@ def bundle(entry: Path, output: Path, form: str) -> None:
     exports = "export {Waylink, Waylink as default}" if form == "esm" else "import"
     start = entry.with_name("entry.js")
     start.write_text(f"{exports} {'from ' if form == 'esm' else ''}'./{entry.name}';\n")
-    run_node(
-        "esbuild",
-        str(start),
-        "--bundle",
-        "--minify",
-        f"--format={form}",
-        "--target=es2020",
-        "--charset=utf8",
-        "--sourcemap",
-        "--legal-comments=none",
-        "--log-level=warning",
-        f"--outfile={output}",
-    )
+    bundled = entry.with_name("bundled.js")
+    run_node("esbuild", str(start), *ESBUILD, f"--format={form}", f"--outfile={bundled}")
+    maps = f"content='{bundled}.map',url='{output.name}.map'"
+    module = ["--module"] if form == "esm" else []
+    run_node("terser", str(bundled), *TERSER, *module, "--source-map", maps, "--output", str(output))
     _name_sources_relatively(output.with_name(f"{output.name}.map"))
 
 

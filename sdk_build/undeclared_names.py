@@ -19,7 +19,7 @@ KEYWORDS = set(
 )
 BROWSER = set(
     """
-    AbortController Array Date JSON Math Number Object Promise Proxy Reflect RegExp TextEncoder TypeError URL
+    AbortSignal Array Date JSON Math Number Object Promise Proxy Reflect RegExp TextEncoder TypeError URL
     URLSearchParams Uint8Array addEventListener arguments clearTimeout console crypto document fetch history
     location navigator setTimeout window
     """.split()

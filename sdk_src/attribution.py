@@ -1,45 +1,28 @@
 """When to ask the service where the visitor came from, and what it said (contract, SDK rules 2, 5 and 7)."""
 
-from signals import read_signals
-
-__pragma__('skip')
-location = None
-__pragma__('noskip')
-
 CONTEXT = 'cl_attribution'
 CHECKED = 'cl_checked'
-MOST_CHECKED = 20
+MOST_CHARACTERS = 9000
 
 
-def create_attribution(session, say):
+def create_attribution(session):
     """Attribution of this tab session.
 
-    `signals_to_check(is_new)` gives the signals of the address if there is a reason to ask the service, else None.
-    `remember(context)` keeps what it answered; `context()` gives it back; `forget()` drops it.
+    `is_unchecked(address)` is true the first time that it is asked about an address. `remember(context)` keeps what
+    the service said; `context()` gives it back, or None.
     """
 
-    def signals_to_check(is_new):
-        signals = read_signals(location.search)
-        checked = session.read(CHECKED) or []
-        if not (signals or is_new):
-            say('No attribution signal in the address, and this device is known: nothing is sent.')
-        elif checked.includes(location.href):
-            say('This address was checked before in this tab: nothing is sent.')
-        else:
-            checked.push(location.href)
-            session.write(CHECKED, checked.slice(-MOST_CHECKED))
-            return signals or {}
-        return None
+    def is_unchecked(address):
+        # Lines of a text, not a list: pages with old libraries have an Array.prototype.toJSON that spoils lists.
+        checked = session.read(CHECKED) or ''
+        line = '\n' + address + '\n'
+        if checked.includes(line):
+            return False
+        session.write(CHECKED, (line + checked).substring(0, MOST_CHARACTERS))
+        return True
 
-    def remember(context):
-        if context:
-            session.write(CONTEXT, context)
-
-    def context():
-        return session.read(CONTEXT)
-
-    def forget():
-        session.remove(CONTEXT)
-        session.remove(CHECKED)
-
-    return {'signals_to_check': signals_to_check, 'remember': remember, 'context': context, 'forget': forget}
+    return {
+        'is_unchecked': is_unchecked,
+        'remember': lambda context: context and session.write(CONTEXT, context),
+        'context': lambda: session.read(CONTEXT),
+    }

@@ -5,31 +5,32 @@ document = location = None
 __pragma__('noskip')
 
 
-def write_on_widest_domain(cookie, lifetime, domain, took):
-    """Write `cookie` (name=value) for the widest domain with which `took` says afterwards that it worked.
+def write_on_widest_domain(name, value, lifetime, domain, read):
+    """Set or renew the cookie, and with a `lifetime` of 0 seconds delete it; `read` gives its value, or None.
 
     The browser's own list of public suffixes decides: it refuses a cookie on co.uk or github.io. A single label is
-    never worth a try, so the first candidate has two; the last is the host alone.
+    never worth a try, so the first candidate has two; the last is the host alone. An old cookie is deleted first:
+    as long as it can be read, nobody could tell whether the new one was accepted.
     """
-    attributes = '; path=/; max-age=' + lifetime + '; samesite=lax'
-    if location.protocol == 'https:':
-        attributes += '; secure'
     for candidate in [domain] if domain else candidates(location.hostname):
-        try:
-            document.cookie = cookie + attributes + ('; domain=' + candidate if candidate else '')
-            if took():
+        attributes = '; path=/; samesite=lax' + ('; domain=' + candidate if candidate else '')
+        if location.protocol == 'https:':
+            attributes += '; secure'
+        if read():
+            document.cookie = name + '=; max-age=0' + attributes
+        if not read():
+            if not lifetime:
                 return
-        except:
-            return
+            document.cookie = name + '=' + value + '; max-age=' + lifetime + attributes
+            if read():
+                return
 
 
 def candidates(host):
     """`acme.com`, then `app.acme.com`, then the host alone as '' for app.acme.com."""
+    found = ['']
     labels = host.js_split('.')
-    found = []
-    start = labels.length - 2
-    while start >= 0:
-        found.push(labels.slice(start).join('.'))
-        start -= 1
-    found.push('')
+    while labels.length > 1:
+        found.unshift(labels.join('.'))
+        labels.shift()
     return found

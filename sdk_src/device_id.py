@@ -3,12 +3,20 @@
 from cookie_domain import write_on_widest_domain
 
 __pragma__('skip')
-document = location = RegExp = crypto = __new__ = None
+Uint8Array = document = crypto = __new__ = None
 __pragma__('noskip')
 
 NAME = 'cl_device_id'
 LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
-UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+UUID = '[0-9a-f-]{36}'
+
+
+def to_hex(bytes):
+    """Two lower-case digits for each byte."""
+    hex = ''
+    for byte in bytes:
+        hex += (byte + 256).toString(16).substring(1)
+    return hex
 
 
 def new_uuid():
@@ -16,26 +24,30 @@ def new_uuid():
     bytes = crypto.getRandomValues(__new__(Uint8Array(16)))
     bytes[6] = bytes[6] & 15 | 64
     bytes[8] = bytes[8] & 63 | 128
-    hex = ''
-    for byte in bytes:
-        hex += (byte + 256).toString(16).substring(1)
-    return hex.js_replace(__new__(RegExp('(.{8})(.{4})(.{4})(.{4})')), '$1-$2-$3-$4-')
+    return to_hex(bytes).js_replace(__new__(RegExp('(.{8})(.{4})(.{4})(.{4})')), '$1-$2-$3-$4-')
 
 
 def read_device_id():
-    """The id in the cookie, or None."""
+    """The id in the cookie, or undefined."""
     try:
-        found = document.cookie.match('(?:^|; )' + NAME + '=(' + UUID + ')(?:;|$)')
-        return found and found[1]
+        return document.cookie.match('(?:^|; )' + NAME + '=(' + UUID + ')(?:;|$)')[1]
     except:
-        return None
+        pass
 
 
 def write_device_id(device_id, domain):
     """Set the cookie, or renew it, on `domain` or else on the widest domain that the browser accepts."""
-    write_on_widest_domain(NAME + '=' + device_id, LIFETIME, domain, lambda: read_device_id() == device_id)
+    write(device_id, LIFETIME, domain)
 
 
 def delete_device_id(domain):
-    """Remove the cookie."""
-    write_on_widest_domain(NAME + '=', 0, domain, lambda: not read_device_id())
+    """Remove the cookie, where there is one."""
+    if read_device_id():
+        write('', 0, domain)
+
+
+def write(device_id, lifetime, domain):
+    try:
+        write_on_widest_domain(NAME, device_id, lifetime, domain, read_device_id)
+    except:
+        pass

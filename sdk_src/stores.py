@@ -6,43 +6,41 @@ __pragma__('noskip')
 
 
 def open_store(kind):
-    """A store of JSON values over `localStorage` or `sessionStorage`, or in memory when that one refuses to work.
+    """A store of JSON values over `localStorage` or `sessionStorage`, or in memory where that one refuses.
 
-    `read(key)` gives the value or None, `write(key, value)` keeps it as far as there is room, `remove(key)` forgets
-    it, `names()` gives the keys.
+    `read(key)` gives the value or None, `write(key, value)` keeps it, `remove(key)` forgets it, `names()` gives the
+    keys, `forget()` removes every key of ours. Values of more than `LONGEST` characters stay in memory, so that a site keeps its quota.
     """
-    native = None
-    try:
-        native = window[kind]
-        native.setItem('cl_probe', '1')
-        native.removeItem('cl_probe')
-    except:
-        native = None
-    memory = Object.create(None)
+    memory = {}
+
+    def attempt(action):
+        try:
+            return action(window[kind])
+        except:
+            pass
 
     def read(key):
-        try:
-            return JSON.parse(native.getItem(key) if native else memory[key])
-        except:
-            return None
+        return attempt(lambda native: JSON.parse(native.getItem(key))) or memory[key]
 
     def write(key, value):
-        try:
-            text = JSON.stringify(value)
-            if native:
-                native.setItem(key, text)
-            else:
-                memory[key] = text
-        except:
-            pass
+        text = JSON.stringify(value)
+        memory[key] = value
+        if text.length < LONGEST and attempt(lambda native: [native.setItem(key, text)]):
+            del memory[key]
 
     def remove(key):
-        try:
-            if native:
-                native.removeItem(key)
-            else:
-                memory[key] = 'null'
-        except:
-            pass
+        del memory[key]
+        attempt(lambda native: native.removeItem(key))
 
-    return {'read': read, 'write': write, 'remove': remove, 'names': lambda: Object.js_keys(native or memory)}
+    def names():
+        return Object.js_keys(memory).concat(attempt(lambda native: Object.js_keys(native)) or [])
+
+    def forget():
+        for name in names():
+            if name.startsWith('cl_'):
+                remove(name)
+
+    return {'read': read, 'write': write, 'remove': remove, 'names': names, 'forget': forget}
+
+
+LONGEST = 15000

@@ -1,58 +1,41 @@
 """The only request that the SDK makes: a batch of calls to the service."""
 
 __pragma__('skip')
-AbortController = JSON = URL = clearTimeout = fetch = location = navigator = setTimeout = __new__ = None
+AbortSignal = Date = Math = fetch = navigator = None
 __pragma__('noskip')
 
 TIMEOUT = 10000  # milliseconds
+LONGEST_PAUSE = 3600  # seconds
 
 
-async def post(url, body):
-    """Send a batch; gives {status, results, wait}, or None when there was no usable answer.
+async def post(url, body, keepalive):
+    """Send a batch; gives {status, results, wait}, or undefined when there was no usable answer.
 
-    `wait` is the pause in seconds that the service asks for. Text is a content type without a preflight, and
-    keepalive lets the request outlive the page.
+    `wait` is the pause in seconds that the service asks for. A text is a content type without a preflight, and
+    `keepalive` lets the request outlive the page; the browser refuses it when other requests of the page have used up
+    its 64 KiB.
     """
-    aborter = __new__(AbortController())
-    timer = setTimeout(lambda: aborter.abort(), TIMEOUT)
-    request = {
-        'method': 'POST',
-        'body': body,
-        'credentials': 'same-origin' if __new__(URL(url)).origin == location.origin else 'omit',
-        'keepalive': True,
-        'signal': aborter.signal,
-    }
     try:
-        return await read_answer(await fetch_alive(url, request))
+        response = await fetch(url, {
+            'method': 'POST',
+            'body': body,
+            'keepalive': keepalive,
+            'signal': AbortSignal.timeout and AbortSignal.timeout(TIMEOUT),
+        })
+        answer = {'status': response.status, 'wait': pause_of(response.headers.js_get('retry-after'))}
+        if response.ok:
+            content = await response.json()  # a name of its own: Transcrypt drops the parentheses of (await x).y
+            answer.results = content.results.filter(lambda each: each.call_id)  # throws where it is garbage
+        return answer
     except:
-        return None
-    finally:
-        clearTimeout(timer)
+        pass
 
 
-async def fetch_alive(url, request):
-    """fetch, and again without keepalive where the page's budget for that (64 KiB in flight) is used up."""
-    try:
-        return await fetch(url, request)
-    except:
-        if request.signal.aborted:
-            return None
-        request.keepalive = False
-        return await fetch(url, request)
-
-
-async def read_answer(response):
-    """What the service said."""
-    answer = {'status': response.status, 'wait': +(response.headers.js_get('retry-after') or 0)}
-    if response.ok:
-        body = await response.json()  # a name of its own: Transcrypt drops the parentheses of (await x).y
-        answer.results = body.results
-    return answer
+def pause_of(text):
+    """The seconds of a Retry-After header, which holds a number or a date; 0 without a usable one."""
+    return Math.min(+text or (Date.parse(text) - Date.now()) / 1000 or 0, LONGEST_PAUSE)
 
 
 def send_on_leaving(url, body):
-    """Send what nobody waits for any more, while the page goes away; whether the browser took it."""
-    try:
-        return navigator.sendBeacon(url, body)
-    except:
-        return False
+    """Send what nobody waits for any more, while the page goes away."""
+    navigator.sendBeacon(url, body)

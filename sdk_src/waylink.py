@@ -2,12 +2,13 @@
 
 from attribution import create_attribution
 from call_queue import create_call_queue
-from checks import check_conversion, check_event, check_identity, check_lead
-from device_id import delete_device_id, new_uuid, read_device_id, write_device_id
-from hashing import hashed
+from checks import check_conversion, check_event, check_fields, check_identity
+from device_id import NAME, delete_device_id, new_uuid, read_device_id, write_device_id
+from hashing import hash_contacts
 from history_hooks import watch_history
 from options import batch_url, check_options
 from outbox import create_outbox
+from signals import read_signals
 from stores import open_store
 from transport import post, send_on_leaving
 
@@ -17,159 +18,178 @@ typeof = window = __new__ = None
 __pragma__('noskip')
 
 VERSION = '0.1.0'
+SENT = 'Sent:'
+UNANSWERED = 'No answer (offline, blocked, no allowed web origin?), sent again later:'
 CUSTOMER = 'cl_customer'
 
 
 def create_waylink():
     """One SDK for one page. Nothing happens before the first call."""
     queue = create_call_queue()
+    session = open_store('sessionStorage')
+    attribution = create_attribution(session)
     options = None
     initialized = None
-    starting = None
     consent = None  # None until the site says something
     is_off = False
     is_ready = False
-    is_listening = False
+    landing = None  # the check of the address that init was called on
     device_id = None
-    session = None
-    attribution = None
-    outbox = None
+    outbox = None  # each grant begins with a new one; a withdrawal ends what the old one's start began
+    last = None  # resolves once the latest call is in the outbox
 
-    def say(*args):
-        if options and options.debug:
-            console.log('[Waylink]', *args)
+    def say(text, calls, answer):
+        if options.debug:
+            console.log('[Waylink]', text, calls or '', answer or '')
 
     # Starting
 
     def init(given):
         nonlocal options, initialized
         if initialized:
-            say('init was called before; this call is ignored.')
+            say('init was called before: ignored')
             return initialized
-        wrong = check_options(given)
+        wrong = typeof(document) == 'object' and check_options(given)
         if wrong:
-            return Promise.reject(__new__(js_TypeError(wrong)))
+            return settled(wrong)
         options = Object.assign({}, given)
         initialized = begin()
         return initialized
 
     async def begin():
-        nonlocal is_off
-        if typeof(document) != 'object':
-            is_off = True
-        elif window.top != window.self and not options.allowIframe:
-            is_off = True
-            say('This page is in an iframe and allowIframe is not set: nothing is stored or sent.')
-        if is_off:
-            queue.discard()
-        elif hasConsent():
-            await start()
-        else:
-            say('Calls wait until grantConsent.')
-
-    def start():
-        nonlocal starting
-        starting = starting or run()
-        return starting
-
-    async def run():
-        nonlocal is_ready
-        if document.prerendering:
-            await __new__(Promise(lambda shown: document.addEventListener('prerenderingchange', shown)))
-        if not hasConsent():
-            return
-        open_stores()
-        is_new = open_device()
-        await check(is_new)
-        if hasConsent():
-            is_ready = True
+        nonlocal is_off, landing
+        try:
+            is_off = typeof(document) != 'object' or window.top != window.self and not options.allowIframe
+            if is_off:
+                say('Off: iframe without allowIframe')
+                return queue.close()
             listen()
-            queue.open()
-            outbox.recover()
+            landing = make_check()
+            if hasConsent():
+                await start()
+            elif consent == False:
+                forget()
+            else:
+                say('Nothing sent or stored before consent')
+        except:
+            pass
 
-    def open_stores():
-        nonlocal session, attribution, outbox
-        if not session:
-            session = open_store('sessionStorage')
-            attribution = create_attribution(session, say)
-            outbox = create_outbox(open_store('localStorage'), send, send_leaving, received)
+    def listen():
+        addEventListener('pagehide', leave)
+        addEventListener('pageshow', recover)
+        addEventListener('online', recover)
+        if options.autoPageTracking != False:
+            watch_history(quiet(trackPageView))
+
+    async def start():
+        nonlocal is_ready, outbox
+        if outbox:
+            return
+        mine = outbox = open_outbox()
+        try:
+            if document.prerendering:
+                await __new__(Promise(lambda shown: document.addEventListener('prerenderingchange', shown)))
+            if mine == outbox:
+                await check(landing or make_check(), open_device())
+            if mine == outbox:
+                is_ready = True
+                queue.open()
+                recover()
+        except:
+            pass
+
+    def open_outbox():
+        return create_outbox(open_store('localStorage'), send, send_leaving, received)
 
     def open_device():
         """Read or make the device id, and renew its cookie; whether this device was not seen before."""
         nonlocal device_id
-        known = read_device_id()
-        device_id = known or device_id or new_uuid()
+        known = read_device_id() or session.read(NAME)
+        device_id = known or new_uuid()
+        session.write(NAME, device_id)
         write_device_id(device_id, options.cookieDomain)
+        if read_device_id() != device_id:
+            say('Cookie refused: device known in this tab only')
         return not known
-
-    def listen():
-        nonlocal is_listening
-        if is_listening:
-            return
-        is_listening = True
-        addEventListener('pagehide', outbox.leave)
-        addEventListener('pageshow', outbox.recover)
-        addEventListener('online', outbox.recover)
-        if options.autoPageTracking != False:
-            watch_history(recheck)
 
     # Sending
 
-    async def send(device, calls):
-        url = batch_url(options.baseUrl)
-        answer = await post(url, envelope(device, calls))
-        say('Sent', calls, 'to', url, 'and got', answer or 'no answer; it is tried again.')
+    async def send(device, calls, keepalive):
+        answer = await post(batch_url(options.baseUrl), envelope(device, calls), keepalive)
+        say(SENT if answer else UNANSWERED, calls, answer)
         return answer
 
     def send_leaving(device, calls):
         send_on_leaving(batch_url(options.baseUrl), envelope(device, calls))
 
     def envelope(device, calls):
-        return JSON.stringify({
+        """The batch as text; its list is put together by hand, because of pages with an Array.prototype.toJSON."""
+        head = JSON.stringify({
             'api_key': options.apiKey,
             'device_id': device,
             'sdk': 'js/' + VERSION,
             'sent_at': now(),
-            'calls': calls,
         })
+        return head.substring(0, head.length - 1) + ',"calls":[' + calls.map(lambda call: JSON.stringify(call)).join() + ']}'
 
     def received(result):
-        if hasConsent():
-            attribution.remember(result.attribution)
+        attribution.remember(result.attribution)
 
-    async def check(is_new):
-        """Ask the service where the visitor came from, where there is a reason to."""
-        signals = attribution.signals_to_check(is_new)
-        if signals:
-            await outbox.add(device_id, Object.assign(stamp('attribution'), {'signals': signals}))
+    def recover(event):
+        if device_id:
+            outbox.recover(event)
 
-    async def recheck():
-        try:
-            if is_ready:
-                await check(False)
-        except:
-            pass
+    async def leave():
+        """The page goes away: what waits for the first answer goes too, as far as it can be had at once."""
+        if device_id:
+            queue.open()
+            await last
+            outbox.leave()
+
+    # Calls
+
+    def make_check():
+        return Object.assign(stamp('attribution'), {'signals': read_signals(location.search)})
+
+    def check(call, is_new):
+        """Ask the service where the visitor came from, where there is a reason to; a promise of the first attempt."""
+        if not (call.signals or is_new):
+            say('Nothing sent: known device, no attribution signal in the address')
+        elif not attribution.is_unchecked(call.page):
+            say('Nothing sent: address checked before in this tab')
+        else:
+            call.signals = call.signals or {}
+            return __new__(Promise(lambda done: submit(call, {}, done)))
 
     def track(kind, fields, wrong):
         """A promise that resolves after the first attempt to deliver; it rejects for bad arguments only."""
         if wrong:
-            return Promise.reject(__new__(js_TypeError(wrong)))
+            return settled(wrong)
         if is_off or consent == False:
-            return Promise.resolve()
+            return settled()
         call = stamp(kind)
-        return queue.run(lambda: complete(call, fields))
+        copy = JSON.parse(JSON.stringify(fields or {}))
+        return __new__(Promise(lambda done: queue.run(lambda: submit(call, copy, done), done)))
 
-    async def complete(call, fields):
+    def submit(call, fields, done):
+        nonlocal last
+        last = prepare(last, outbox, call, fields, done)
+
+    async def prepare(before, into, call, fields, done):
+        """Complete a call and put it into the outbox, after the call before it."""
+        await before
         try:
-            customer = session.read(CUSTOMER)
-            if customer:
-                call.customer_id = customer
+            if call.kind != 'attribution':
+                fields.customer_id = fields.customer_id or session.read(CUSTOMER) or js_undefined
             if call.kind == 'identify':
                 session.write(CUSTOMER, fields.customer_id)
-            Object.assign(call, await hashed(fields, say))
-            await outbox.add(device_id, call)
+            await hash_contacts(fields, say)
+            if into == outbox:
+                into.add(device_id, Object.assign(fields, call), done)
+            else:
+                done()
         except:
-            say('This call could not be made.')
+            done()
 
     def stamp(kind):
         return {
@@ -185,7 +205,7 @@ def create_waylink():
     # Consent
 
     def hasConsent():
-        return consent if consent != None else bool_of(options and options.consentMode != 'required')
+        return consent if consent != None else not not options and options.consentMode != 'required'
 
     def grantConsent():
         nonlocal consent
@@ -194,23 +214,21 @@ def create_waylink():
             start()
 
     def denyConsent():
-        nonlocal consent, is_ready, starting
+        nonlocal consent
         consent = False
-        is_ready = False
-        starting = None
-        queue.discard()
         queue.close()
         if initialized and not is_off:
             forget()
 
     def forget():
-        nonlocal device_id
-        open_stores()
-        outbox.discard()
-        attribution.forget()
-        session.remove(CUSTOMER)
+        """Delete what is stored, here and by earlier pages, and end what was begun."""
+        nonlocal is_ready, landing, device_id, outbox
+        is_ready = False
+        (outbox or open_outbox()).discard()
+        session.forget()
         delete_device_id(options.cookieDomain)
-        device_id = None
+        landing = device_id = outbox = None
+        say('No consent: nothing sent, all stored deleted')
 
     # The contract's other calls
 
@@ -222,19 +240,21 @@ def create_waylink():
             track('identify', fields)
 
     def trackLead(fields):
-        return track('lead', fields, check_lead(fields))
+        return track('lead', fields, check_fields(fields))
 
     def trackConversion(fields):
         return track('conversion', fields, check_conversion(fields))
 
     def trackEvent(name, fields):
-        return track('event', Object.assign({'name': name}, fields), check_event(name, fields))
+        return track('event', Object.assign({}, fields, {'name': name}), check_event(name, fields))
 
     def getAttribution():
         return attribution.context() if is_ready else None
 
     def trackPageView():
-        queue.run(recheck)
+        if not is_off and consent != False:
+            call = make_check()
+            queue.run(lambda: check(call), lambda: None)
 
     return {
         'init': quiet(init),
@@ -242,7 +262,7 @@ def create_waylink():
         'trackLead': quiet(trackLead),
         'trackConversion': quiet(trackConversion),
         'trackEvent': quiet(trackEvent),
-        'getAttribution': quiet(getAttribution),
+        'getAttribution': getAttribution,
         'grantConsent': quiet(grantConsent),
         'denyConsent': quiet(denyConsent),
         'hasConsent': hasConsent,
@@ -250,9 +270,9 @@ def create_waylink():
     }
 
 
-def bool_of(value):
-    """true or false."""
-    return not not value
+async def settled(wrong):
+    """A promise that resolves, or that rejects with what is wrong."""
+    return Promise.reject(__new__(js_TypeError(wrong))) if wrong else None
 
 
 def quiet(method):
@@ -262,6 +282,6 @@ def quiet(method):
         try:
             return method(first, second)
         except:
-            return Promise.resolve()
+            return settled()
 
     return call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -44,6 +45,11 @@ def test_nothing_of_the_stock_runtime_is_left(target: str) -> None:
     assert not [
         name for name in ("py_", "__class__", "__kwargtrans__", "__in__", "__envir__") if name in script
     ]
+
+
+def test_the_script_stays_in_its_budget() -> None:
+    """The script tag's file takes at most 4 KiB of a visitor's connection, gzipped."""
+    assert len(gzip.compress((DIST / "waylink.js").read_bytes(), 9, mtime=0)) <= 4096
 
 
 def test_output_that_needs_the_stock_runtime_is_refused(tmp_path: Path) -> None:
