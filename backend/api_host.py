@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from backend.domain.host_names import InvalidHostName, is_ip_address, normalize_host
@@ -12,9 +13,15 @@ class ApiHost:
 
     def __init__(self, base_url: str) -> None:
         self._names = {urlsplit(base_url).hostname or "", "localhost"}
+        # Asked for each redirect; few hosts are asked for.
+        self._owns_header = lru_cache(maxsize=4096)(lambda header: self.owns(header.decode("latin-1")))
+
+    def owns_request(self, host_header: bytes) -> bool:
+        """Whether a request with this Host header, as received, is for the API."""
+        return self._owns_header(host_header)
 
     def owns(self, host_header: str) -> bool:
-        """Whether a request with this Host header is for the API."""
+        """Whether a host, with or without a port, is the API's."""
         try:
             host = normalize_host(host_header)
         except InvalidHostName:

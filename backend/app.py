@@ -15,6 +15,7 @@ from backend.current import Clock, Resources, attach
 from backend.json_api.error_handlers import answer_errors
 from backend.operations import observe, operations
 from backend.operations.logs import configure_logs
+from backend.redirector.follow import Redirector
 from backend.rest_api import rest
 from backend.sdk_api import attach_sdk_service, sdk
 from backend.sdk_api.script import script
@@ -50,6 +51,7 @@ class Service:
         self.settings = settings
         self.resources: Resources
         self.api: Quart
+        self.redirector: Redirector
         self._clock = clock
         self._api_host = ApiHost(settings.base_url)
         self._opened = AsyncExitStack()
@@ -57,8 +59,15 @@ class Service:
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
-        else:
+        elif self._is_for_api(scope):
             await self.api(scope, receive, send)  # type: ignore[arg-type]
+        else:
+            await self.redirector(scope, receive, send)
+
+    def _is_for_api(self, scope: Scope) -> bool:
+        return self._api_host.owns_request(
+            next((value for name, value in scope["headers"] if name == b"host"), b"")
+        )
 
     async def startup(self) -> None:
         """Open what requests need."""
@@ -71,6 +80,9 @@ class Service:
             RateLimits(database, self.settings.rate_limit, self._clock),
         )
         self.api = create_api(self.resources)
+        self.redirector = Redirector(self.resources)
+        await self.redirector.startup()
+        self._opened.push_async_callback(self.redirector.shutdown)
         await self.api.startup()
         self._opened.push_async_callback(self.api.shutdown)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -50,6 +51,26 @@ def _log_level(text: str) -> str:
     if text.lower() not in {"debug", "info", "warning", "error"}:
         raise ValueError
     return text.lower()
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 86400:
+        raise ValueError
+    return number
+
+
+def _networks(text: str) -> tuple[str, ...]:
+    words = _words(text)
+    for word in words:
+        ip_network(word, strict=False)
+    return words
+
+
+def _existing_file(text: str) -> Path:
+    if not Path(text).is_file():
+        raise ValueError
+    return Path(text)
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -100,7 +121,7 @@ class Settings:
     )
     trusted_proxies: tuple[str, ...] = setting(
         (),
-        _words,
+        _networks,
         "addresses or networks, separated by commas",
         "Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.",
     )
@@ -115,6 +136,27 @@ class Settings:
         _log_level,
         "debug, info, warning or error",
         "From which level on the service logs, as JSON lines on stderr; at info, each API request.",
+    )
+    country_header: str = setting(
+        "",
+        str,
+        "the name of a header",
+        "Header in which a trusted proxy tells the visitor's country, such as CF-IPCountry.",
+    )
+    mmdb: Path | None = setting(
+        None,
+        _existing_file,
+        "a file that exists",
+        "MaxMind database (mmdb) of countries. Unset: a table that ships with the service is used.",
+    )
+    link_cache_size: int = setting(
+        100_000, _positive, "a whole number above 0", "Links that each process keeps in memory."
+    )
+    link_cache_seconds: float = setting(
+        10.0,
+        _seconds,
+        "seconds, above 0 and below 86400",
+        "How long a link is used without asking again, while the database tells of no changes.",
     )
     workers: int = setting(1, _positive, "a whole number above 0", "Worker processes of the service.")
 

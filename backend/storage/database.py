@@ -14,8 +14,11 @@ from pymongo import WriteConcern
 from backend.settings import Settings
 from backend.storage import (
     api_keys,
+    apps,
     calls,
     click_counts,
+    click_logs,
+    clicks,
     conversions,
     counted_once,
     devices,
@@ -41,6 +44,9 @@ _COLLECTIONS = (
     domains,
     origins,
     links,
+    apps,
+    clicks,
+    click_logs,
     click_counts,
     idempotency,
     installs,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import pymongo
 from motor.motor_asyncio import AsyncIOMotorClientSession, AsyncIOMotorDatabase
 from pymongo import WriteConcern
 from pymongo.errors import AutoReconnect, PyMongoError, ServerSelectionTimeoutError
@@ -20,6 +21,8 @@ Session: TypeAlias = AsyncIOMotorClientSession
 # The server can't be reached now: the caller may try again.
 STORAGE_UNREACHABLE = (ServerSelectionTimeoutError, AutoReconnect)
 StorageError = PyMongoError
+# `with deadline(seconds)`: what is asked of the database in the block raises StorageError after that time.
+deadline = pymongo.timeout
 
 
 async def ping(database: Database) -> None:

@@ -1,0 +1,116 @@
+"""Clicks: a record of each answered request for a short URL, and whether it counts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from backend.domain.client import Client
+from backend.domain.destination import Outcome
+
+
+class NotCounted(StrEnum):
+    """Why a recorded request is no click (decisions, "what counts as a click")."""
+
+    HEAD = "head"
+    PREFETCH = "prefetch"
+    CRAWLER = "crawler"
+    PREVIEW_FETCHER = "preview_fetcher"
+    DISABLED = "disabled"
+
+
+def why_not_counted(outcome: Outcome, method: str, is_prefetch: bool, client: Client) -> NotCounted | None:
+    """The reason not to count a request for a link that exists, or None: it is a click."""
+    if outcome is Outcome.NOT_FOUND:
+        return NotCounted.DISABLED
+    if method == "HEAD":
+        return NotCounted.HEAD
+    if is_prefetch:
+        return NotCounted.PREFETCH
+    return NotCounted(client.kind.value) if client.kind.is_automatic else None
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """One record. `id` is unique for ever: the click log and the place in it.
+
+    `destination` and `address_hash` are there only where an app is to get the destination at its first
+    launch; the hash is keyed with a key that is thrown away (no raw IP address is stored).
+    """
+
+    id: str
+    org_id: str
+    link_id: str
+    at: datetime
+    counted: bool
+    reason: str | None
+    outcome: Outcome
+    platform: str
+    system: str
+    browser: str
+    client_kind: str
+    country: str | None
+    referrer_host: str | None
+    destination: str | None = None
+    address_hash: str | None = None
+
+
+def client_fragment(client: Client) -> str:
+    """A client's part of a record line; it is the same for each click, so callers keep it."""
+    facts = [client.platform.value, client.system, client.browser, client.kind.value]
+    return json.dumps(facts, ensure_ascii=True, separators=(",", ":"))[1:-1]
+
+
+def record_line(
+    org_id: str,
+    link_id: str,
+    client: str,
+    *,
+    at: datetime,
+    outcome: Outcome,
+    reason: NotCounted | None,
+    country: str | None,
+    referrer_host: str | None,
+    extra: dict[str, str] | None = None,
+) -> bytes:
+    """One line of a click log; `client` is the client's fragment.
+
+    Put together by hand, since this runs for each redirect. What comes from outside is in the fragment, or
+    goes through json, or has only the characters of an id, a host name or a country code.
+    """
+    country_text = f'"{country}"' if country else "null"
+    referrer = f'"{referrer_host}"' if referrer_host else "null"
+    reason_text = f'"{reason.value}"' if reason else "null"
+    rest = f",{json.dumps(extra)}" if extra else ""
+    return (
+        f'["{org_id}","{link_id}",{at.timestamp():.3f},"{outcome.value}",{reason_text},{client},'
+        f"{country_text},{referrer}{rest}]\n"
+    ).encode("ascii")
+
+
+def parse_record(click_id: str, line: bytes) -> Click:
+    """The click of a record line; raises ValueError for a line that was not written whole."""
+    match json.loads(line):
+        case [org, link, at, outcome, reason, platform, system, browser, kind, country, referrer, *rest]:
+            extra: dict[str, Any] = rest[0] if rest else {}
+            return Click(
+                id=click_id,
+                org_id=org,
+                link_id=link,
+                at=datetime.fromtimestamp(at, UTC),
+                counted=reason is None,
+                reason=reason,
+                outcome=Outcome(outcome),
+                platform=platform,
+                system=system,
+                browser=browser,
+                client_kind=kind,
+                country=country,
+                referrer_host=referrer,
+                destination=extra.get("destination"),
+                address_hash=extra.get("address_hash"),
+            )
+    raise ValueError("not a click record")

@@ -1,0 +1,69 @@
+"""What a visitor of a short URL gets. One pure decision, and the addresses that it leads to."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from urllib.parse import quote, urlencode
+
+from backend.domain.apps import AndroidApp, Apps
+from backend.domain.client import Client, ClientKind, Platform
+from backend.domain.links import Behavior, Link
+
+
+class Outcome(StrEnum):
+    """What is answered to a request for a short URL."""
+
+    WEB = "web"  # 302 to the destination
+    INTENT = "intent"  # 302 to intent://, which opens the Android app or the Play Store
+    APP_STORE = "app_store"  # 302 to the App Store
+    APP_PAGE = "app_page"  # 200, a page with a button that opens the app
+    PREVIEW = "preview"  # 200, the social fields for link-preview fetchers
+    NOT_FOUND = "not_found"  # 404, the error page
+
+
+def decide(link: Link | None, client: Client, apps: Apps) -> Outcome:
+    """What this client gets for this link (None: the path or host is unknown), given its domain's apps.
+
+    Contract, "What the service does" and "States and transitions"; decisions, "Redirect".
+    """
+    if link is None or not link.is_enabled:
+        return Outcome.NOT_FOUND
+    if client.kind is ClientKind.PREVIEW_FETCHER and link.social:
+        return Outcome.PREVIEW
+    if client.kind is not ClientKind.BROWSER:
+        return Outcome.WEB
+    if client.platform is Platform.IOS:
+        return _on_ios(link, apps)
+    if client.platform is Platform.ANDROID:
+        return _on_android(link, client, apps)
+    return Outcome.WEB
+
+
+def _on_ios(link: Link, apps: Apps) -> Outcome:
+    """Where the app is installed, its Universal Link has opened it and the request never came."""
+    wants_app = link.ios_behavior is Behavior.APP
+    return Outcome.APP_STORE if wants_app and apps.ios and apps.ios.store_url else Outcome.WEB
+
+
+def _on_android(link: Link, client: Client, apps: Apps) -> Outcome:
+    if link.android_behavior is not Behavior.APP or apps.android is None:
+        return Outcome.WEB
+    return Outcome.INTENT if client.follows_intents else Outcome.APP_PAGE
+
+
+def play_store_url(app: AndroidApp, referrer: dict[str, str]) -> str:
+    """The app's page in the Play Store; the app can read the install referrer at its first launch."""
+    query = urlencode({"id": app.package, "referrer": urlencode(referrer)})
+    return f"https://play.google.com/store/apps/details?{query}"
+
+
+def intent_url(app: AndroidApp, scheme: str, short_url_rest: str, fallback: str) -> str:
+    """An `intent://` address that opens a short URL in the app, or the fallback where the app is missing.
+
+    `short_url_rest` is the short URL without its scheme: host, path and the visitor's query.
+    """
+    rest = short_url_rest.replace("#", "%23")
+    return (
+        f"intent://{rest}#Intent;scheme={scheme};package={app.package};"
+        f"S.browser_fallback_url={quote(fallback, safe='')};end"
+    )

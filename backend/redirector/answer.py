@@ -1,0 +1,57 @@
+"""Answers of the redirector, and how they are sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Headers = list[tuple[bytes, bytes]]
+_NO_STORE = (b"cache-control", b"no-store")
+_NO_INDEX = (b"x-robots-tag", b"noindex")
+# Pages hold all they need; nothing of a link's fields can load or run anything.
+_PAGE_POLICY = (
+    b"content-security-policy",
+    b"default-src 'none'; style-src 'unsafe-inline'; img-src data: https:; base-uri 'none'; "
+    b"form-action 'none'",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole response."""
+
+    status: int
+    headers: Headers
+    body: bytes = b""
+
+
+def redirect(address: bytes) -> Answer:
+    """302, which nobody may store: every click reaches the service (decisions, "Redirect")."""
+    return Answer(302, [(b"location", address), _NO_STORE, (b"content-length", b"0")])
+
+
+def page(html: str, status: int = 200, extra: Headers | None = None) -> Answer:
+    """An HTML page that is neither stored nor indexed."""
+    policy = [_NO_STORE, _NO_INDEX, _PAGE_POLICY, (b"x-content-type-options", b"nosniff")]
+    return _with_body(status, b"text/html; charset=utf-8", html.encode(), [*policy, *(extra or [])])
+
+
+def file(media_type: bytes, body: bytes, seconds: int) -> Answer:
+    """A file that may be stored for that many seconds."""
+    return _with_body(200, media_type, body, [(b"cache-control", b"public, max-age=%d" % seconds)])
+
+
+def plain(status: int, text: str, extra: Headers | None = None) -> Answer:
+    """A line of text."""
+    return _with_body(status, b"text/plain; charset=utf-8", text.encode(), [_NO_STORE, *(extra or [])])
+
+
+def _with_body(status: int, media_type: bytes, body: bytes, extra: Headers) -> Answer:
+    length = b"%d" % len(body)
+    return Answer(status, [(b"content-type", media_type), (b"content-length", length), *extra], body)
+
+
+async def send_answer(send: Any, answer: Answer, *, with_body: bool) -> None:
+    """Send it; to HEAD without the body."""
+    await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+    await send({"type": "http.response.body", "body": answer.body if with_body else b""})

@@ -1,0 +1,94 @@
+"""Clicks on local disk, before the answer leaves: a file for each process, in lines.
+
+A line is in the kernel's hands when `append` returns, so it survives the process. The file is locked by the
+process that writes it; the kernel drops the lock when that process ends, however it ends, and then any
+other process takes the file over.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+import uuid
+from pathlib import Path
+
+SUFFIX = ".log"
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT
+
+
+class ClickLog:
+    """An open log file that this process owns. Positions are bytes from the start of the file."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self.id = path.name.removesuffix(SUFFIX)
+        self.end = os.fstat(descriptor).st_size
+        self.opened_at = time.monotonic()
+        self._descriptor = descriptor
+        self._torn = False
+
+    def append(self, line: bytes) -> None:
+        """Write a line that ends with a newline. Raises OSError, as on a full disk."""
+        if self._torn:
+            line = b"\n" + line
+        written = os.write(self._descriptor, line)
+        self.end += written
+        self._torn = written < len(line)
+        if self._torn:
+            raise OSError(f"{self.path} takes no more clicks")
+
+    def next_id(self) -> str:
+        """The id of the record that is appended next."""
+        return click_id(self.id, self.end + self._torn)
+
+    def read(self, position: int, limit: int) -> bytes:
+        """Whole lines from `position` on, about `limit` bytes at most; b"" at the end."""
+        lines = os.pread(self._descriptor, limit, position)
+        return lines[: lines.rfind(b"\n") + 1]
+
+    def close(self) -> None:
+        """Give the file up, so that another process may take it over."""
+        os.close(self._descriptor)
+
+    def remove(self) -> None:
+        """Delete the file: all of it is in the database."""
+        self.path.unlink(missing_ok=True)
+        self.close()
+
+
+def click_id(log_id: str, position: int) -> str:
+    """The id of the record at a position: unique, since a log's id is and its bytes never change."""
+    return f"{log_id}-{position}"
+
+
+def create_log(folder: Path) -> ClickLog:
+    """A new log in the folder. It has its name only once it is locked, so that nobody takes it over."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = uuid.uuid4().hex
+    unlocked = folder / f"{name}.new"
+    descriptor = os.open(unlocked, _FLAGS | os.O_EXCL, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return ClickLog(unlocked.rename(folder / f"{name}{SUFFIX}"), descriptor)
+
+
+def take_over_logs(folder: Path) -> list[ClickLog]:
+    """The logs in the folder that no running process owns; this one owns them from now on."""
+    logs = (_take_over(path) for path in sorted(folder.glob(f"*{SUFFIX}")))
+    return [log for log in logs if log]
+
+
+def _take_over(path: Path) -> ClickLog | None:
+    try:
+        descriptor = os.open(path, _FLAGS & ~os.O_CREAT)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    if not os.fstat(descriptor).st_nlink:  # removed by its owner between our open and our lock
+        os.close(descriptor)
+        return None
+    return ClickLog(path, descriptor)

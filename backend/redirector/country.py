@@ -1,0 +1,49 @@
+"""The country of a visitor: from a trusted proxy's header, the operator's mmdb file, or a table from PyPI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import maxminddb
+from geoip2fast import GeoIP2Fast
+
+Lookup = Callable[[str], str | None]
+
+
+def country_lookup(mmdb: Path | None) -> Lookup:
+    """Gives the ISO 3166 code of an address's country, or None; addresses seen last are remembered."""
+    return lru_cache(maxsize=8192)(_mmdb_lookup(mmdb) if mmdb else _table_lookup())
+
+
+def country_code(text: str | None) -> str | None:
+    """The text as a country code, or None where it can't be one (Cloudflare's XX: not known; T1: Tor)."""
+    code = (text or "").upper()
+    is_code = len(code) == 2 and code.isascii() and code.isalpha()
+    return code if is_code and code not in {"XX", "ZZ"} else None
+
+
+def _mmdb_lookup(path: Path) -> Lookup:
+    reader = maxminddb.open_database(path)
+
+    def lookup(address: str) -> str | None:
+        try:
+            found: Any = reader.get(ip_address(address))
+        except ValueError:
+            return None
+        country = (found or {}).get("country") or {}
+        return country_code(country.get("iso_code"))
+
+    return lookup
+
+
+def _table_lookup() -> Lookup:
+    table = GeoIP2Fast()
+
+    def lookup(address: str) -> str | None:
+        return country_code(table.lookup(address).country_code)
+
+    return lookup

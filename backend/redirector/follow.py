@@ -1,0 +1,123 @@
+"""Follows short URLs: from a request to the answer, with the click on disk before the answer leaves."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from backend.current import Resources
+from backend.domain.clicks import client_fragment, record_line, why_not_counted
+from backend.domain.client import Client
+from backend.domain.destination import Outcome, decide
+from backend.domain.web_address import web_address
+from backend.redirector import pages
+from backend.redirector.answer import Answer, plain, redirect, send_answer
+from backend.redirector.country import country_code, country_lookup
+from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
+from backend.redirector.proxies import TrustedProxies
+from backend.redirector.recognition import recognize
+from backend.redirector.shipper import Shipper
+from backend.redirector.visit import InvalidHost, Scope, Visit
+
+_logger = logging.getLogger(__name__)
+
+
+class Redirector:
+    """The ASGI application of every link domain."""
+
+    def __init__(self, resources: Resources) -> None:
+        settings = resources.settings
+        self._clock = resources.clock
+        self._proxies = TrustedProxies(settings.trusted_proxies)
+        self._country_header = settings.country_header.lower().encode()
+        self._country_of = country_lookup(settings.mmdb)
+        self._fragments: dict[Client, str] = {}
+        self.cache = LinkCache(
+            resources.database,
+            capacity=settings.link_cache_size,
+            seconds_to_live=settings.link_cache_seconds,
+        )
+        self.shipper = Shipper(resources.database, settings.data_dir / "clicks")
+
+    async def startup(self) -> None:
+        """Begin to follow changes and to ship clicks."""
+        recognize(b"")  # the lists are read and compiled now, not at the first visit
+        self.cache.start()
+        self.shipper.start()
+
+    async def shutdown(self) -> None:
+        """Ship what is there, and stop."""
+        await self.cache.stop()
+        await self.shipper.stop()
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        """Answer one request (contract, "What the service does"; decisions, "Redirect")."""
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1000})
+            return
+        await send_answer(send, await self._answer(scope), with_body=scope["method"] != "HEAD")
+
+    async def _answer(self, scope: Scope) -> Answer:
+        if scope["method"] not in {"GET", "HEAD"}:
+            return plain(405, "Short URLs answer GET and HEAD.\n", [(b"allow", b"GET, HEAD")])
+        try:
+            visit = Visit(scope)
+            if visit.path is None:
+                return pages.not_found(visit)
+            entry = self.cache.current(visit.host, visit.path)
+            if entry is None:
+                entry = await self.cache.load(visit.host, visit.path)
+        except InvalidHost:
+            return plain(400, "The Host header must name one host.\n")
+        except LinkUnavailable:
+            return pages.unavailable(visit)
+        return self._follow(visit, entry) if entry else pages.not_found(visit)
+
+    def _follow(self, visit: Visit, entry: CachedLink) -> Answer:
+        """Decide, record, and answer for a link that exists."""
+        client = recognize(visit.user_agent)
+        outcome = decide(entry.link, client, entry.apps)
+        answer = self._answer_for(outcome, visit, entry)
+        self._record(outcome, visit, entry, client)
+        return answer
+
+    def _answer_for(self, outcome: Outcome, visit: Visit, entry: CachedLink) -> Answer:
+        if outcome is Outcome.WEB:
+            address = entry.address
+            if visit.query:
+                address = web_address(entry.link, visit.query).encode("ascii")
+            return redirect(address)
+        return pages.not_found(visit)
+
+    def _record(self, outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> None:
+        line = record_line(
+            entry.link.org_id,
+            entry.link.id,
+            self._fragment(client),
+            at=self._clock(),
+            outcome=outcome,
+            reason=why_not_counted(outcome, visit.method, visit.is_prefetch, client),
+            country=self._country(visit),
+            referrer_host=visit.referrer_host,
+        )
+        try:
+            self.shipper.log.append(line)
+        except OSError as error:  # a visitor is not turned away because a disk is full
+            _logger.error("A click is lost, the click log can't be written: %s", error)
+
+    def _fragment(self, client: Client) -> str:
+        fragment = self._fragments.get(client)
+        if fragment is None:
+            fragment = self._fragments[client] = client_fragment(client)
+        return fragment
+
+    def _country(self, visit: Visit) -> str | None:
+        peer = visit.scope.get("client")
+        if not peer:
+            return None
+        if self._country_header and self._proxies.trusts(peer[0]):
+            header = visit.headers.get(self._country_header, b"")
+            if code := country_code(header.decode("latin-1")):
+                return code
+        address = self._proxies.visitor_address(peer[0], visit.headers.get(b"x-forwarded-for"))
+        return self._country_of(address)

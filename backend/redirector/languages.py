@@ -1,0 +1,80 @@
+"""The languages that visitors' pages are written in."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+DEFAULT = "en"
+# For each language: title and sentence of each message, and the words on the app page.
+_TEXTS: dict[str, dict[str, tuple[str, str]]] = {
+    "en": {
+        "not_found": (
+            "This link does not work",
+            "It may have been turned off, or mistyped. Please check the address, or ask whoever gave it "
+            "to you.",
+        ),
+        "unavailable": (
+            "This link can't be opened right now",
+            "Please try again in a few seconds.",
+        ),
+        "app": ("Open in the app", "Continue in the browser"),
+    },
+    "de": {
+        "not_found": (
+            "Dieser Link funktioniert nicht",
+            "Vielleicht wurde er abgeschaltet oder falsch eingegeben. Bitte prüfen Sie die Adresse, oder "
+            "fragen Sie dort nach, woher Sie ihn haben.",
+        ),
+        "unavailable": (
+            "Dieser Link lässt sich gerade nicht öffnen",
+            "Bitte versuchen Sie es in ein paar Sekunden noch einmal.",
+        ),
+        "app": ("In der App öffnen", "Im Browser weiter"),
+    },
+    "fr": {
+        "not_found": (
+            "Ce lien ne fonctionne pas",
+            "Il a peut-être été désactivé ou mal saisi. Vérifiez l’adresse, ou demandez à la personne qui "
+            "vous l’a donné.",
+        ),
+        "unavailable": (
+            "Ce lien ne peut pas être ouvert pour le moment",
+            "Veuillez réessayer dans quelques secondes.",
+        ),
+        "app": ("Ouvrir dans l’application", "Continuer dans le navigateur"),
+    },
+    "es": {
+        "not_found": (
+            "Este enlace no funciona",
+            "Puede que se haya desactivado o que esté mal escrito. Compruebe la dirección o pregunte a quien "
+            "se la dio.",
+        ),
+        "unavailable": (
+            "Este enlace no se puede abrir ahora",
+            "Vuelva a intentarlo en unos segundos.",
+        ),
+        "app": ("Abrir en la aplicación", "Continuar en el navegador"),
+    },
+}
+
+
+def texts_in(language: str) -> dict[str, tuple[str, str]]:
+    """The texts in a language that `language_of` gave."""
+    return _TEXTS[language]
+
+
+@lru_cache(maxsize=1024)
+def language_of(accept_language: bytes) -> str:
+    """The language we have that the visitor's Accept-Language header likes best, else English."""
+    wishes = [_wish(each) for each in accept_language[:512].decode("latin-1").split(",")]
+    wishes.sort(key=lambda wish: -wish[1])
+    return next((name for name, weight in wishes if weight > 0 and name in _TEXTS), DEFAULT)
+
+
+def _wish(text: str) -> tuple[str, float]:
+    """The language without its region, and its weight."""
+    tag, _, weight = text.partition(";q=")
+    try:
+        return tag.strip().lower().partition("-")[0], float(weight or 1)
+    except ValueError:
+        return DEFAULT, 0.0

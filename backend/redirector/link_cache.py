@@ -1,0 +1,185 @@
+"""Links in memory, so that a redirect does not wait for the database."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import OrderedDict
+from dataclasses import replace
+from datetime import UTC, datetime
+from sys import intern
+
+from backend.domain.apps import Apps
+from backend.domain.links import Link
+from backend.domain.web_address import web_address
+from backend.storage.apps import find_apps
+from backend.storage.changes import EverythingChanged, LinkChanged, NothingChanged, watch_changes
+from backend.storage.links import resolve_link
+from backend.storage.mongo import Database, StorageError, deadline
+
+_READ_SECONDS = 1.0  # a visitor does not wait longer than this for the database
+_RETRY_SECONDS = 1.0
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NONE: dict[str, str] = {}
+_NO_APPS = Apps()
+_logger = logging.getLogger(__name__)
+Key = tuple[str, str]
+
+
+class LinkUnavailable(Exception):
+    """The link is not in memory, and the database can't be asked."""
+
+
+class CachedLink:
+    """A link, its domain's apps, and where a click without a query leads."""
+
+    __slots__ = ("address", "apps", "link", "loaded_at")
+
+    def __init__(self, link: Link, apps: Apps, loaded_at: float) -> None:
+        self.link = link
+        self.apps = apps
+        self.loaded_at = loaded_at
+        self.address = web_address(link).encode("ascii")
+
+
+class LinkCache:
+    """The links used last, kept true by the change stream.
+
+    An entry is used while it is known to be current: loaded less than `seconds_to_live` ago, or loaded since
+    the change stream began, and the stream heard from within that time. After that it is read again; and
+    where the database does not answer, it is used all the same.
+    """
+
+    def __init__(self, database: Database, *, capacity: int, seconds_to_live: float) -> None:
+        self._database = database
+        self._capacity = capacity
+        self._seconds_to_live = seconds_to_live
+        self._entries: OrderedDict[Key, CachedLink] = OrderedDict()
+        self._loads: dict[Key, asyncio.Task[CachedLink | None]] = {}
+        self._changed_while_loading: set[Key] = set()
+        self._watched_since = float("inf")
+        self._current_until = 0.0  # what was loaded since the stream began is current until then
+        self._down_until = 0.0
+        self._watcher: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def start(self) -> None:
+        """Begin to follow changes."""
+        self._watcher = asyncio.create_task(self._watch())
+
+    async def stop(self) -> None:
+        """Stop following changes, and loading."""
+        for task in filter(None, (self._watcher, *self._loads.values())):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, LinkUnavailable):
+                await task
+
+    def current(self, domain: str, path: str) -> CachedLink | None:
+        """The link at a short URL if it is in memory and known to be current."""
+        entry = self._entries.get((domain, path))
+        if entry is None:
+            return None
+        now = time.monotonic()
+        if now < entry.loaded_at + self._seconds_to_live or (
+            now < self._current_until and entry.loaded_at >= self._watched_since
+        ):
+            self._entries.move_to_end((domain, path))
+            return entry
+        return None
+
+    async def load(self, domain: str, path: str) -> CachedLink | None:
+        """The link at a short URL, read from the database; None where there is none.
+
+        Where the database does not answer: as it was when it was last read, else LinkUnavailable is raised.
+        """
+        stale = self._entries.get((domain, path))
+        if stale and time.monotonic() < self._down_until:
+            return stale
+        try:
+            return await self._load_once((domain, path))
+        except LinkUnavailable:
+            if stale:
+                return stale
+            raise
+
+    async def _load_once(self, key: Key) -> CachedLink | None:
+        """One read for all who wait for the same link."""
+        task = self._loads.get(key)
+        if task is None:
+            task = self._loads[key] = asyncio.create_task(self._read(key))
+            task.add_done_callback(lambda _: self._loads.pop(key, None))
+        return await asyncio.shield(task)
+
+    async def _read(self, key: Key) -> CachedLink | None:
+        self._changed_while_loading.discard(key)
+        began = time.monotonic()
+        try:
+            with deadline(_READ_SECONDS):
+                link, apps = await asyncio.gather(
+                    resolve_link(self._database, *key), find_apps(self._database, key[0])
+                )
+        except StorageError as error:
+            self._down_until = time.monotonic() + _RETRY_SECONDS
+            raise LinkUnavailable from error
+        self._down_until = 0.0
+        return self._keep(key, link, apps, began)
+
+    def _keep(self, key: Key, link: Link | None, apps: Apps, began: float) -> CachedLink | None:
+        if link is None:
+            self._entries.pop(key, None)
+            return None
+        entry = CachedLink(_only_what_redirects_need(link), apps if apps != _NO_APPS else _NO_APPS, began)
+        if key in self._changed_while_loading:
+            entry.loaded_at = float("-inf")  # may be what it was before the change: good for one answer
+        self._entries[entry.link.domain, entry.link.path] = entry
+        self._entries.move_to_end(key)
+        if len(self._entries) > self._capacity:
+            self._entries.popitem(last=False)
+        return entry
+
+    async def _watch(self) -> None:
+        while True:
+            try:
+                async for change in watch_changes(self._database):
+                    self._note(change)
+            except StorageError as error:
+                _logger.warning("Changes of links are seen later, the change stream ended: %s", error)
+            self._watched_since = float("inf")
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    def _note(self, change: LinkChanged | EverythingChanged | NothingChanged) -> None:
+        now = time.monotonic()
+        self._current_until = now + self._seconds_to_live
+        match change:
+            case NothingChanged():
+                self._watched_since = min(self._watched_since, now)
+            case LinkChanged(domain, path):
+                self._expire((domain, path))
+            case EverythingChanged():
+                for key in [*self._entries, *self._loads]:
+                    self._expire(key)
+
+    def _expire(self, key: Key) -> None:
+        """Have it read again before it is used, but keep it for when the database does not answer."""
+        self._changed_while_loading.update({key} & self._loads.keys())
+        if entry := self._entries.get(key):
+            entry.loaded_at = float("-inf")
+
+
+def _only_what_redirects_need(link: Link) -> Link:
+    """The link without what takes memory and is of no use here; 100,000 of them fit into 100 MB."""
+    return replace(
+        link,
+        domain=intern(link.domain),
+        org_id=intern(link.org_id),
+        link_name="",
+        created_at=_EPOCH,
+        modified_at=_EPOCH,
+        utm=link.utm or _NONE,
+        social=link.social or _NONE,
+        custom_data=None,
+    )

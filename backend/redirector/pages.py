@@ -1,0 +1,29 @@
+"""The pages that visitors may see."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, PackageLoader
+
+from backend.redirector.answer import Answer, page
+from backend.redirector.languages import language_of, texts_in
+from backend.redirector.visit import Visit
+
+_templates = Environment(
+    loader=PackageLoader("backend.redirector"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+)
+
+
+def not_found(visit: Visit) -> Answer:
+    """The error page: no such link, or a disabled one (contract, "States and transitions")."""
+    return page(_message(visit, "not_found"), status=404)
+
+
+def unavailable(visit: Visit) -> Answer:
+    """The page for when the link can't be looked up now."""
+    return page(_message(visit, "unavailable"), status=503, extra=[(b"retry-after", b"5")])
+
+
+def _message(visit: Visit, name: str) -> str:
+    language = language_of(visit.headers.get(b"accept-language", b""))
+    title, text = texts_in(language)[name]
+    return _templates.get_template("message.html").render(language=language, title=title, text=text)

@@ -1,0 +1,37 @@
+"""Whom a request comes from, when proxies stand before the service."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from ipaddress import ip_address, ip_network
+
+
+class TrustedProxies:
+    """The proxies whose forwarding headers are believed, as addresses or networks."""
+
+    def __init__(self, networks: Sequence[str]) -> None:
+        self._networks = [ip_network(each, strict=False) for each in networks]
+        self.trusts = lru_cache(maxsize=4096)(self._trusts)
+
+    def _trusts(self, address: str) -> bool:
+        """Whether the address is one of the proxies."""
+        try:
+            parsed = ip_address(address)
+        except ValueError:
+            return False
+        return any(parsed in network for network in self._networks)
+
+    def visitor_address(self, peer: str, forwarded_for: bytes | None) -> str:
+        """The nearest address that is no proxy of ours; each proxy appends the address it was called from."""
+        address = peer
+        hops = forwarded_for.decode("latin-1").split(",") if forwarded_for else []
+        while hops and self.trusts(address):
+            address = _without_port(hops.pop().strip())
+        return address
+
+
+def _without_port(text: str) -> str:
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0] if text.count(":") == 1 else text

@@ -1,0 +1,84 @@
+"""Recognizes clients by their User-Agent, with lists that others keep: ua-parser and crawlerdetect."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from crawlerdetect import CrawlerDetect
+from ua_parser import parse
+
+from backend.domain.client import Client, ClientKind, Platform
+
+# Longer ones tell no more, and are what an attacker would fill the cache with.
+LONGEST_USER_AGENT = 512
+_PLATFORMS = {"iOS": Platform.IOS, "Android": Platform.ANDROID}
+
+# Families of ua-parser that are apps which show web pages in a view of their own.
+_IN_APP_FAMILIES = frozenset(
+    {"Facebook", "Instagram", "TikTok", "WeChat Browser", "LINE", "Snapchat", "Pinterest", "LinkedIn",
+     "Twitter", "Messenger", "KakaoTalk"}
+)  # fmt: skip
+# A web view that ua-parser gives no app's name (LinkedIn, WeChat on Android, any other app).
+_WEB_VIEW_FAMILIES = frozenset({"Mobile Safari UI/WKWebView", "Chrome Mobile WebView"})
+# Browsers built on Chromium: they follow a redirect to intent:// after a tap on a link.
+_FOLLOW_INTENTS = frozenset({"Chrome Mobile", "Chrome", "Samsung Internet", "Edge Mobile", "Opera Mobile"})
+
+# What crawlerdetect lists and we count: programs and libraries that do not say they crawl (decisions).
+_HTTP_CLIENTS = (
+    "curl", "wget", "httpie", "python-requests", "python-httpx", "python-urllib", "python/", "aiohttp",
+    "okhttp", "go-http-client", "axios", "node-fetch", "undici", "got ", "java/", "apache-httpclient",
+    "libwww", "guzzle", "postmanruntime", "dart/", "ruby", "http.rb", "reqwest", "powershell",
+)  # fmt: skip
+# Crawlers that fetch a page to show a preview of it, by what they call themselves.
+_PREVIEW_FETCHERS = (
+    "facebookexternalhit", "facebot", "twitterbot", "linkedinbot", "slackbot", "discordbot", "whatsapp",
+    "telegrambot", "skypeuripreview", "pinterestbot", "redditbot", "vkshare", "viber", "iframely", "embedly",
+    "mastodon", "bluesky cardyb", "snap url preview", "kakaotalk-scrap", "line-poker", "microsoftpreview",
+)  # fmt: skip
+
+_crawlers = CrawlerDetect()
+
+
+@lru_cache(maxsize=8192)
+def recognize(user_agent: bytes) -> Client:
+    """The client that this User-Agent header names; give at most LONGEST_USER_AGENT bytes."""
+    # Chromium without a window is on the list of crawlers, but does not say that it crawls.
+    text = user_agent.decode("latin-1").replace("HeadlessChrome/", "Chrome/")
+    parsed = parse(text)
+    system = parsed.os.family if parsed.os else ""
+    browser = parsed.user_agent.family if parsed.user_agent else ""
+    return Client(
+        kind=_kind(text, browser),
+        platform=_PLATFORMS.get(system, Platform.DESKTOP),
+        system=system,
+        browser=browser,
+        follows_intents=browser in _FOLLOW_INTENTS,
+    )
+
+
+def _kind(text: str, browser: str) -> ClientKind:
+    lowered = text.lower()
+    if any(name in lowered for name in _PREVIEW_FETCHERS) and browser not in _IN_APP_FAMILIES:
+        return ClientKind.PREVIEW_FETCHER
+    if _says_it_crawls(text):
+        return ClientKind.CRAWLER
+    if browser in _IN_APP_FAMILIES or browser in _WEB_VIEW_FAMILIES:
+        return ClientKind.IN_APP_BROWSER
+    return ClientKind.HTTP_CLIENT if _crawler_name(text) else ClientKind.BROWSER
+
+
+def _says_it_crawls(text: str) -> bool:
+    """Whether a crawler's name is left when the names of plain HTTP clients are taken out."""
+    while name := _crawler_name(text):
+        if not name.lower().startswith(_HTTP_CLIENTS):
+            return True
+        text = text.replace(name, "")
+    return False
+
+
+def _crawler_name(text: str) -> str | None:
+    """The part of the text that the list of crawlers names."""
+    if not text.strip() or not _crawlers.is_crawler(text):
+        return None
+    matches: str | None = _crawlers.get_matches()
+    return matches

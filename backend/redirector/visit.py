@@ -1,0 +1,105 @@
+"""One request for a short URL, read from its ASGI scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, MutableMapping
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from backend.domain.host_names import InvalidHostName, normalize_host
+from backend.redirector.recognition import LONGEST_USER_AGENT
+
+Scope = MutableMapping[str, Any]
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_LONGEST_PATH = 2048  # bytes; a path has 512 characters at most, each of which may come percent-encoded
+
+
+class InvalidHost(ValueError):
+    """The request names no host, or more than one, or something that is not a host name."""
+
+
+class Visit:
+    """What the redirector reads of a request. `path` is None for what can't be a link's path."""
+
+    __slots__ = ("headers", "host", "method", "path", "query", "scope")
+
+    def __init__(self, scope: Scope) -> None:
+        """Raises InvalidHost."""
+        self.scope = scope
+        self.method: str = scope["method"]
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.host = _host(scope["headers"], self.headers)
+        self.path = link_path(scope.get("raw_path") or scope["path"].encode())
+        self.query: str = scope["query_string"].decode("latin-1")
+
+    @property
+    def user_agent(self) -> bytes:
+        """The start of the User-Agent header."""
+        return self.headers.get(b"user-agent", b"")[:LONGEST_USER_AGENT]
+
+    @property
+    def is_prefetch(self) -> bool:
+        """Whether a browser asks ahead of a click that may never come (decisions)."""
+        headers = self.headers
+        if b"sec-purpose" not in headers and b"purpose" not in headers and b"x-moz" not in headers:
+            return False
+        purposes = (headers.get(name, b"") for name in (b"sec-purpose", b"purpose", b"x-moz"))
+        return any(b"prefetch" in each or b"preview" in each for each in purposes)
+
+    @property
+    def referrer_host(self) -> str | None:
+        """The host of the page that the visitor came from."""
+        referrer = self.headers.get(b"referer")
+        return referrer_host(referrer[:_LONGEST_PATH]) if referrer else None
+
+
+def _host(headers: Iterable[tuple[bytes, bytes]], by_name: dict[bytes, bytes]) -> str:
+    host = host_name(by_name.get(b"host", b""))
+    if host is None or sum(name == b"host" for name, _ in headers) != 1:
+        raise InvalidHost
+    return host
+
+
+@lru_cache(maxsize=4096)
+def host_name(header: bytes) -> str | None:
+    """The host that a Host header names, in its one form, or None."""
+    try:
+        return normalize_host(header.decode("utf-8"))
+    except (InvalidHostName, UnicodeDecodeError):
+        return None
+
+
+def link_path(raw_path: bytes) -> str | None:
+    """The path of a link that a request's path names, or None where no link can have that path.
+
+    Percent-encoded unreserved characters are the characters themselves (RFC 3986, 6.2.2.2); no link's path
+    has any other percent-encoding, so an encoded slash is never a slash.
+    """
+    if len(raw_path) > _LONGEST_PATH or not raw_path.isascii():
+        return None
+    text = raw_path.decode("ascii").removeprefix("/")
+    return text if "%" not in text else _decode_unreserved(text)
+
+
+def _decode_unreserved(text: str) -> str | None:
+    first, *rest = text.split("%")
+    decoded = [first]
+    for part in rest:
+        try:
+            character = chr(int(part[:2], 16))
+        except ValueError:
+            return None
+        if character not in _UNRESERVED or len(part) < 2:
+            return None
+        decoded.append(character + part[2:])
+    return "".join(decoded)
+
+
+@lru_cache(maxsize=4096)
+def referrer_host(referrer: bytes) -> str | None:
+    """The host of a Referer header, or None where it has none."""
+    try:
+        return normalize_host(urlsplit(referrer.decode("latin-1")).hostname or "")
+    except ValueError:
+        return None

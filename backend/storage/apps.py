@@ -1,0 +1,39 @@
+"""The `apps` collection: the mobile apps of each link domain."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from pymongo import IndexModel
+
+from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.storage.mongo import Database
+
+NAME = "apps"
+INDEXES = [IndexModel([("org_id", 1), ("_id", 1)])]
+
+
+async def set_apps(database: Database, domain: str, org_id: str, apps: Apps) -> None:
+    """Store the apps of a domain of the organization, instead of what was there."""
+    await database[NAME].replace_one({"_id": domain}, {"org_id": org_id, **asdict(apps)}, upsert=True)
+
+
+async def find_apps(database: Database, domain: str) -> Apps:
+    """The apps of a domain; `Apps()` where none are set."""
+    document = await database[NAME].find_one({"_id": domain})
+    return _from_document(document) if document else Apps()
+
+
+async def list_apps(database: Database, org_id: str) -> dict[str, Apps]:
+    """The apps of each of the organization's domains that has any."""
+    cursor = database[NAME].find({"org_id": org_id}).sort("_id", 1)
+    return {document["_id"]: _from_document(document) async for document in cursor}
+
+
+def _from_document(document: dict[str, Any]) -> Apps:
+    ios, android = document["ios"], document["android"]
+    return Apps(
+        IosApp(**ios) if ios else None,
+        AndroidApp(android["package"], tuple(android["fingerprints"])) if android else None,
+    )

@@ -1,0 +1,44 @@
+"""The `click_logs` collection: how far each process's click log has been moved into the database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from pymongo import IndexModel
+
+from backend.storage.mongo import Database, Session
+
+NAME = "click_logs"
+_DAY = 24 * 3600
+# A log's file is gone within days; its position stays far longer, so that a file restored from a backup
+# is not counted again.
+INDEXES = [IndexModel("updated_at", expireAfterSeconds=400 * _DAY)]
+
+
+class AlreadyShipped(Exception):
+    """The log has been moved past the place given; `position` says how far."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(position)
+        self.position = position
+
+
+async def shipped_position(database: Database, log_id: str, session: Session | None = None) -> int:
+    """How many bytes of a click log are in the database."""
+    found = await database[NAME].find_one({"_id": log_id}, session=session)
+    return int(found["position"]) if found else 0
+
+
+async def advance(database: Database, session: Session, log_id: str, start: int, end: int) -> None:
+    """Move the log's position from `start`, where it must stand, to `end`; raises AlreadyShipped.
+
+    A new log raises DuplicateKeyError where it has been moved before: its _id is unique.
+    """
+    result = await database[NAME].update_one(
+        {"_id": log_id, "position": start},
+        {"$set": {"position": end, "updated_at": datetime.now(UTC)}},
+        upsert=start == 0,
+        session=session,
+    )
+    if not result.matched_count and result.upserted_id is None:
+        raise AlreadyShipped(await shipped_position(database, log_id, session))

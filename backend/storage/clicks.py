@@ -1,0 +1,42 @@
+"""The `clicks` collection: one record for each answered request for a link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from pymongo import IndexModel
+from pymongo.errors import DuplicateKeyError
+
+from backend.domain.clicks import Click
+from backend.storage.click_counts import add_counts
+from backend.storage.click_logs import AlreadyShipped, advance, shipped_position
+from backend.storage.mongo import Database, Document, Session, in_transaction
+
+NAME = "clicks"
+INDEXES = [IndexModel([("link_id", 1), ("counted", 1), ("at", 1)])]
+
+
+async def ship_clicks(database: Database, log_id: str, start: int, end: int, clicks: Sequence[Click]) -> None:
+    """Store and count what a click log holds from byte `start` to byte `end`: all of it, and only once.
+
+    Raises AlreadyShipped where the log was moved past `start` before; then nothing changes. After a storage
+    error nothing was stored, or the next try raises AlreadyShipped.
+    """
+
+    async def work(session: Session) -> None:
+        await advance(database, session, log_id, start, end)
+        if clicks:
+            await database[NAME].insert_many([_to_document(click) for click in clicks], session=session)
+        counted = [(click.org_id, click.link_id, click.at) for click in clicks if click.counted]
+        await add_counts(database, session, counted)
+
+    try:
+        await in_transaction(database, work)
+    except DuplicateKeyError:
+        raise AlreadyShipped(await shipped_position(database, log_id)) from None
+
+
+def _to_document(click: Click) -> Document:
+    known = {name: value for name, value in asdict(click).items() if value is not None}
+    return {"_id": known.pop("id"), **known}

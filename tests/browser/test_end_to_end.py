@@ -1,0 +1,153 @@
+"""The main job on real parts: a link is made, clicked in a browser, attributed and counted."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from backend.settings import load_settings
+from backend.storage.database import open_database
+from tests.demo_process import DemoProcess, demo_process
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoProcess]:
+    """What `make run` starts."""
+    with demo_process(tmp_path_factory.mktemp("demo")) as demo:
+        yield demo
+
+
+def rest(demo: DemoProcess, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """A REST call with the printed key."""
+    headers = {"API-KEY": demo.value("REST API key")}
+    answer = httpx.post(f"{demo.value('REST API')}{path}", json=body, headers=headers)
+    assert answer.is_success, answer.text
+    result: dict[str, Any] = answer.json()
+    return result
+
+
+def create_link(demo: DemoProcess, path: str, **fields: str) -> str:
+    """Create a link to the shop; its short URL."""
+    domain = urlsplit(demo.value("A link to click")).hostname
+    body = {
+        "domain": domain,
+        "selected_path": path,
+        "destination_url": f"{demo.value('Demo shop')}/",
+        "link_name": path,
+    }
+    return str(rest(demo, "/create-link", body | fields)["short_url"])
+
+
+def clicks_of(demo: DemoProcess, short_url: str, expected: int) -> dict[str, Any]:
+    """The link's analytics, once the click log has been shipped, or after a while."""
+    deadline = time.monotonic() + 15
+    while True:
+        counted = rest(demo, "/analytics", {"shortUrl": short_url})
+        if counted["total_clicks"] >= expected or time.monotonic() > deadline:
+            return counted
+        time.sleep(0.1)
+
+
+def stored_conversions(demo: DemoProcess) -> list[dict[str, Any]]:
+    """Every conversion in the demo's database."""
+
+    async def read() -> list[dict[str, Any]]:
+        async with open_database(load_settings(demo.environment, Path("none"))) as database:
+            return [document async for document in database["conversions"].find()]
+
+    # In a thread of its own, since Playwright runs an event loop in this one.
+    with ThreadPoolExecutor() as thread:
+        return thread.submit(asyncio.run, read()).result()
+
+
+def test_a_link_is_made_clicked_attributed_and_counted(page: Page, demo: DemoProcess) -> None:
+    """A click reaches the shop, which knows the link; what is bought there is stored with that link."""
+    short_url = create_link(demo, "letter", utm_source="newsletter", utm_campaign="autumn")
+
+    page.goto(short_url)
+    landed = urlsplit(page.url)
+    link_id = parse_qs(landed.query)["cl_link_id"][0]
+    assert f"{landed.scheme}://{landed.netloc}" == demo.value("Demo shop")
+    facts = page.locator("[data-arrival-facts]")
+    expect(facts).to_contain_text(link_id)
+    expect(facts).to_contain_text("autumn")
+
+    page.get_by_role("heading", name="The six").scroll_into_view_if_needed()
+    page.locator(".card h3 a").first.click()
+    page.get_by_role("button", name="basket").click()
+    page.get_by_role("link", name="Basket").first.click()
+    page.get_by_label("Name").fill("Ada Lovelace")
+    page.locator("#order-email").fill("ada@example.com")
+    page.get_by_role("button", name="Place the order").click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    number = page.locator("[data-order-number]")
+    expect(number).not_to_be_empty()
+    reported = page.locator(".call", has_text="conversion")
+    expect(reported).to_contain_text("accepted")
+
+    assert clicks_of(demo, short_url, 1) == {
+        "clicks_last_30_days": 1,
+        "clicks_last_7_days": 1,
+        "total_clicks": 1,
+    }
+    (conversion,) = [
+        each for each in stored_conversions(demo) if each["transaction_id"] == number.inner_text()
+    ]
+    assert conversion["currency"] == "EUR"
+    assert conversion["revenue"].to_decimal() > Decimal(0)
+    assert conversion["touch"]["link_id"] == link_id
+
+
+def test_the_printed_curl_line_makes_a_link(demo: DemoProcess) -> None:
+    """The curl line that `make run` prints works as pasted."""
+    done = subprocess.run(["sh", "-c", demo.curl_line], capture_output=True, text=True, check=True)
+    assert '"status":"success"' in done.stdout.replace(" ", "")
+
+
+def test_an_unknown_link_shows_the_error_page(page: Page, demo: DemoProcess) -> None:
+    """A short URL that names no link gets a page and a 404, on a known domain and on an unknown host."""
+    port = urlsplit(demo.value("A link to click")).port
+    for address in (f"{demo.value('A link to click')}-gone", f"http://nobody.localhost:{port}/spring"):
+        answer = page.goto(address)
+        assert answer is not None
+        assert answer.status == 404
+        expect(page.get_by_role("heading").first).to_be_visible()
+
+
+def test_a_second_run_goes_on_with_the_same_organization(tmp_path: Path) -> None:
+    """A second `make run` finds the organization, keys and link of the first one."""
+    labels = ["REST API key", "Public web key", "Mobile SDK key"]
+    with demo_process(tmp_path) as first:
+        keys = [first.value(label) for label in labels]
+        create_link(first, "kept")
+    with demo_process(tmp_path) as second:
+        assert [second.value(label) for label in labels] == keys
+        headers = {"API-KEY": second.value("REST API key")}
+        listed = httpx.get(f"{second.value('REST API')}/links/page", headers=headers).json()["links"]
+    assert sorted(urlsplit(link["short_url"]).path for link in listed) == ["/kept", "/spring"]
+    assert {link["destination_url"] for link in listed if "spring" in link["short_url"]} == {
+        f"{second.value('Demo shop')}/"
+    }
+
+
+def test_a_killed_demo_starts_again(tmp_path: Path) -> None:
+    """After kill -9 the next run recovers: the same keys, and the links that were acknowledged."""
+    with demo_process(tmp_path) as killed:
+        key = killed.value("REST API key")
+        short_url = create_link(killed, "survivor")
+        killed.process.kill()
+        killed.process.wait(timeout=30)
+    with demo_process(tmp_path, WAYLINK_PORT=killed.environment["WAYLINK_PORT"]) as recovered:
+        assert recovered.value("REST API key") == key
+        assert rest(recovered, "/links/info", {"shortUrl": short_url})["link_name"] == "survivor"
