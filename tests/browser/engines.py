@@ -1,0 +1,105 @@
+"""Three browser engines behind one thin face, so that one test runs in each of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, NoReturn, Protocol
+
+import pytest
+from playwright.sync_api import Page, Playwright
+
+from tests.browser import webkit
+from tests.browser_setup import find_chromium
+
+FIREFOX_NAMES = ("firefox-esr", "firefox")
+# Neither its own background traffic nor its blocker of windows that a script opens.
+FIREFOX_PREFERENCES: dict[str, str | float | bool] = {
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "dom.disable_open_during_load": False,
+}
+
+
+class Tab(Protocol):
+    """A tab of a browser."""
+
+    def goto(self, url: str) -> None:
+        """Open a page, and wait until it has loaded."""
+
+    def js(self, expression: str) -> Any:
+        """The value of an expression in the page, awaited."""
+
+    def click(self, selector: str) -> None:
+        """Click an element as a visitor does."""
+
+    def cookies(self) -> list[dict[str, Any]]:
+        """The cookies that the page's host gets: at least `name`, `value` and `domain` of each."""
+
+
+class PlaywrightTab:
+    """A tab that Playwright drives."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+
+    def goto(self, url: str) -> None:
+        """Open a page, and wait until it has loaded."""
+        self._page.goto(url)
+
+    def js(self, expression: str) -> Any:
+        """The value of an expression in the page, awaited."""
+        return self._page.evaluate(expression)
+
+    def click(self, selector: str) -> None:
+        """Click an element as a visitor does."""
+        self._page.click(selector)
+
+    def cookies(self) -> list[dict[str, Any]]:
+        """The cookies that the page's host gets."""
+        return [dict(cookie) for cookie in self._page.context.cookies(self._page.url)]
+
+
+@contextmanager
+def open_chromium(playwright: Playwright) -> Iterator[Tab]:
+    """Chromium, by Playwright."""
+    executable = find_chromium() or _missing("Chromium", "apt-get install chromium")
+    with playwright.chromium.launch(executable_path=executable) as browser:
+        yield PlaywrightTab(browser.new_page())
+
+
+@contextmanager
+def open_firefox(playwright: Playwright) -> Iterator[Tab]:
+    """The machine's Firefox, by Playwright over WebDriver BiDi."""
+    found = next((path for path in map(shutil.which, FIREFOX_NAMES) if path), None)
+    executable = found or _missing("Firefox", "apt-get install firefox-esr")
+    with playwright.firefox.launch(
+        channel="moz-firefox", executable_path=executable, firefox_user_prefs=FIREFOX_PREFERENCES
+    ) as browser:
+        yield PlaywrightTab(browser.new_page())
+
+
+@contextmanager
+def open_webkit(_: Playwright) -> Iterator[Tab]:
+    """WebKitGTK, by selenium."""
+    if not webkit.is_installed():
+        _missing("WebKitGTK", webkit.HOW_TO_INSTALL)
+    with webkit.webkit_driver() as address, webkit.webkit_tab(address) as tab:
+        yield tab
+
+
+ENGINES: dict[str, Callable[[Playwright], AbstractContextManager[Tab]]] = {
+    "chromium": open_chromium,
+    "firefox": open_firefox,
+    "webkit": open_webkit,
+}
+
+
+def _missing(browser: str, how_to_install: str) -> NoReturn:
+    """Skip the test, and say what to install; continuous integration has every browser, so there it fails."""
+    message = f"{browser} is not installed; on Debian and Ubuntu: {how_to_install}"
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    pytest.skip(message)

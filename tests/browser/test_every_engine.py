@@ -1,0 +1,274 @@
+"""The SDK's rules in Chromium, Firefox and WebKit: what must arrive, and what must not."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from playwright.sync_api import Playwright
+
+from tests.browser.engines import ENGINES, Tab
+from tests.browser.recording_server import Answer, RecordingServer, acknowledge, recording_server, refuse
+
+INIT = "Waylink.init({apiKey: 'c_web_test'})"
+WITH_CONSENT_MODE = "Waylink.init({apiKey: 'c_web_test', consentMode: 'required'})"
+SENTINEL = "Waylink.trackEvent('sentinel')"
+BACK = """new Promise((arrived) => {
+  addEventListener('popstate', () => arrived(1), {once: true});
+  history.back();
+})"""
+# A window that no click asked for is blocked.
+WINDOW_BUTTON = """document.body.insertAdjacentHTML('beforeend', '<button id="button">Open</button>'),
+window.started = new Promise((ready) => {
+  document.querySelector('#button').onclick = () => {
+    window.other = open('%s');
+    const poll = setInterval(() => {
+      if (!other.Waylink) return;
+      clearInterval(poll);
+      ready(other.INIT);
+    }, 20);
+  };
+}), 0""".replace("INIT", INIT)
+STORED = "[document.cookie, ...Object.keys(localStorage), ...Object.keys(sessionStorage)].join()"
+
+
+@dataclass
+class Visitor:
+    """A visitor of a shop on a host name of its own: the browser has no cookie and no storage of it."""
+
+    tab: Tab
+    server: RecordingServer
+    shop: str
+
+    def url(self, path: str = "/", subdomain: str = "") -> str:
+        """The address of one of the shop's pages."""
+        return self.server.url(path, subdomain + self.shop)
+
+    def open(self, path: str = "/", subdomain: str = "") -> None:
+        """Open a page on which the SDK is loaded, not started."""
+        self.tab.goto(self.url(path, subdomain))
+
+    def visit(self, path: str = "/", subdomain: str = "") -> None:
+        """Open a page and wait until the SDK has started."""
+        self.open(path, subdomain)
+        self.js(INIT)
+
+    def js(self, expression: str) -> Any:
+        """The value of an expression in the page, awaited."""
+        return self.tab.js(expression)
+
+    @property
+    def sent(self) -> list[str]:
+        """What arrived, in order: an event by its name, any other call by its kind."""
+        return [call.get("name") or call["kind"] for call in self.server.calls]
+
+    def expect(self, *expected: str) -> None:
+        """These calls have arrived and no other: the sentinel that is sent now comes right after them."""
+        self.js(SENTINEL)
+        self.server.wait_for(len(expected) + 1)
+        assert self.sent == [*expected, "sentinel"]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def tab(request: pytest.FixtureRequest, playwright: Playwright) -> Iterator[Tab]:
+    """A tab in one of the engines."""
+    with ENGINES[request.param](playwright) as tab:
+        yield tab
+
+
+@pytest.fixture
+def server() -> Iterator[RecordingServer]:
+    """A server of pages and batches."""
+    with recording_server() as server:
+        yield server
+
+
+@pytest.fixture
+def visitor(tab: Tab, server: RecordingServer) -> Visitor:
+    """Somebody who was never here before. *.localhost is loopback and a secure context in every engine."""
+    return Visitor(tab, server, f"shop-{uuid.uuid4().hex[:12]}.localhost")
+
+
+def convert(order: str) -> str:
+    """A conversion of this order."""
+    return f"Waylink.trackConversion({{revenue: 1, currency: 'EUR', transaction_id: '{order}'}})"
+
+
+def test_a_first_visit_sends_one_check_and_a_later_page_none(visitor: Visitor) -> None:
+    """Rule 2: a new device is checked once, without a preflight; plain navigation sends nothing."""
+    visitor.visit()
+    visitor.visit("/about")
+    visitor.expect("attribution")
+    assert visitor.server.requests[0]["headers"]["Content-Type"].lower() == "text/plain;charset=utf-8"
+
+
+def test_one_device_cookie_for_every_subdomain(visitor: Visitor) -> None:
+    """The cookie stands on the widest domain that the browser accepts, and no other cookie is left."""
+    visitor.visit(subdomain="www.")
+    (cookie,) = visitor.tab.cookies()
+    assert (cookie["name"], cookie["domain"].lstrip(".")) == ("cl_device_id", visitor.shop)
+    visitor.visit(subdomain="app.")
+    assert [each["value"] for each in visitor.tab.cookies()] == [cookie["value"]]
+    assert cookie["value"] == visitor.server.requests[0]["batch"]["device_id"]
+
+
+def test_attribution_lasts_for_the_tab_session(visitor: Visitor) -> None:
+    """Rules 3 and 5: the signals of the address are sent, and their context holds on later pages."""
+    visitor.visit("/?cl_link_id=L1&utm_source=news&colour=red")
+    assert visitor.server.calls[0]["signals"] == {"cl_link_id": "L1", "utm_source": "news"}
+    visitor.visit("/checkout")
+    assert visitor.js("Waylink.getAttribution()")["cl_link_id"] == "L1"
+
+
+def test_organic_traffic_has_no_attribution(visitor: Visitor) -> None:
+    """Rule 5: null before init, and null after it when nothing says where the visitor came from."""
+    visitor.open()
+    assert visitor.js("Waylink.getAttribution()") is None
+    visitor.js(INIT)
+    assert visitor.js("Waylink.getAttribution()") is None
+
+
+def test_calls_before_init_are_sent_after_it_in_order(visitor: Visitor) -> None:
+    """Rule 1: what is called before init arrives after the check, in the order of the calls."""
+    visitor.open()
+    visitor.js("void Waylink.identify({customer_id: 'c1'})")
+    visitor.js(f"void {convert('before')}")
+    visitor.js(INIT)
+    visitor.server.wait_for(3)
+    assert visitor.server.kinds == ["attribution", "identify", "conversion"]
+
+
+def test_identity_is_hashed_and_attached(visitor: Visitor) -> None:
+    """Rule 4: the customer is attached to later calls of the tab, and the e-mail address is sent hashed."""
+    visitor.visit()
+    visitor.js("Waylink.identify({customer_id: 'c1', email: ' John_Smith@Gmail.com '})")
+    visitor.server.wait_for(2)
+    visitor.visit("/checkout")
+    visitor.js(convert("order-1"))
+    _, identity, conversion = visitor.server.wait_for(3)
+    assert identity["email_sha256"] == hashlib.sha256(b"john_smith@gmail.com").hexdigest()
+    assert "email" not in identity
+    assert conversion["customer_id"] == "c1"
+
+
+def test_nothing_happens_before_consent(visitor: Visitor) -> None:
+    """Rule 6: nothing is stored or sent before grantConsent, which sends what waited, in order."""
+    visitor.open("/?utm_source=news")
+    visitor.js(WITH_CONSENT_MODE)
+    visitor.js(f"void {convert('waiting')}")
+    assert visitor.js("Waylink.hasConsent()") is False
+    assert visitor.js(STORED) == ""
+    assert visitor.server.requests == []
+    visitor.js("Waylink.grantConsent()")
+    visitor.server.wait_for(2)
+    assert visitor.server.kinds == ["attribution", "conversion"]
+
+
+def test_denied_consent_discards(visitor: Visitor) -> None:
+    """Rule 6: denyConsent drops what waited; its promises resolve, and it is not sent after a later grant."""
+    visitor.open()
+    visitor.js(WITH_CONSENT_MODE)
+    visitor.js(f"void (window.dropped = {convert('dropped')})")
+    visitor.js("Waylink.denyConsent()")
+    assert visitor.js("window.dropped.then((value) => value === undefined)") is True
+    visitor.js("Waylink.grantConsent()")
+    visitor.expect("attribution")
+
+
+def test_withdrawn_consent_forgets(visitor: Visitor) -> None:
+    """denyConsent after a grant deletes cookie and storage."""
+    visitor.visit("/?utm_source=news")
+    visitor.js("Waylink.identify({customer_id: 'c1'})")
+    visitor.server.wait_for(2)
+    assert "cl_device_id" in visitor.js(STORED)
+    visitor.js("Waylink.denyConsent()")
+    assert visitor.js(STORED) == ""
+    assert visitor.js("Waylink.getAttribution()") is None
+
+
+def test_route_changes_are_checked_once(visitor: Visitor) -> None:
+    """Rule 7: pushState, replaceState and popstate check an address with a signal, and the same one once."""
+    visitor.visit()
+    for change in ("pushState", "replaceState"):
+        visitor.js(f"history.{change}(null, '', '/?utm_source={change}')")
+    visitor.js("history.pushState(null, '', '/plain')")
+    visitor.js(BACK)
+    visitor.expect("attribution", "attribution", "attribution")
+    assert [call.get("signals") for call in visitor.server.calls[1:3]] == [
+        {"utm_source": "pushState"},
+        {"utm_source": "replaceState"},
+    ]
+
+
+@pytest.mark.parametrize(("option", "expected"), [("false", []), ("true", ["attribution", "framed"])])
+def test_iframes_need_allow_iframe(visitor: Visitor, option: str, expected: list[str]) -> None:
+    """In an iframe the SDK does nothing, and its promises resolve, unless allowIframe is set."""
+    visitor.open()
+    visitor.js(
+        f"""new Promise((loaded) => {{
+          window.frame = document.createElement('iframe');
+          frame.onload = () => loaded(1);
+          frame.src = {visitor.url("/framed")!r};
+          document.body.append(frame);
+        }})"""
+    )
+    in_frame = "frame.contentWindow.Waylink"
+    visitor.js(f"{in_frame}.init({{apiKey: 'c_web_test', allowIframe: {option}}})")
+    visitor.js(f"{in_frame}.trackEvent('framed')")
+    assert visitor.sent == expected
+
+
+def test_a_failed_call_is_sent_again_with_its_call_id(visitor: Visitor) -> None:
+    """What a failing service did not acknowledge comes again from a later page, with the same call_id."""
+    visitor.visit()
+    visitor.server.answer = refuse(503)
+    visitor.js(convert("order-1"))
+    failed = visitor.server.wait_for(2)[1]
+    visitor.server.answer = acknowledge
+    visitor.visit("/later")
+    assert visitor.server.wait_for(3)[-1]["call_id"] == failed["call_id"]
+
+
+def test_a_call_right_before_the_tab_closes_arrives(visitor: Visitor) -> None:
+    """A conversion is delivered although its tab is closed in the same moment and the service is slow."""
+    visitor.visit()
+
+    def slowly(batch: dict[str, Any]) -> Answer:
+        time.sleep(0.15)
+        return acknowledge(batch)
+
+    visitor.server.answer = slowly
+    visitor.js(WINDOW_BUTTON % visitor.url("/thanks"))
+    visitor.tab.click("#button")
+    visitor.js("started")
+    visitor.js(f"void other.{convert('last')}, other.close()")
+    assert visitor.server.wait_for(2)[1]["transaction_id"] == "last"
+
+
+@pytest.mark.parametrize("body", ["garbage", "null", '{"results": 7}'])
+def test_an_answer_that_makes_no_sense_breaks_nothing(visitor: Visitor, body: str) -> None:
+    """After an answer that is not the service's, init resolves and no error reaches the page."""
+    visitor.server.answer = lambda _: (200, {}, body)
+    visitor.open()
+    visitor.js(
+        "window.faults = [], addEventListener('error', (event) => faults.push(event.message)), "
+        "addEventListener('unhandledrejection', (event) => faults.push(String(event.reason))), 0"
+    )
+    visitor.js(INIT)
+    visitor.js(convert("order-1"))
+    assert visitor.js("faults") == []
+
+
+def test_bad_arguments_reject_with_the_field(visitor: Visitor) -> None:
+    """A bad argument rejects with a TypeError that names the field, and nothing is sent."""
+    visitor.visit()
+    caught = "catch((error) => [error.name, error.message].join(': '))"
+    message = visitor.js(f"Waylink.trackConversion({{revenue: 'x', currency: 'EUR'}}).{caught}")
+    assert message.startswith("TypeError")
+    assert "revenue" in message
+    visitor.expect("attribution")
