@@ -1,0 +1,141 @@
+"""What the shop sells, on the real service: whom a sale is credited to, and that it counts once.
+
+The service runs as its owner runs it, a process of its own; the shop beside it uses the SDK as built.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from backend.settings import Settings
+from backend.storage.database import open_database
+from demo_site.app import DemoSite
+from tests.browser.demo_shop import bound_port, demo_shop
+from tests.service_process import ServiceProcess, service_process
+
+DOMAIN = "go.journey.localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """A running service, a shop whose origin it allows, and the organization of both."""
+
+    service: ServiceProcess
+    data_dir: Path
+    shop: str
+    org_id: str
+    rest_key: str
+
+    def call(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """What the REST API answers; it must succeed."""
+        address = f"{self.service.base_url}/serviceCore/pa/v1/{path}"
+        response = httpx.request(method, address, json=body, headers={"API-KEY": self.rest_key})
+        assert response.is_success, response.text
+        answer: dict[str, Any] = response.json()
+        return answer
+
+    def stored(self, collection: str) -> list[dict[str, Any]]:
+        """The organization's documents of a collection, read beside the running service."""
+
+        async def read() -> list[dict[str, Any]]:
+            async with open_database(Settings(data_dir=self.data_dir)) as database:
+                return await database[collection].find({"org_id": self.org_id}).to_list(None)
+
+        # In a thread: Playwright's own loop runs in this one.
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, read()).result()
+
+
+@pytest.fixture(scope="module")
+def journey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journey]:
+    """An organization with a domain, keys and the shop's origin, made with the command line."""
+    bound, port = bound_port()
+    shop = f"http://localhost:{port}"
+    data_dir = tmp_path_factory.mktemp("journey")
+    with service_process(data_dir, WAYLINK_LOCAL_SHORT_URLS="true") as service:
+        org_id = service.command("organization", "create", "Windrow")["id"]
+        key = {
+            kind: service.command("key", "create", "--org", org_id, "--kind", kind)["key"]
+            for kind in ("rest", "web")
+        }
+        service.command("domain", "add", DOMAIN, "--org", org_id)
+        service.command("origin", "add", shop, "--org", org_id)
+        with demo_shop(DemoSite(service.base_url, key["web"], shop), bound):
+            yield Journey(service, data_dir, shop, org_id, key["rest"])
+
+
+def eventually(read: Callable[[], object], expected: object) -> None:
+    """Read until it is what is expected; the last thing read is what the failure shows."""
+    deadline = time.monotonic() + 20
+    while (value := read()) != expected and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert value == expected
+
+
+def new_link(journey: Journey, **fields: Any) -> tuple[str, str]:
+    """A new link to the shop: its id and its short URL."""
+    short_url = journey.call(
+        "POST",
+        "create-link",
+        {"domain": DOMAIN, "destination_url": f"{journey.shop}/", "link_name": "Fair wind"} | fields,
+    )["short_url"]
+    return journey.call("POST", "links/info", {"shortUrl": short_url})["id"], short_url
+
+
+def buy(page: Page, journey: Journey, slug: str) -> str:
+    """Order a kite; gives the order's number."""
+    page.goto(f"{journey.shop}/kites/{slug}")
+    page.get_by_role("button", name="Put in the basket").click()
+    page.get_by_role("link", name="Go to checkout").click()
+    page.get_by_label("Name").fill("Ada Nolan")
+    page.get_by_label("E-mail address").fill("ada@example.org")
+    page.get_by_role("button", name="Place the order").click()
+    page.wait_for_url("**/thank-you")
+    return page.locator("[data-order-number]").inner_text()
+
+
+def test_a_sale_reported_twice_counts_once(page: Page, journey: Journey) -> None:
+    """An order that the shop reports again is stored once, with its amount and the link it came from."""
+    link_id, short_url = new_link(journey, utm_source="newsletter", utm_campaign="fair-wind")
+    page.goto(short_url)
+    number = buy(page, journey, "kestrel")
+    page.get_by_role("button", name="Report it again").click()
+    newest = page.locator(".call", has=page.locator(".call-kind", has_text="conversion")).first
+    expect(newest.locator(".call-result")).to_have_text("duplicate")
+    (conversion,) = [each for each in journey.stored("conversions") if each["transaction_id"] == number]
+    assert conversion["touch"]["link_id"] == link_id
+    assert (str(conversion["revenue"]), conversion["currency"]) == ("48.00", "EUR")
+
+
+def test_an_organic_sale_has_no_link(page: Page, journey: Journey) -> None:
+    """Who finds the shop alone is organic, and so is what they buy."""
+    page.goto(journey.shop)
+    expect(page.locator("[data-arrival=organic]")).to_be_visible()
+    number = buy(page, journey, "drift")
+    (conversion,) = [each for each in journey.stored("conversions") if each["transaction_id"] == number]
+    assert conversion["touch"] is None
+
+
+def test_a_disabled_link_shows_the_error_page(page: Page, journey: Journey) -> None:
+    """A link that led to the shop shows the error page once it is disabled."""
+    link_id, short_url = new_link(journey)
+    page.goto(short_url)
+    assert page.url.startswith(journey.shop)
+    journey.call("PATCH", f"links/change-status/{link_id}", {"is_enabled": False})
+
+    def status() -> int | None:
+        response = page.goto(short_url)
+        return response.status if response else None
+
+    eventually(status, 404)
+    assert page.url == short_url
