@@ -23,7 +23,7 @@ def observed(changed):
     """A proxy's `apply` that tells `changed` once the call has succeeded."""
 
     def apply(method, owner, args):
-        result = method.js_apply(owner, args)
+        result = method.apply(owner, args)
         changed()
         return result
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.browser.recording_server import RecordingServer, recording_server
 from tests.browser_setup import find_chromium
 
 QUIET = [
@@ -15,7 +17,8 @@ QUIET = [
     "--disable-quic",
     "--no-first-run",
     # Names for tests of apex domains and subdomains; *.localhost is loopback anyway.
-    "--host-resolver-rules=MAP *.test 127.0.0.1",
+    "--host-resolver-rules=MAP *.test 127.0.0.1, MAP *.acme.com 127.0.0.1, "
+    "MAP *.acme.com.au 127.0.0.1, MAP *.github.io 127.0.0.1, MAP *.kawasaki.jp 127.0.0.1",
 ]
 
 
@@ -25,3 +28,10 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any], browser_n
     if browser_name == "chromium":
         return browser_type_launch_args | {"executable_path": find_chromium(), "args": QUIET}
     return browser_type_launch_args
+
+
+@pytest.fixture
+def server() -> Iterator[RecordingServer]:
+    """A server of pages and batches."""
+    with recording_server() as server:
+        yield server

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.recording_server import BATCH_PATH, RecordingServer, acknowledge, recording_server, refuse
+from tests.browser.recording_server import BATCH_PATH, RecordingServer, acknowledge, refuse
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 INIT = "Waylink.init({apiKey: 'c_web_test'})"
-
-
-@pytest.fixture
-def server() -> Iterator[RecordingServer]:
-    """A server of pages and batches."""
-    with recording_server() as server:
-        yield server
 
 
 def visit(page: Page, server: RecordingServer, path: str = "/", host: str = "shop.test") -> None:

@@ -43,7 +43,9 @@ def test_nothing_of_the_stock_runtime_is_left(target: str) -> None:
     """No name of Transcrypt's own runtime reaches a page."""
     script = (DIST / target).read_text()
     assert not [
-        name for name in ("py_", "__class__", "__kwargtrans__", "__in__", "__envir__") if name in script
+        name
+        for name in ("py_", "js_", "__class__", "__kwargtrans__", "__in__", "__envir__")
+        if name in script
     ]
 
 
