@@ -62,7 +62,7 @@ def intent_url(app: AndroidApp, scheme: str, short_url_rest: str, fallback: str)
 
     `short_url_rest` is the short URL without its scheme: host, path and the visitor's query.
     """
-    rest = short_url_rest.replace("#", "%23")
+    rest = quote(short_url_rest, safe="%:/?[]@!$&'()*+,;=-._~")
     return (
         f"intent://{rest}#Intent;scheme={scheme};package={app.package};"
         f"S.browser_fallback_url={quote(fallback, safe='')};end"

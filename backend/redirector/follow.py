@@ -9,15 +9,18 @@ from backend.current import Resources
 from backend.domain.clicks import client_fragment, record_line, why_not_counted
 from backend.domain.client import Client
 from backend.domain.destination import Outcome, decide
-from backend.domain.web_address import web_address
 from backend.redirector import pages
-from backend.redirector.answer import Answer, plain, redirect, send_answer
+from backend.redirector.answer import Answer, plain, send_answer
+from backend.redirector.association_files import ANDROID, APPLE, association_file
 from backend.redirector.country import country_code, country_lookup
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
+from backend.redirector.outcomes import answer_for
 from backend.redirector.proxies import TrustedProxies
+from backend.redirector.qr_code import qr_code, split_suffix
 from backend.redirector.recognition import recognize
 from backend.redirector.shipper import Shipper
 from backend.redirector.visit import InvalidHost, Scope, Visit
+from backend.storage.mongo import StorageError
 
 _logger = logging.getLogger(__name__)
 
@@ -27,6 +30,7 @@ class Redirector:
 
     def __init__(self, resources: Resources) -> None:
         settings = resources.settings
+        self._resources = resources
         self._clock = resources.clock
         self._proxies = TrustedProxies(settings.trusted_proxies)
         self._country_header = settings.country_header.lower().encode()
@@ -62,32 +66,37 @@ class Redirector:
             return plain(405, "Short URLs answer GET and HEAD.\n", [(b"allow", b"GET, HEAD")])
         try:
             visit = Visit(scope)
-            if visit.path is None:
-                return pages.not_found(visit)
-            entry = self.cache.current(visit.host, visit.path)
-            if entry is None:
-                entry = await self.cache.load(visit.host, visit.path)
         except InvalidHost:
             return plain(400, "The Host header must name one host.\n")
-        except LinkUnavailable:
+        if visit.path is None:
+            return pages.not_found(visit)
+        entry = self.cache.current(visit.host, visit.path)
+        if entry:
+            return self._follow(visit, entry)
+        try:
+            return await self._look_up(visit, visit.path)
+        except (LinkUnavailable, StorageError):
             return pages.unavailable(visit)
-        return self._follow(visit, entry) if entry else pages.not_found(visit)
+
+    async def _look_up(self, visit: Visit, path: str) -> Answer:
+        """Answer for what is not in memory; raises LinkUnavailable or StorageError."""
+        if path in APPLE or path == ANDROID:
+            return await association_file(self._resources.database, visit.host, path)
+        if entry := await self.cache.load(visit.host, path):
+            return self._follow(visit, entry)
+        if code := split_suffix(path):
+            base, kind = code
+            if (coded := await self.cache.load(visit.host, base)) and coded.link.is_enabled:
+                return qr_code(self._resources.short_url_form.write(visit.host, base), kind)
+        return pages.not_found(visit)
 
     def _follow(self, visit: Visit, entry: CachedLink) -> Answer:
         """Decide, record, and answer for a link that exists."""
         client = recognize(visit.user_agent)
         outcome = decide(entry.link, client, entry.apps)
-        answer = self._answer_for(outcome, visit, entry)
+        answer = answer_for(outcome, visit, entry)
         self._record(outcome, visit, entry, client)
         return answer
-
-    def _answer_for(self, outcome: Outcome, visit: Visit, entry: CachedLink) -> Answer:
-        if outcome is Outcome.WEB:
-            address = entry.address
-            if visit.query:
-                address = web_address(entry.link, visit.query).encode("ascii")
-            return redirect(address)
-        return pages.not_found(visit)
 
     def _record(self, outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> None:
         line = record_line(

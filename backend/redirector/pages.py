@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader
 
+from backend.domain.links import Link
 from backend.redirector.answer import Answer, page
 from backend.redirector.languages import language_of, texts_in
 from backend.redirector.visit import Visit
@@ -27,3 +28,32 @@ def _message(visit: Visit, name: str) -> str:
     language = language_of(visit.headers.get(b"accept-language", b""))
     title, text = texts_in(language)[name]
     return _templates.get_template("message.html").render(language=language, title=title, text=text)
+
+
+def app_page(visit: Visit, link: Link, app_address: str, web: str) -> Answer:
+    """A button that opens the app, for browsers that open apps only after a tap on a link in a page."""
+    language = language_of(visit.headers.get(b"accept-language", b""))
+    button, other = texts_in(language)["app"]
+    return page(
+        _templates.get_template("app.html").render(
+            language=language,
+            title=link.social.get("social_title") or button,
+            text=link.social.get("social_description", ""),
+            button=button,
+            other=other,
+            app_address=app_address,
+            web=web,
+        )
+    )
+
+
+def preview(link: Link, web: str) -> Answer:
+    """The social fields as Open Graph and Twitter tags, for link-preview fetchers."""
+    title = link.social.get("social_title", "")
+    description = link.social.get("social_description", "")
+    image = link.social.get("social_image_url", "")
+    return page(
+        _templates.get_template("preview.html").render(
+            language="en", title=title or link.domain, heading=title, text=description, image=image, web=web
+        )
+    )

@@ -21,6 +21,7 @@ _LONGEST_CHAIN = 10
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
 INDEXES = [
     IndexModel([("domain", 1), ("path", 1)], unique=True),
+    IndexModel([("domain", 1), ("ios_behavior", 1), ("is_enabled", 1), *NEWEST_FIRST]),
     IndexModel([("org_id", 1), *NEWEST_FIRST]),
     IndexModel([("org_id", 1), ("created_by", 1), *NEWEST_FIRST]),
 ]
@@ -76,6 +77,13 @@ async def change_link(database: Database, link_id: str, org_id: str, changes: Ch
     """Set fields of the organization's link, and its modification time; False if it has no such link."""
     update = _update_of(changes | {"modified_at": now})
     return (await database[NAME].update_one({"_id": link_id, "org_id": org_id}, update)).matched_count == 1
+
+
+async def list_app_paths(database: Database, domain: str, limit: int) -> list[str]:
+    """The paths of a domain's enabled links that open in the iOS app, newest first."""
+    app_links = {"domain": domain, "is_enabled": True, "ios_behavior": Behavior.APP.value}
+    cursor = database[NAME].find(app_links, {"path": 1}).sort(NEWEST_FIRST).limit(limit)
+    return [document["path"] async for document in cursor]
 
 
 async def count_links(database: Database, org_id: str, created_by: CreatedBy | None = None) -> int:

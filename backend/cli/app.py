@@ -1,0 +1,79 @@
+"""`waylink app`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from backend.cli.command import Result, org_option, stored
+from backend.domain.apps import AndroidApp, Apps, InvalidApp, IosApp
+from backend.domain.host_names import InvalidHostName, normalize_host
+from backend.storage import apps, domains, organizations
+from backend.storage.mongo import Database
+
+
+@click.group()
+def app() -> None:
+    """Mobile apps that open the links of a domain."""
+
+
+@app.command("set")
+@click.argument("domain_name", metavar="DOMAIN")
+@org_option
+@click.option("--ios-team-id", metavar="ID", help="The team's id in Apple's developer account.")
+@click.option("--ios-bundle-id", metavar="ID", help="The iOS app's bundle id, such as com.shop.app.")
+@click.option("--app-store-id", metavar="NUMBER", help="The number in the app's App Store address.")
+@click.option("--android-package", metavar="NAME", help="The Android app's package, such as com.shop.app.")
+@click.option(
+    "--android-fingerprint", "fingerprints", multiple=True, metavar="SHA256",
+    help="SHA-256 of a certificate that the Android app is signed with; may be given more than once.",
+)  # fmt: skip
+@stored
+async def set_app(  # noqa: PLR0917 - click passes them by name
+    database: Database,
+    domain_name: str,
+    org_id: str,
+    ios_team_id: str | None,
+    ios_bundle_id: str | None,
+    app_store_id: str | None,
+    android_package: str | None,
+    fingerprints: tuple[str, ...],
+) -> Result:
+    """Set the apps of DOMAIN, instead of those it had; without options it has none."""
+    try:
+        name = normalize_host(domain_name)
+        given = Apps(_ios(ios_team_id, ios_bundle_id, app_store_id), _android(android_package, fingerprints))
+    except (InvalidApp, InvalidHostName) as error:
+        raise click.UsageError(str(error)) from None
+    await organizations.get_organization(database, org_id)
+    if not await domains.is_domain_of(database, name, org_id):
+        raise click.UsageError(f"The domain {name} does not belong to the organization {org_id}.")
+    await apps.set_apps(database, name, org_id, given)
+    return {"domain": name, **asdict(given)}
+
+
+@app.command("list")
+@org_option
+@stored
+async def list_apps(database: Database, org_id: str) -> Result:
+    """List the apps of an organization's domains."""
+    await organizations.get_organization(database, org_id)
+    found = await apps.list_apps(database, org_id)
+    return {"apps": [{"domain": name, **asdict(each)} for name, each in found.items()]}
+
+
+def _ios(team_id: str | None, bundle_id: str | None, store_id: str | None) -> IosApp | None:
+    if team_id and bundle_id:
+        return IosApp(team_id, bundle_id, store_id)
+    if team_id or bundle_id or store_id:
+        raise InvalidApp("An iOS app needs both --ios-team-id and --ios-bundle-id.")
+    return None
+
+
+def _android(package: str | None, fingerprints: tuple[str, ...]) -> AndroidApp | None:
+    if package:
+        return AndroidApp(package, tuple(each.upper() for each in fingerprints))
+    if fingerprints:
+        raise InvalidApp("A certificate's fingerprint needs --android-package.")
+    return None

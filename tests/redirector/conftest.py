@@ -1,0 +1,78 @@
+"""Fixtures for the redirector: links on an organization's domain, and visitors of them."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.app import Service, utc_now
+from backend.domain.links import Link
+from backend.storage.links import insert_link
+from backend.storage.mongo import Database
+from tests.organizations import TestOrganization
+
+LinkFactory = Callable[..., Awaitable[Link]]
+Recorded = Callable[..., Awaitable[list[dict[str, Any]]]]
+
+
+@pytest.fixture
+def make_link(database: Database, organization: TestOrganization) -> LinkFactory:
+    """Stores a link of the organization, on its domain; fields may be given."""
+
+    async def make(**fields: Any) -> Link:
+        now = utc_now()
+        given: dict[str, Any] = {
+            "id": str(uuid.uuid4()),
+            "org_id": organization.id,
+            "domain": organization.domain,
+            "path": secrets.token_hex(4),
+            "destination_url": "https://shop.example/kites",
+            "link_name": "Kites",
+            "created_at": now,
+            "modified_at": now,
+        }
+        link = Link(**given | fields)
+        await insert_link(database, link)
+        return link
+
+    return make
+
+
+@pytest.fixture
+async def visitor(service: Service, organization: TestOrganization) -> AsyncIterator[httpx.AsyncClient]:
+    """A client on the organization's link domain, which does not follow redirects."""
+    transport = httpx.ASGITransport(app=service)
+    async with httpx.AsyncClient(
+        transport=transport, base_url=f"http://{organization.domain}", headers={"user-agent": DESKTOP}
+    ) as client:
+        yield client
+
+
+@pytest.fixture
+def recorded(database: Database) -> Recorded:
+    """Waits until a link has that many records, and gives them, oldest first."""
+
+    async def read(link: Link, count: int) -> list[dict[str, Any]]:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            found = await database["clicks"].find({"link_id": link.id}).sort("at", 1).to_list(None)
+            if len(found) >= count:
+                break
+            await asyncio.sleep(0.02)
+        assert len(found) == count
+        return found
+
+    return read
+
+
+DESKTOP = (
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/126.0.0.0 Safari/537.36"
+)

@@ -1,0 +1,101 @@
+"""Following short URLs: redirects, the error page, and the clicks."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from backend.storage.click_counts import count_window
+from backend.storage.links import find_link
+from backend.storage.mongo import Database
+from tests.conftest import MovableClock, OrganizationFactory
+from tests.organizations import TestOrganization
+from tests.redirector.conftest import LinkFactory, Recorded
+
+
+async def test_a_visit_is_redirected(visitor: httpx.AsyncClient, make_link: LinkFactory) -> None:
+    """302 to the destination, with the visitor's query, the link's UTM and its id; nobody may store it."""
+    link = await make_link(destination_url="https://shop.example/kites?a=1#top", utm={"utm_source": "mail"})
+    answer = await visitor.get(f"/{link.path}?b=2&b&utm_source=other")
+    assert answer.status_code == 302
+    assert answer.headers["location"] == (
+        f"https://shop.example/kites?a=1&b=2&b&utm_source=mail&cl_link_id={link.id}#top"
+    )
+    assert answer.headers["cache-control"] == "no-store"
+
+
+async def test_a_click_is_recorded_and_counted_once(
+    visitor: httpx.AsyncClient,
+    make_link: LinkFactory,
+    recorded: Recorded,
+    database: Database,
+    clock: MovableClock,
+) -> None:
+    """Each redirect leaves one record with its facts, and one in the counts."""
+    link = await make_link()
+    for _ in range(3):
+        await visitor.get(f"/{link.path}", headers={"referer": "https://News.Example/today?secret=1"})
+    records = await recorded(link, 3)
+    assert {record["referrer_host"] for record in records} == {"news.example"}
+    assert {(record["org_id"], record["counted"], record["outcome"]) for record in records} == {
+        (link.org_id, True, "web")
+    }
+    assert {(record["platform"], record["browser"], record["system"]) for record in records} == {
+        ("desktop", "Chrome", "Windows")
+    }
+    assert (await count_window(database, link.id, clock())).total == 3
+
+
+@pytest.mark.parametrize("path", ["nothing-here", "", "a/b/c", "favicon.ico"])
+async def test_an_unknown_path_gets_the_error_page(
+    visitor: httpx.AsyncClient, organization: TestOrganization, path: str
+) -> None:
+    """404, a page in HTML, neither stored nor indexed."""
+    answer = await visitor.get(f"/{path}")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["cache-control"] == "no-store"
+    assert "noindex" in answer.headers["x-robots-tag"]
+    assert "This link does not work" in answer.text
+
+
+async def test_an_unknown_host_gets_the_error_page(
+    visitor: httpx.AsyncClient, make_link: LinkFactory
+) -> None:
+    """A path that is a link's on one domain is nobody's on another."""
+    link = await make_link()
+    answer = await visitor.get(f"/{link.path}", headers={"host": "elsewhere.example"})
+    assert answer.status_code == 404
+    assert "This link does not work" in answer.text
+
+
+async def test_another_organizations_domain_has_its_own_paths(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, make_organization: OrganizationFactory
+) -> None:
+    """The same path on another organization's domain is not this link."""
+    link = await make_link()
+    other = await make_organization()
+    answer = await visitor.get(f"/{link.path}", headers={"host": other.domain})
+    assert answer.status_code == 404
+
+
+async def test_a_disabled_link_gets_the_error_page(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, recorded: Recorded
+) -> None:
+    """404 instead of the redirect; the visit is recorded and not counted."""
+    link = await make_link(is_enabled=False)
+    answer = await visitor.get(f"/{link.path}")
+    assert (answer.status_code, "location" in answer.headers) == (404, False)
+    [record] = await recorded(link, 1)
+    assert (record["counted"], record["reason"]) == (False, "disabled")
+
+
+async def test_the_stored_destination_stays_as_it_is(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database
+) -> None:
+    """Following a link does not change it."""
+    link = await make_link(destination_url="https://bücher.example/ä?x=%7E")
+    await visitor.get(f"/{link.path}?utm_source=a")
+    stored = await find_link(database, link.id, link.org_id)
+    assert stored is not None
+    assert stored.destination_url == "https://bücher.example/ä?x=%7E"

@@ -1,0 +1,100 @@
+"""Apps, previews, QR codes and what does not count, on the running service."""
+
+from __future__ import annotations
+
+import html
+
+import httpx
+
+from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.links import Behavior
+from backend.storage.apps import set_apps
+from backend.storage.mongo import Database
+from tests.organizations import TestOrganization
+from tests.redirector.conftest import LinkFactory, Recorded
+
+PIXEL = (
+    "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/126.0.0.0 Mobile Safari/537.36"
+)
+IPHONE = (
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+    "Version/17.5 Mobile/15E148 Safari/604.1"
+)
+FIREFOX = "Mozilla/5.0 (Android 14; Mobile; rv:127.0) Gecko/127.0 Firefox/127.0"
+FACEBOOK = "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)"
+APPS = Apps(
+    IosApp("A1B2C3D4E5", "com.shop.app", "123456"), AndroidApp("com.shop.app", (":".join(["AB"] * 32),))
+)
+APP = {"ios_behavior": Behavior.APP, "android_behavior": Behavior.APP}
+
+
+async def test_phones_open_the_app(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+) -> None:
+    """Behaviour 2: intent:// with the Play Store behind, a page with a button, the App Store, or the web."""
+    await set_apps(database, organization.domain, organization.id, APPS)
+    link = await make_link(**APP)
+    chrome, firefox, iphone, desktop = [
+        await visitor.get(f"/{link.path}", headers={"user-agent": agent} if agent else {})
+        for agent in (PIXEL, FIREFOX, IPHONE, None)
+    ]
+    intent = chrome.headers["location"]
+    assert intent.startswith(f"intent://{link.domain}/{link.path}#Intent;scheme=https;package=com.shop.app;")
+    assert f"referrer%3Dcl_link_id%253D{link.id}" in intent
+    assert firefox.status_code == 200
+    assert html.escape(intent) in firefox.text
+    assert iphone.headers["location"] == "https://apps.apple.com/app/id123456"
+    assert desktop.headers["location"].startswith(link.destination_url)
+
+
+async def test_association_files(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+) -> None:
+    """They name the domain's apps and the links that open in one; without an app they are missing."""
+    apple = "/.well-known/apple-app-site-association"
+    assert (await visitor.get(apple)).status_code == 404
+    await set_apps(database, organization.domain, organization.id, APPS)
+    in_app, _ = await make_link(**APP), await make_link()
+    answer = await visitor.get(apple)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    [details] = answer.json()["applinks"]["details"]
+    assert details == {"appIDs": ["A1B2C3D4E5.com.shop.app"], "components": [{"/": f"/{in_app.path}"}]}
+    [target] = (await visitor.get("/.well-known/assetlinks.json")).json()
+    assert target["target"]["package_name"] == "com.shop.app"
+
+
+async def test_a_preview_shows_the_social_fields_as_text(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, recorded: Recorded
+) -> None:
+    """Preview fetchers get Open Graph tags; a title stays text; it is recorded and not counted."""
+    link = await make_link(social={"social_title": '</title><script>alert("x")</script>'})
+    answer = await visitor.get(f"/{link.path}", headers={"user-agent": FACEBOOK})
+    assert answer.status_code == 200
+    assert "<script" not in answer.text
+    assert '<meta property="og:title" content="&lt;/title&gt;&lt;script&gt;' in answer.text
+    [record] = await recorded(link, 1)
+    assert (record["counted"], record["reason"]) == (False, "preview_fetcher")
+
+
+async def test_what_is_recorded_and_not_counted(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, recorded: Recorded
+) -> None:
+    """HEAD, a prefetch and a crawler are no clicks; curl is one."""
+    link = await make_link()
+    await visitor.head(f"/{link.path}")
+    await visitor.get(f"/{link.path}", headers={"sec-purpose": "prefetch;prerender"})
+    await visitor.get(f"/{link.path}", headers={"user-agent": "Googlebot/2.1"})
+    await visitor.get(f"/{link.path}", headers={"user-agent": "curl/8.5.0"})
+    reasons = {record.get("reason") for record in await recorded(link, 4)}
+    assert reasons == {"head", "prefetch", "crawler", None}
+
+
+async def test_qr_codes(visitor: httpx.AsyncClient, make_link: LinkFactory) -> None:
+    """A link's QR code is an image; there is none for a link that is not there."""
+    link = await make_link()
+    svg = await visitor.get(f"/{link.path}.qr.svg")
+    png = await visitor.get(f"/{link.path}.qr.png")
+    assert (svg.headers["content-type"], png.headers["content-type"]) == ("image/svg+xml", "image/png")
+    assert png.content.startswith(b"\x89PNG")
+    assert (await visitor.get("/nothing.qr.svg")).status_code == 404

@@ -1,0 +1,59 @@
+"""What a visitor gets: the decision's table of cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.client import Client, ClientKind, Platform
+from backend.domain.destination import Outcome, decide
+from backend.domain.links import Behavior, Link
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+BROWSER = Link("7", "org", "go.example", "a", "https://a.example", "A", NOW, NOW)
+APP = replace(BROWSER, ios_behavior=Behavior.APP, android_behavior=Behavior.APP)
+SOCIAL = replace(BROWSER, social={"social_title": "A"})
+NO_APPS = Apps()
+APPS = Apps(IosApp("A1B2C3D4E5", "com.shop", "1"), AndroidApp("com.shop"))
+NO_STORE = Apps(IosApp("A1B2C3D4E5", "com.shop"))
+DESKTOP = Client(ClientKind.BROWSER, Platform.DESKTOP)
+IOS = Client(ClientKind.BROWSER, Platform.IOS)
+ANDROID = Client(ClientKind.BROWSER, Platform.ANDROID, follows_intents=True)
+FIREFOX = Client(ClientKind.BROWSER, Platform.ANDROID)
+IN_APP_IOS = Client(ClientKind.IN_APP_BROWSER, Platform.IOS)
+IN_APP_ANDROID = Client(ClientKind.IN_APP_BROWSER, Platform.ANDROID, follows_intents=True)
+CRAWLER = Client(ClientKind.CRAWLER, Platform.ANDROID, follows_intents=True)
+PREVIEW = Client(ClientKind.PREVIEW_FETCHER, Platform.DESKTOP)
+
+
+@pytest.mark.parametrize(
+    ("link", "client", "apps", "outcome"),
+    [
+        (None, DESKTOP, APPS, Outcome.NOT_FOUND),
+        (None, PREVIEW, APPS, Outcome.NOT_FOUND),
+        (replace(APP, is_enabled=False), ANDROID, APPS, Outcome.NOT_FOUND),
+        (replace(SOCIAL, is_enabled=False), PREVIEW, APPS, Outcome.NOT_FOUND),
+        (APP, DESKTOP, APPS, Outcome.WEB),
+        (BROWSER, IOS, APPS, Outcome.WEB),
+        (APP, IOS, APPS, Outcome.APP_STORE),
+        (APP, IOS, NO_APPS, Outcome.WEB),
+        (APP, IOS, NO_STORE, Outcome.WEB),
+        (BROWSER, ANDROID, APPS, Outcome.WEB),
+        (APP, ANDROID, APPS, Outcome.INTENT),
+        (APP, FIREFOX, APPS, Outcome.APP_PAGE),
+        (APP, ANDROID, NO_APPS, Outcome.WEB),
+        (APP, FIREFOX, NO_STORE, Outcome.WEB),
+        (APP, IN_APP_IOS, APPS, Outcome.WEB),
+        (APP, IN_APP_ANDROID, APPS, Outcome.WEB),
+        (SOCIAL, CRAWLER, APPS, Outcome.WEB),
+        (APP, CRAWLER, APPS, Outcome.WEB),
+        (SOCIAL, PREVIEW, NO_APPS, Outcome.PREVIEW),
+        (BROWSER, PREVIEW, APPS, Outcome.WEB),
+    ],
+)
+def test_the_decision(link: Link | None, client: Client, apps: Apps, outcome: Outcome) -> None:
+    """Contract, "What the service does"; decisions, "Redirect"."""
+    assert decide(link, client, apps) is outcome
