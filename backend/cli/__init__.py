@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from backend.cli.app import app
+from backend.cli.doctor import doctor
 from backend.cli.domain import domain
 from backend.cli.key import key
 from backend.cli.organization import organization
@@ -25,5 +26,17 @@ def main() -> None:
     """
 
 
-for _command in (serve, organization, key, domain, app, origin, subscription, report, privacy, show_settings):
+for _command in (
+    serve,
+    organization,
+    key,
+    domain,
+    app,
+    origin,
+    subscription,
+    report,
+    privacy,
+    doctor,
+    show_settings,
+):
     main.add_command(_command)

@@ -1,0 +1,32 @@
+"""{sdk_api_url}/probe/…: says what arrived of a probe that `waylink doctor proxy` sends through a proxy."""
+
+from __future__ import annotations
+
+import hashlib
+
+from quart import Response, jsonify, request
+
+from backend.json_api.json_body import read_bytes
+from backend.sdk_api.blueprint import sdk
+
+# Only hashes are sent back: this route must not read out what a proxy adds to a request.
+HASHED = ("Content-Type", "Cookie", "Origin", "Referer", "User-Agent", "X-Waylink-Probe")
+
+
+@sdk.route("/probe/<path:rest>", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
+async def probe(rest: str) -> Response:
+    """What arrived, for whoever sent it: method, rest of the path, query, and hashes of body and headers."""
+    body = await read_bytes()
+    return jsonify(
+        {
+            "method": request.method,
+            "path": rest,
+            "query": request.query_string.decode("ascii", "replace"),
+            "body_sha256": hashlib.sha256(body).hexdigest(),
+            "headers_sha256": {
+                name: hashlib.sha256(request.headers[name].encode()).hexdigest()
+                for name in HASHED
+                if name in request.headers
+            },
+        }
+    )

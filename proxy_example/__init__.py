@@ -1,0 +1,1 @@
+"""A first-party proxy for the browser SDK."""
