@@ -46,7 +46,7 @@ def create_outbox(store, post, send_on_leaving, received):
             store.write(PREFIX + entry.call.call_id, entry)
 
     async def flush():
-        """Send what this page added, a batch at a time; calls of one moment share one."""
+        """Send what this page added, a batch at a time; what comes during a request shares the next."""
         nonlocal is_flushing
         if is_flushing:
             return

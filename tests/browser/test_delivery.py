@@ -1,0 +1,141 @@
+"""Delivery: the outbox survives failures, navigation, closed tabs and being offline."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, refuse
+from tests.browser.shop_pages import CONVERSION, stored, visit
+
+
+def slowly(batch: Call) -> Answer:
+    """A service that is 150 ms away."""
+    time.sleep(0.15)
+    return acknowledge(batch)
+
+
+def test_a_tab_closed_right_after_the_call(page: Page, server: RecordingServer) -> None:
+    """Five of five conversions arrive whose tab is closed in the same moment, the service 150 ms away."""
+    visit(page, server)
+    server.answer = slowly
+    for _ in range(5):
+        tab = page.context.new_page()
+        visit(tab, server)
+        tab.evaluate(f"{CONVERSION}; 0")
+        tab.close()
+    server.wait_for(6)
+    assert len({call["call_id"] for call in server.calls}) == 6
+
+
+def test_calls_made_during_a_request_share_the_next(page: Page, server: RecordingServer) -> None:
+    """Three calls in a row are two requests: the first goes at once, the others together, in order."""
+    visit(page, server)
+    page.evaluate("Waylink.trackEvent('a'); Waylink.trackEvent('b'); Waylink.trackEvent('c')")
+    batches = [[call["name"] for call in each["batch"]["calls"]] for each in server.requests[1:]]
+    assert batches == [["a"], ["b", "c"]]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        refuse(503),
+        refuse(500),
+        lambda _: (200, {}, "<html>sign in to the Wi-Fi</html>"),
+        lambda _: (200, {}, '{"results": 5}'),
+        lambda _: (200, {}, '{"results": [null]}'),
+        lambda _: (200, {}, '{"results": []}'),
+        lambda _: (200, {}, ""),
+    ],
+)
+def test_what_is_not_acknowledged_is_sent_again(page: Page, server: RecordingServer, answer: object) -> None:
+    """A failure or garbage keeps the call; the page sends it again by itself, with the same call_id."""
+    visit(page, server)
+    server.answer = answer  # type: ignore[assignment]
+    page.evaluate(CONVERSION)
+    server.answer = acknowledge
+    first, second = server.wait_for(3)[1:]
+    assert first["call_id"] == second["call_id"]
+    page.wait_for_function("!Object.keys(localStorage).some(name => name.startsWith('cl_call_'))")
+
+
+def test_retry_after_is_kept(page: Page, server: RecordingServer) -> None:
+    """A 429 with Retry-After silences this page and the next; what they track waits in storage."""
+    visit(page, server)
+    server.answer = refuse(429, Retry_After="600")
+    page.evaluate(CONVERSION)
+    server.answer = acknowledge
+    page.evaluate(CONVERSION)
+    visit(page, server, "/next")
+    page.evaluate(CONVERSION)
+    assert server.kinds == ["attribution", "conversion"]
+    assert sum(name.startswith("cl_call_") for name in stored(page)) == 3
+    wait = page.evaluate("localStorage.cl_pause - Date.now()")
+    assert 500_000 < wait <= 600_000
+
+
+def test_a_refused_call_is_dropped(page: Page, server: RecordingServer) -> None:
+    """An answer that would be the same again ends the matter."""
+    visit(page, server)
+    server.answer = refuse(400)
+    page.evaluate(CONVERSION)
+    assert not [name for name in stored(page) if name.startswith("cl_call_")]
+
+
+def test_offline_and_back(page: Page, server: RecordingServer) -> None:
+    """What is tracked offline arrives once the browser is online, in order and once."""
+    visit(page, server)
+    page.context.set_offline(True)
+    page.evaluate("Waylink.trackEvent('a')")
+    page.evaluate("Waylink.trackEvent('b')")
+    page.context.set_offline(False)
+    server.wait_for(3)
+    page.wait_for_function("!Object.keys(localStorage).some(name => name.startsWith('cl_call_'))")
+    assert [call.get("name") for call in server.calls] == [None, "a", "b"]
+
+
+def test_two_tabs_send_once(page: Page, server: RecordingServer) -> None:
+    """Calls left behind are sent by one of two tabs."""
+    visit(page, server, host="localhost")
+    server.answer = refuse(503)
+    page.evaluate(CONVERSION)
+    page.goto("about:blank")
+    server.answer = slowly
+    page.wait_for_timeout(1500)  # the first pause is over, so that both tabs want to send at once
+    other = page.context.new_page()
+    visit(page, server, host="localhost")
+    visit(other, server, host="localhost")
+    page.evaluate(CONVERSION)
+    other.evaluate(CONVERSION)
+    other.wait_for_function("!Object.keys(localStorage).some(name => name.startsWith('cl_call_'))")
+    assert len(server.calls) == 5
+    assert len({call["call_id"] for call in server.calls}) == 4
+
+
+def test_the_outbox_is_bounded(page: Page, server: RecordingServer) -> None:
+    """At most 100 calls are kept, the newest; what is older than a week is dropped."""
+    visit(page, server)
+    page.evaluate(
+        "localStorage.cl_call_old = JSON.stringify({device: 'd', until: 0, call: {call_id: 'old',"
+        "occurred_at: new Date(Date.now() - 8 * 864e5).toISOString()}})"
+    )
+    page.evaluate("localStorage.cl_pause = Date.now() + 6e5")
+    page.evaluate("Promise.all([...Array(150).keys()].map(i => Waylink.trackEvent('e' + i)))")
+    page.evaluate("Waylink.trackEvent('last')")
+    page.wait_for_function("Object.keys(localStorage).filter(n => n.startsWith('cl_call_')).length <= 100")
+    assert "cl_call_old" not in stored(page)
+    assert server.kinds == ["attribution"]
+
+
+def test_no_timer_when_idle(page: Page, server: RecordingServer) -> None:
+    """A page with nothing to send has no timer running."""
+    page.goto(server.url())
+    page.evaluate(
+        "window.running = new Set(); const set = setTimeout, clear = clearTimeout;"
+        "window.setTimeout = (f, ms) => { const id = set(() => { running.delete(id); f() }, ms);"
+        "running.add(id); return id }; window.clearTimeout = id => { running.delete(id); clear(id) };"
+        f"Waylink.init({{apiKey: 'k'}}).then(() => {CONVERSION})"
+    )
+    assert page.evaluate("running.size") == 0

@@ -1,0 +1,149 @@
+"""A good guest: the SDK never throws into a page, and changes nothing of it, whatever the page has done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.recording_server import RecordingServer
+from tests.browser.shop_pages import CONVERSION, INIT, visit
+
+SNAPSHOT = """() => Object.getOwnPropertyNames(window).flatMap(name => {
+    let owner; try { owner = window[name] } catch { return [name] }
+    const parts = [owner, owner && owner.prototype].filter(part => typeof part === 'function' ||
+        part && typeof part === 'object' && name[0] === name[0].toUpperCase());
+    const keys = (part, i) => Reflect.ownKeys(part).map(key => name + i + '.' + String(key));
+    return [name, ...parts.flatMap(keys)];
+}).filter(name => !name.startsWith('Waylink'))"""
+
+
+@pytest.fixture(autouse=True)
+def no_errors(page: Page) -> Iterator[None]:
+    """No uncaught error and no unhandled rejection."""
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    yield
+    page.evaluate("0")
+    assert problems == []
+
+
+HOSTILE = {
+    "storage that throws": "for (const kind of ['localStorage', 'sessionStorage'])"
+    " Object.defineProperty(window, kind, {get() { throw new Error('no') }});",
+    "storage that is full": "Storage.prototype.setItem = () => { throw new Error('full') };",
+    "lists with toJSON": "Array.prototype.toJSON = function () { return 'spoilt' };",
+    "an enumerable addition": "Array.prototype.extra = Object.prototype.more = () => 1;",
+    "cookies that throw": "Object.defineProperty(document, 'cookie',"
+    " {get() { throw new Error('no') }, set() { throw new Error('no') }});",
+    "cookies that are no text": "Object.defineProperty(document, 'cookie', {get: () => null, set() {}});",
+    "a wrapped fetch": "const own = fetch; window.fetch = (...all) => own(...all);",
+    "locks that refuse": "Object.defineProperty(navigator, 'locks', {get() { throw new Error('no') }});",
+    "a console that throws": "console.log = () => { throw new Error('no') };",
+    "frozen history": "Object.freeze(history);",
+}
+BROKEN = {
+    "a fetch that throws": "window.fetch = () => { throw new Error('no') };",
+    "a fetch that gives nothing": "window.fetch = () => undefined;",
+    "JSON that throws": "JSON.stringify = () => { throw new Error('no') };",
+    "no Promise": "window.Promise = undefined;",
+    "no URL": "window.URL = undefined;",
+}
+
+
+@pytest.mark.parametrize("change", HOSTILE.values(), ids=HOSTILE)
+def test_works_on_a_page_with(page: Page, server: RecordingServer, change: str) -> None:
+    """The check and a conversion arrive, and no error reaches the page."""
+    page.goto(server.url())
+    page.evaluate(f"() => {{ {change} }}")
+    page.evaluate(f"{INIT}; {CONVERSION}; 0")
+    server.wait_for(2)
+    assert server.kinds == ["attribution", "conversion"]
+    assert isinstance(server.requests[0]["batch"]["calls"], list)
+
+
+@pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN)
+def test_stays_quiet_on_a_page_with(page: Page, server: RecordingServer, change: str) -> None:
+    """Where nothing can be sent, no call throws."""
+    page.goto(server.url())
+    made = page.evaluate(
+        f"() => {{ {change} const calls = Object.keys(Waylink).filter(name => name !== 'init');"
+        " Waylink.init({apiKey: 'k'})?.catch(() => 0);"
+        " for (const name of calls) Waylink[name]({customer_id: 'c', revenue: 1, currency: 'EUR'})"
+        "?.catch?.(() => 0); return calls.length }"
+    )
+    assert made == 9
+
+
+def test_nothing_but_one_name_is_added(page: Page, server: RecordingServer) -> None:
+    """Every own property of window, and of every built-in and its prototype, is the same before and after."""
+    page.goto("about:blank")
+    page.route("**/waylink.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
+    page.goto(server.url("/without"))
+    before = set(page.evaluate(SNAPSHOT))
+    page.unroute("**/waylink.js")
+    visit(page, server)
+    page.evaluate(f"{CONVERSION}")
+    assert set(page.evaluate(SNAPSHOT)) == before
+
+
+def test_a_blocked_service_is_quiet(page: Page, server: RecordingServer) -> None:
+    """Where the service can't be reached, init and calls resolve."""
+    page.goto(server.url())
+    page.evaluate("Waylink.init({apiKey: 'k', baseUrl: 'http://127.0.0.1:1'})")
+    page.evaluate(CONVERSION)
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("app.acme.com", ".acme.com"),
+        ("a.b.acme.com.au", ".acme.com.au"),
+        ("foo.github.io", "foo.github.io"),
+        ("www.city.kawasaki.jp", ".city.kawasaki.jp"),
+        ("localhost", "localhost"),
+    ],
+)
+def test_the_widest_cookie_domain(page: Page, server: RecordingServer, host: str, domain: str) -> None:
+    """The cookie stands on the widest domain, also after it was renewed, and no other is left behind."""
+    for _ in range(2):
+        visit(page, server, host=host)
+        (cookie,) = page.context.cookies(server.url(host=host))
+        assert (str(cookie.get("domain")).lstrip("."), cookie.get("name")) == (
+            domain.lstrip("."),
+            "cl_device_id",
+        )
+    assert server.kinds == ["attribution"]
+
+
+@pytest.mark.parametrize("frame_host", ["shop.test", "other.test"])
+@pytest.mark.parametrize("allowed", [False, True])
+def test_iframes(page: Page, server: RecordingServer, allowed: bool, frame_host: str) -> None:
+    """In an iframe nothing is sent without allowIframe, and every promise resolves; with it, all works."""
+    page.goto(server.url("/blank"))
+    address = server.url("/frame", frame_host)
+    page.evaluate(
+        "src => new Promise(done => { const f = document.createElement('iframe'); f.onload = done;"
+        "f.src = src; document.body.append(f) })",
+        address,
+    )
+    frame = page.frames[1]
+    frame.evaluate(
+        f"Waylink.init({{apiKey: 'k', allowIframe: {str(allowed).lower()}}}); Waylink.init(); {CONVERSION}"
+    )
+    visit(page, server)
+    assert server.kinds == (["attribution", "conversion"] if allowed else []) + (
+        [] if allowed and frame_host == "shop.test" else ["attribution"]
+    )
+
+
+def test_a_sandboxed_frame(page: Page, server: RecordingServer) -> None:
+    """In a frame of opaque origin, where all storage throws, no error is raised."""
+    page.goto(server.url("/blank"))
+    page.evaluate(
+        "() => new Promise(done => { const f = document.createElement('iframe'); f.onload = done;"
+        "f.sandbox = 'allow-scripts'; f.src = '/frame'; document.body.append(f) })"
+    )
+    page.frames[1].evaluate(f"Waylink.init({{apiKey: 'k', allowIframe: true}}); {CONVERSION}")
+    assert server.kinds == ["attribution", "conversion"]
