@@ -41,8 +41,9 @@ types: setup ## Check types
 sdk: setup ## Build sdk_dist/ from sdk_src/
 	@$(BIN)/python -m sdk_build
 
-bench: setup ## Measure the service on this machine
+bench: setup ## Measure the service and the browser SDK on this machine
 	@$(BIN)/python -m benchmarks.ingest
+	@$(BIN)/python -m benchmarks.sdk
 
 lock: setup ## Renew requirements.lock from pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

@@ -1,0 +1,187 @@
+"""What the browser SDK costs a page, beside others: its size, and the time to evaluate it and call `init`.
+
+`python -m benchmarks.sdk` loads each script into a fresh Chromium profile, in turns, as a first visit with an
+attribution signal, and gives the median time that the page's main thread spends on it until its request is
+answered: at full speed, and with the processor throttled to a sixth. Every request is answered on the spot,
+so that the network does not count.
+
+The others come from npm, locked, with what their documentation calls automatic tracking switched on. Dub's
+package on npm only loads a script from Dub's servers; measure a copy of that script with
+`--peer dub=script.js`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import statistics
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import Browser, CDPSession, Page, Route, sync_playwright
+
+from sdk_build.node import install_packages, run_node
+from tests.browser.recording_server import acknowledge
+from tests.browser_setup import HOW_TO, find_chromium
+
+PEERS = Path(__file__).parent / "sdk_peers"
+WAYLINK = Path(__file__).parents[1] / "sdk_dist" / "waylink.js"
+START = "\nWaylink.init({apiKey: 'c_web_benchmark', baseUrl: 'https://service.example'});"
+PAGE = "https://shop.example/?utm_source=benchmark"
+BLANK = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</title><h1>Shop</h1></html>'
+CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*"}
+# Parts that a page loads when it asks for them, and so not measured.
+ON_DEMAND = ["--external:./replay-*"]
+SPEEDS = (1, 6)  # how many times slower than this machine
+# A task that holds the main thread longer is what browsers call a long task.
+LONG_TASK = 50  # milliseconds
+INJECT = """(code) => {
+  window.longTasks = [];
+  new PerformanceObserver((list) => longTasks.push(...list.getEntries())).observe({type: 'longtask'});
+  const script = document.createElement('script');
+  script.text = code;
+  document.head.append(script);
+}"""
+# Time for what a script starts for later, such as reading an answer.
+SETTLE = "() => new Promise((done) => setTimeout(() => setTimeout(done, 50), 50))"
+
+
+@dataclass
+class Script:
+    """A script as a page gets it, with the call that starts it; `shipped` is what is downloaded for it."""
+
+    name: str
+    shipped: str
+    started: str
+    times: dict[int, list[float]] = field(default_factory=lambda: {speed: [] for speed in SPEEDS})
+    requests: int = 0
+    long_tasks: int = 0
+
+    @property
+    def zipped(self) -> int:
+        """Bytes after gzip -9."""
+        return len(gzip.compress(self.shipped.encode(), 9, mtime=0))
+
+    def median(self, speed: int) -> float:
+        """Milliseconds of the main thread at this speed."""
+        return statistics.median(self.times[speed])
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument(
+        "--rounds", type=int, default=15, help="how often each script is loaded at each speed"
+    )
+    options.add_argument("--peer", action="append", default=[], metavar="NAME=FILE", help="one more script")
+    given = options.parse_args()
+    scripts = [_waylink(), *_npm_peers(), *map(_from_file, given.peer)]
+    nothing = Script("nothing", "", "")
+    with sync_playwright() as playwright:
+        executable = find_chromium()
+        if not executable:
+            raise SystemExit(HOW_TO)
+        # Some scripts do nothing in a browser that says it is automated.
+        arguments = ["--disable-blink-features=AutomationControlled"]
+        with playwright.chromium.launch(executable_path=executable, args=arguments) as browser:
+            _measure(browser, [nothing, *scripts], given.rounds)
+    _print(nothing, scripts)
+
+
+def _waylink() -> Script:
+    code = WAYLINK.read_text()
+    return Script("waylink", code, code + START)
+
+
+def _npm_peers() -> list[Script]:
+    """The peers from npm, bundled and minified as a site would."""
+    install_packages()
+    run_node("npm", "ci", "--silent", "--ignore-scripts", cwd=PEERS)
+    with tempfile.TemporaryDirectory() as folder:
+        built = [_bundle(entry, Path(folder)) for entry in sorted(PEERS.glob("*.js"))]
+    return [Script(f"{name} (npm)", code, code) for name, code in built]
+
+
+def _bundle(entry: Path, folder: Path) -> tuple[str, str]:
+    output = folder / entry.name
+    options = ["--bundle", "--minify", "--format=iife", *ON_DEMAND, f"--outfile={output}"]
+    run_node("esbuild", str(entry), *options)
+    return entry.stem, output.read_text()
+
+
+def _from_file(argument: str) -> Script:
+    name, _, path = argument.partition("=")
+    code = Path(path).read_text()
+    return Script(name, code, code)
+
+
+def _measure(browser: Browser, scripts: Iterable[Script], rounds: int) -> None:
+    """Load each script once a round, so that a busy moment of the machine hits all of them."""
+    for _ in range(rounds):
+        for speed in SPEEDS:
+            for script in scripts:
+                _load(browser, script, speed)
+
+
+def _load(browser: Browser, script: Script, speed: int) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        requests: list[str] = []
+        page.route("**/*", lambda route: _answer(route, requests))
+        page.goto(PAGE)
+        developer_tools = context.new_cdp_session(page)
+        developer_tools.send("Performance.enable")
+        developer_tools.send("Emulation.setCPUThrottlingRate", {"rate": speed})
+        before = _main_thread(developer_tools)
+        page.evaluate(INJECT, script.started)
+        page.evaluate(SETTLE)
+        script.times[speed].append(_main_thread(developer_tools) - before)
+        script.long_tasks += _long_tasks(page)
+        script.requests = len(requests)
+
+
+def _main_thread(developer_tools: CDPSession) -> float:
+    """Milliseconds that scripts have taken on the page's main thread, compilation included."""
+    metrics = {
+        each["name"]: each["value"] for each in developer_tools.send("Performance.getMetrics")["metrics"]
+    }
+    return 1000 * float(metrics["ScriptDuration"] + metrics.get("V8CompileDuration", 0))
+
+
+def _long_tasks(page: Page) -> int:
+    return int(page.evaluate(f"longTasks.filter((task) => task.duration > {LONG_TASK}).length"))
+
+
+def _answer(route: Route, requests: list[str]) -> None:
+    """Answer the page with nothing on it, and each script's request so that it is content."""
+    if route.request.resource_type == "document":
+        route.fulfill(body=BLANK, content_type="text/html")
+        return
+    requests.append(route.request.url)
+    batch = json.loads(route.request.post_data or "{}")
+    body = acknowledge(batch)[2] if "calls" in batch else "{}"
+    route.fulfill(body=body, content_type="application/json", headers=CORS)
+
+
+def _print(nothing: Script, scripts: list[Script]) -> None:
+    """A line for each script, and how ours compares."""
+    ours = scripts[0]
+    print(f"{'':18}{'gzip -9':>9}{'1x':>10}{'6x slower':>12}{'requests':>10}{'long tasks':>12}")
+    for script in scripts:
+        times = [script.median(speed) - nothing.median(speed) for speed in SPEEDS]
+        print(
+            f"{script.name:18}{script.zipped:>7} B{times[0]:>7.2f} ms{times[1]:>9.2f} ms"
+            f"{script.requests:>10}{script.long_tasks:>12}"
+        )
+    for peer in scripts[1:]:
+        size = ours.zipped / peer.zipped
+        slow = SPEEDS[-1]
+        time = (ours.median(slow) - nothing.median(slow)) / (peer.median(slow) - nothing.median(slow))
+        print(f"waylink to {peer.name}: {time:.2f} times the time (throttled), {size:.2f} times the size")
+
+
+if __name__ == "__main__":
+    main()
