@@ -16,7 +16,7 @@ from backend.json_api.error_handlers import answer_errors
 from backend.operations import observe, operations
 from backend.operations.logs import configure_logs
 from backend.redirector.follow import Redirector
-from backend.rest_api import rest
+from backend.rest_api import documentation, rest
 from backend.sdk_api import attach_sdk_service, sdk
 from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
@@ -114,6 +114,7 @@ def create_api(resources: Resources) -> Quart:
     observe(api)
     api.register_blueprint(operations)
     api.register_blueprint(rest)
+    api.register_blueprint(documentation)
     api.register_blueprint(app_api)
     attach_sdk_service(api, resources)
     api.register_blueprint(sdk)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -41,10 +42,15 @@ async def read_bytes() -> bytes:
     data = bytearray()
     if (request.content_length or 0) > MAX_BODY_BYTES:
         raise _too_large()
-    async for chunk in request.body:
-        data += chunk
-        if len(data) > MAX_BODY_BYTES:
-            raise _too_large()
+    try:
+        # Reading in pieces passes by the framework's own time limit.
+        async with asyncio.timeout(request.body_timeout):
+            async for chunk in request.body:
+                data += chunk
+                if len(data) > MAX_BODY_BYTES:
+                    raise _too_large()
+    except TimeoutError:
+        raise Refusal(error_table.BODY_TOO_SLOW) from None
     return bytes(data)
 
 

@@ -2,5 +2,6 @@
 
 from backend.rest_api import analytics, change_link, create_link, find_links
 from backend.rest_api.blueprint import rest
+from backend.rest_api.documentation import documentation
 
-__all__ = ["analytics", "change_link", "create_link", "find_links", "rest"]
+__all__ = ["analytics", "change_link", "create_link", "documentation", "find_links", "rest"]

@@ -1,0 +1,33 @@
+"""The OpenAPI document, and a page that shows it; both are open to everyone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from quart import Blueprint, Response, render_template
+
+from backend.current import resources
+from backend.rest_api.blueprint import API_ROOT
+from backend.rest_api.openapi import openapi_document
+
+documentation = Blueprint("documentation", __name__, url_prefix=API_ROOT, template_folder="templates")
+
+
+@documentation.get("/openapi.json")
+async def openapi_json() -> dict[str, Any]:
+    """The document."""
+    return openapi_document(resources().settings.base_url + API_ROOT)
+
+
+@documentation.get("/docs")
+async def docs_page() -> Response:
+    """The document as a page, rendered here: it needs no script, and nothing from another site."""
+    document = openapi_document(resources().settings.base_url + API_ROOT)
+    html = await render_template("rest_api_docs.html", document=document, as_json=_pretty)
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return Response(html, mimetype="text/html", headers={"Content-Security-Policy": policy})
+
+
+def _pretty(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)

@@ -1,0 +1,92 @@
+"""The OpenAPI 3.1 document of the REST API, from its operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from backend.domain.field_rules import Schema
+from backend.json_api.authentication import KEY_HEADER
+from backend.json_api.error_table import ErrorRow
+from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
+from backend.rest_api.operations import OPERATIONS, Operation
+from backend.rest_api.schemas import SCHEMAS
+
+
+def openapi_document(server_url: str) -> dict[str, Any]:
+    """The document of the API that answers under this address."""
+    paths: dict[str, Any] = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method] = _operation(operation)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Waylink REST API",
+            "version": "1",
+            "description": "Dynamic links: create, change, find and count them. "
+            "Within version 1 there will only be additions.",
+        },
+        "servers": [{"url": server_url}],
+        "security": [{"apiKey": []}],
+        "paths": paths,
+        "components": {
+            "schemas": SCHEMAS,
+            "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
+            "headers": {
+                name: {"description": meaning, "schema": {"type": "integer", "minimum": 0}}
+                for name, meaning in RATE_LIMIT_HEADERS.items()
+            },
+        },
+    }
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "operationId": operation.endpoint,
+        "summary": operation.summary,
+        "responses": _responses(operation),
+    }
+    if operation.parameters:
+        described["parameters"] = list(operation.parameters)
+    if operation.body:
+        described["requestBody"] = {"required": True, "content": _json(operation.body)}
+    return described
+
+
+def _responses(operation: Operation) -> dict[str, Any]:
+    success = {
+        "description": operation.summary,
+        "headers": _rate_limit_headers(),
+        "content": _json(_reference(operation.answer)),
+    }
+    rows: dict[int, list[ErrorRow]] = {}
+    for row in operation.errors:
+        rows.setdefault(row.status, []).append(row)
+    errors = {str(status): _error(status, rows[status]) for status in sorted(rows)}
+    return {str(operation.status): success} | errors
+
+
+def _error(status: int, rows: list[ErrorRow]) -> dict[str, Any]:
+    shapes = [_reference(name) for name in sorted({"ErrorList" if row.listed else "Error" for row in rows})]
+    content = _json(shapes[0] if len(shapes) == 1 else {"anyOf": shapes})
+    content["application/json"]["examples"] = _examples(rows)
+    answer = {"description": rows[0].message, "content": content}
+    # A request whose key is not known has no limit to tell of.
+    return answer if status == 401 else answer | {"headers": _rate_limit_headers()}
+
+
+def _examples(rows: Iterable[ErrorRow]) -> dict[str, Any]:
+    filled = {"field": "<field>", "message": "<field> <rule>"}
+    return {f"example{number}": {"value": row.body(**filled)} for number, row in enumerate(rows, 1)}
+
+
+def _json(schema: Schema) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
+
+
+def _reference(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _rate_limit_headers() -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in RATE_LIMIT_HEADERS}

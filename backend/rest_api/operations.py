@@ -1,0 +1,230 @@
+"""The operations of the REST API as data, from the definitions that validate requests: what the OpenAPI
+document and its page are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from backend.domain.field_rules import Flag, Rule, Schema, Word
+from backend.domain.link_input import CREATE_OPTIONAL, CREATE_REQUIRED, OPTIONAL, UPDATE_FIELDS
+from backend.domain.links import CreatedBy
+from backend.json_api import error_table
+from backend.json_api.error_table import ErrorRow
+from backend.rest_api import idempotency_key
+from backend.rest_api.find_links import DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One method of one path; `endpoint` is its route, `answer` the name of its answer's schema."""
+
+    endpoint: str
+    method: str
+    path: str
+    summary: str
+    status: int
+    answer: str
+    errors: tuple[ErrorRow, ...]
+    body: Schema | None = None
+    parameters: tuple[Schema, ...] = ()
+
+
+def _fields(rules: Mapping[str, Rule[Any]], required: Mapping[str, Rule[Any]]) -> Schema:
+    """A body of exactly these fields; an optional one may be null, and those of text empty."""
+    properties = {
+        name: rule.schema() if name in required or name not in OPTIONAL else _clearable(rule.schema())
+        for name, rule in rules.items()
+    }
+    kept = {"required": list(required)} if required else {}
+    return {"type": "object", "properties": properties, "additionalProperties": False} | kept
+
+
+def _clearable(schema: Schema) -> Schema:
+    empty: list[Schema] = [{"type": "null"}]
+    if schema["type"] != "integer":
+        empty.append({"type": "string", "maxLength": 0})
+    return {"anyOf": [schema, *empty]}
+
+
+def _query(name: str, schema: Schema, meaning: str) -> Schema:
+    return {"name": name, "in": "query", "required": False, "description": meaning, "schema": schema}
+
+
+_LINK_ID: Schema = {
+    "name": "linkId",
+    "in": "path",
+    "required": True,
+    "description": "The link's id.",
+    "schema": {"type": "string", "format": "uuid"},
+}
+_IDEMPOTENCY_KEY: Schema = {
+    "name": idempotency_key.HEADER,
+    "in": "header",
+    "required": False,
+    "description": "A name of yours for this request. Sent again with the same body within 24 hours, it gets "
+    "the first answer and makes no second link.",
+    "schema": {"type": "string", "pattern": f"^{idempotency_key.PATTERN}$"},
+}
+_PAGE_PARAMETERS = (
+    _query("page", {"type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": 1}, "Page, from 1."),
+    _query(
+        "size",
+        {"type": "integer", "minimum": 1, "maximum": MAX_PAGE_SIZE, "default": DEFAULT_PAGE_SIZE},
+        "Links on a page.",
+    ),
+    _query(
+        "createdBy",
+        Word(CreatedBy).schema(),
+        "Only links made with this kind of key; without it, all of the organization.",
+    ),
+)
+_SHORT_URL: Schema = {"type": "string", "description": "The complete short URL, with its protocol."}
+_REFERENCE: Schema = {
+    "type": "object",
+    "description": "At least one of the two; linkId wins.",
+    "properties": {
+        "shortUrl": {"type": ["string", "null"], "description": _SHORT_URL["description"]},
+        "linkId": {"type": ["string", "null"], "description": "The link's id."},
+    },
+}
+
+_BODY_ERRORS = (
+    error_table.BODY_NOT_AN_OBJECT,
+    error_table.FIELD_INVALID,
+    error_table.BODY_TOO_SLOW,
+    error_table.BODY_TOO_LARGE,
+    error_table.MEDIA_TYPE_WRONG,
+)
+_EVERYWHERE = (
+    error_table.RATE_LIMIT_EXCEEDED,
+    error_table.SERVER_FAULT,
+    error_table.STORAGE_UNREACHABLE,
+)
+_KEY_ERRORS = (error_table.KEY_MISSING, error_table.KEY_INVALID)
+_REFERENCE_ERRORS = (error_table.LINK_DETAILS_EMPTY, error_table.LINK_DETAILS_UNKNOWN)
+
+OPERATIONS = (
+    Operation(
+        "create_link",
+        "post",
+        "/create-link",
+        "Create a link",
+        201,
+        "Created",
+        (
+            error_table.FIELD_MISSING,
+            error_table.DOMAIN_NOT_CONFIGURED,
+            error_table.PATH_TAKEN,
+            error_table.IDEMPOTENCY_KEY_REUSED,
+            *_BODY_ERRORS,
+            error_table.KEY_MISSING,
+            error_table.KEY_INVALID_FOR_CREATE,
+            *_EVERYWHERE,
+        ),
+        body=_fields(CREATE_REQUIRED | CREATE_OPTIONAL, CREATE_REQUIRED),
+        parameters=(_IDEMPOTENCY_KEY,),
+    ),
+    Operation(
+        "update_link",
+        "patch",
+        "/update-link/{linkId}",
+        "Change fields of a link",
+        200,
+        "Changed",
+        (
+            error_table.LINK_ID_INVALID,
+            *_BODY_ERRORS,
+            *_KEY_ERRORS,
+            error_table.LINK_NOT_FOUND,
+            *_EVERYWHERE,
+        ),
+        body=_fields(UPDATE_FIELDS, {}),
+        parameters=(_LINK_ID,),
+    ),
+    Operation(
+        "change_status",
+        "patch",
+        "/links/change-status/{linkId}",
+        "Enable or disable a link",
+        200,
+        "Changed",
+        (
+            error_table.LINK_ID_INVALID,
+            error_table.FIELD_MISSING,
+            *_BODY_ERRORS,
+            *_KEY_ERRORS,
+            error_table.LINK_NOT_FOUND,
+            *_EVERYWHERE,
+        ),
+        body={
+            "type": "object",
+            "required": ["is_enabled"],
+            "properties": {"is_enabled": Flag().schema()},
+        },
+        parameters=(_LINK_ID,),
+    ),
+    Operation(
+        "links_info",
+        "post",
+        "/links/info",
+        "Get a link by its short URL",
+        200,
+        "Link",
+        (
+            error_table.SHORT_URL_EMPTY,
+            error_table.SHORT_URL_UNKNOWN,
+            *_BODY_ERRORS,
+            *_KEY_ERRORS,
+            *_EVERYWHERE,
+        ),
+        body={
+            "type": "object",
+            "required": ["shortUrl"],
+            "properties": {"shortUrl": _SHORT_URL | {"minLength": 1}},
+        },
+    ),
+    Operation(
+        "links_page",
+        "get",
+        "/links/page",
+        "List the organization's links, newest first",
+        200,
+        "LinkPage",
+        (
+            error_table.PAGE_SIZE_INVALID,
+            error_table.PAGE_INVALID,
+            error_table.CREATED_BY_INVALID,
+            *_KEY_ERRORS,
+            *_EVERYWHERE,
+        ),
+        parameters=_PAGE_PARAMETERS,
+    ),
+    Operation(
+        "click_analytics",
+        "post",
+        "/analytics",
+        "Count a link's clicks",
+        200,
+        "ClickAnalytics",
+        (*_REFERENCE_ERRORS, *_BODY_ERRORS, *_KEY_ERRORS, *_EVERYWHERE),
+        body=_REFERENCE,
+    ),
+    Operation(
+        "install_analytics",
+        "post",
+        "/install-analytics",
+        "Count the installs that a link led to",
+        200,
+        "InstallAnalytics",
+        (
+            *_REFERENCE_ERRORS,
+            *_BODY_ERRORS,
+            *_KEY_ERRORS,
+            error_table.SUBSCRIPTION_NEEDED,
+            *_EVERYWHERE,
+        ),
+        body=_REFERENCE,
+    ),
+)

@@ -1,0 +1,101 @@
+"""The OpenAPI document, and the service held against it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import httpx
+
+from backend.app import Service
+from tests.api.links import API
+from tests.service_process import service_process
+
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "negative_data_rejection",
+    "ignored_auth",
+    "unsupported_method",
+)
+
+
+async def test_every_route_is_documented(client: httpx.AsyncClient, service: Service) -> None:
+    """The document has every route of the REST API with its method, and no others."""
+    document = (await client.get(f"{API}/openapi.json")).json()
+    described = {
+        (operation["operationId"], method.upper())
+        for methods in document["paths"].values()
+        for method, operation in methods.items()
+    }
+    routes = {
+        (rule.endpoint.removeprefix("rest."), method)
+        for rule in service.api.url_map.iter_rules()
+        if rule.endpoint.startswith("rest.")
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    assert document["openapi"].startswith("3.1")
+    assert described == routes
+
+
+class Resources(HTMLParser):
+    """Collects what a page loads from elsewhere, and its scripts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.headings: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note scripts and addresses."""
+        self.found += ["script"] if tag == "script" else []
+        self.found += [value for name, value in attrs if name == "src" and value]
+        self.headings += [value for name, value in attrs if tag == "section" and name == "id" and value]
+
+
+async def test_the_page(client: httpx.AsyncClient) -> None:
+    """The page shows every operation, loads nothing and runs nothing."""
+    answer = await client.get(f"{API}/docs")
+    page = Resources()
+    page.feed(answer.text)
+    document = (await client.get(f"{API}/openapi.json")).json()
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert page.found == []
+    assert set(page.headings) == {
+        operation["operationId"] for methods in document["paths"].values() for operation in methods.values()
+    }
+
+
+def test_schemathesis(tmp_path: Path) -> None:
+    """Whatever is sent as the document allows, or against it, gets an answer that the document has."""
+    with service_process(tmp_path / "data", WAYLINK_RATE_LIMIT="1000000") as service:
+        org_id = service.command("organization", "create", "Acme")["id"]
+        key = service.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
+        service.command("subscription", "set", "--org", org_id, "--until", "2999-12-31")
+        run = subprocess.run(
+            [
+                Path(sys.executable).with_name("schemathesis"),
+                "run",
+                f"{service.base_url}{API}/openapi.json",
+                f"--header=API-KEY: {key}",
+                f"--checks={','.join(CHECKS)}",
+                "--phases=examples,coverage,fuzzing",
+                "--max-examples=10",
+                "--seed=20",
+                "--generation-database=none",
+                "--no-color",
+                "--continue-on-failure",
+            ],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert run.returncode == 0, run.stdout[-20_000:]
+    assert "7 selected / 7 total" in run.stdout

@@ -1,0 +1,102 @@
+"""What holds over every route, whichever they are: read from the service's own list of routes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.app import Service, utc_now
+from backend.storage.mongo import Database
+from backend.storage.organizations import set_subscription
+from tests.api.links import API, create, info
+from tests.conftest import OrganizationFactory
+from tests.organizations import TestOrganization
+
+REST = f"{API}/"
+# Routes that need no key, each with the reason.
+OPEN_TO_ALL = {
+    f"{API}/openapi.json": "the description of the API",
+    f"{API}/docs": "the description of the API, as a page",
+}
+
+
+def rest_calls(service: Service, link_id: str) -> Iterator[tuple[str, str]]:
+    """Every method and path of the REST API, with this id where a path has one."""
+    for rule in service.api.url_map.iter_rules():
+        if rule.rule.startswith(REST):
+            for method in sorted((rule.methods or set()) - {"OPTIONS"}):
+                yield method, rule.rule.replace("<link_text>", link_id)
+
+
+async def test_every_route_asks_for_a_key(client: httpx.AsyncClient, service: Service) -> None:
+    """No route of the REST API answers without a key but those listed here."""
+    calls = list(rest_calls(service, str(uuid.uuid4())))
+    assert len(calls) >= 9
+    for method, path in calls:
+        status = (await client.request(method, path, json={})).status_code
+        assert status == (200 if path in OPEN_TO_ALL else 401), f"{method} {path}"
+
+
+async def test_every_route_counts_against_the_rate_limit(
+    client: httpx.AsyncClient, service: Service, organization: TestOrganization
+) -> None:
+    """Each answer to a key, whatever its status, takes one from the key's limit and says so."""
+    left = []
+    for method, path in rest_calls(service, str(uuid.uuid4())):
+        if path not in OPEN_TO_ALL:
+            answer = await client.request(method, path, json={}, headers=organization.headers)
+            left.append(int(answer.headers["RateLimit-Remaining"]))
+    assert left == list(range(left[0], left[0] - len(left), -1))
+
+
+async def test_no_route_answers_for_another_organization_s_link(
+    client: httpx.AsyncClient, service: Service, make_organization: OrganizationFactory, database: Database
+) -> None:
+    """With another's link id, short URL and domain no route succeeds, tells or changes anything."""
+    one, other = await make_organization(), await make_organization()
+    await set_subscription(database, one.id, utc_now().replace(year=2999))
+    short_url = await create(client, other, link_name="their secret", custom_data={"secret": 1})
+    link = await info(client, other, short_url)
+    body: dict[str, Any] = {
+        "linkId": link["id"],
+        "shortUrl": short_url,
+        "domain": other.domain,
+        "destination_url": "https://evil.example",
+        "link_name": "mine",
+        "is_enabled": False,
+    }
+    fields = {"/create-link": ("domain", "destination_url", "link_name"), "/update-link/": ("link_name",)}
+    for method, path in rest_calls(service, link["id"]):
+        if path in OPEN_TO_ALL:
+            continue
+        names = next((names for start, names in fields.items() if path.startswith(API + start)), tuple(body))
+        answer = await client.request(
+            method, path, json={name: body[name] for name in names}, headers=one.headers
+        )
+        if path == f"{API}/links/page":
+            assert method == "HEAD" or answer.json()["links"] == []
+            continue
+        assert answer.status_code in {400, 404}, f"{method} {path}"
+        assert "secret" not in answer.text
+        assert link["id"] not in answer.text
+    assert await info(client, other, short_url) == link
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/links", "/create-link/", "//create-link", "/update-link"])
+async def test_an_unknown_path(client: httpx.AsyncClient, path: str) -> None:
+    """A path that is none is answered in shape A, with or without a key."""
+    answer = await client.post(f"{API}{path}", json={})
+    assert (answer.status_code, answer.json()["code"]) == (404, 404)
+    assert answer.headers["Content-Type"] == "application/json"
+
+
+async def test_a_wrong_method(client: httpx.AsyncClient, service: Service) -> None:
+    """A method that a path does not have is answered in shape A, with the methods that it has."""
+    for path in {path for _, path in rest_calls(service, str(uuid.uuid4()))}:
+        answer = await client.request("DELETE", path)
+        assert (answer.status_code, answer.json()["code"]) == (405, 405)
+        assert answer.headers["Allow"]
