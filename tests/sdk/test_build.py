@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
 import json
 from pathlib import Path
 
@@ -52,6 +54,12 @@ def test_nothing_of_the_stock_runtime_is_left(target: str) -> None:
 def test_the_script_stays_in_its_budget() -> None:
     """The script tag's file takes at most 4 KiB of a visitor's connection, gzipped."""
     assert len(gzip.compress((DIST / "waylink.js").read_bytes(), 9, mtime=0)) <= 4096
+
+
+def test_the_readme_names_the_scripts_hash() -> None:
+    """The script tag in the package's README carries the hash of the very file beside it."""
+    digest = base64.b64encode(hashlib.sha384((DIST / "waylink.js").read_bytes()).digest()).decode()
+    assert f'integrity="sha384-{digest}"' in (DIST / "README.md").read_text()
 
 
 def test_output_that_needs_the_stock_runtime_is_refused(tmp_path: Path) -> None:
