@@ -141,6 +141,8 @@ class EmbeddedMongoDB:
             "--oplogSize", "200",
             "--wiredTigerCacheSizeGB", "0.5",
             "--nounixsocket",
+            # What a killed process had begun locks its documents this long; ours take milliseconds.
+            "--setParameter", "transactionLifetimeLimitSeconds=5",
         ]  # fmt: skip
 
     def _stop(self) -> None:

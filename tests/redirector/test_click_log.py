@@ -1,0 +1,65 @@
+"""The click log and its shipping: each record once, whoever ships it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from backend.app import utc_now
+from backend.domain.clicks import client_fragment, parse_record, record_line
+from backend.domain.client import Client, ClientKind, Platform
+from backend.domain.destination import Outcome
+from backend.redirector.click_log import create_log, take_over_logs
+from backend.redirector.shipper import Shipper
+from backend.storage.click_counts import count_window
+from backend.storage.click_logs import AlreadyShipped
+from backend.storage.clicks import ship_clicks
+from backend.storage.mongo import Database
+from tests.conftest import MovableClock
+from tests.redirector.conftest import LinkFactory
+
+
+def line_of(link_id: str) -> bytes:
+    """A counted click on a link."""
+    client = client_fragment(Client(ClientKind.BROWSER, Platform.DESKTOP))
+    return record_line(
+        "org",
+        link_id,
+        client,
+        at=utc_now(),
+        outcome=Outcome.WEB,
+        reason=None,
+        country="DE",
+        referrer_host=None,
+    )
+
+
+async def test_a_batch_shipped_twice_counts_once(
+    database: Database, make_link: LinkFactory, clock: MovableClock
+) -> None:
+    """The second time, nothing changes, and the shipper learns how far the log has been moved."""
+    link = await make_link()
+    clicks = [parse_record(f"log{link.id}-0", line_of(link.id))]
+    await ship_clicks(database, f"log{link.id}", 0, 100, clicks)
+    with pytest.raises(AlreadyShipped) as refused:
+        await ship_clicks(database, f"log{link.id}", 0, 100, clicks)
+    assert refused.value.position == 100
+    assert (await count_window(database, link.id, clock())).total == 1
+
+
+async def test_a_log_left_behind_is_taken_over(
+    database: Database, make_link: LinkFactory, clock: MovableClock, tmp_path: Path
+) -> None:
+    """What a process that ended left on disk is counted once, its unfinished last line left out."""
+    link = await make_link()
+    log = create_log(tmp_path)
+    for _ in range(3):
+        log.append(line_of(link.id))
+    log.append(line_of(link.id)[:20])
+    assert take_over_logs(tmp_path) == []  # its owner still runs
+    log.close()
+    for _ in range(2):
+        await Shipper(database, tmp_path).stop()
+    assert (await count_window(database, link.id, clock())).total == 3
+    assert take_over_logs(tmp_path) == []  # nothing is left on disk
