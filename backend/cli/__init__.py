@@ -7,6 +7,7 @@ import click
 from backend.cli.app import app
 from backend.cli.doctor import doctor
 from backend.cli.domain import domain
+from backend.cli.import_links import import_links
 from backend.cli.key import key
 from backend.cli.organization import organization
 from backend.cli.origin import origin
@@ -34,6 +35,7 @@ for _command in (
     app,
     origin,
     subscription,
+    import_links,
     report,
     privacy,
     doctor,

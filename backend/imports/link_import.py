@@ -1,0 +1,107 @@
+"""Makes the links of CSV rows. Each row has an id of its own, made from the row: a link is made once,
+however often and however far the import is run."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import uuid
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from backend.domain.errors import InvalidField, RequestError
+from backend.domain.link_input import GENERATED_PATH_LENGTH, PATH_ALPHABET, NewLink
+from backend.domain.links import CreatedBy
+from backend.imports.link_csv import Row
+from backend.storage.domains import list_domains
+from backend.storage.links import PathTaken, find_link, insert_link, leads_to, resolve_link
+from backend.storage.mongo import Database
+
+_NAMESPACE = uuid.UUID("6f8a4f0e-6d0c-5d55-9c5b-8d9f5b0f5c11")
+# So many rows wait for the database at the same time.
+_AT_ONCE = 32
+_GENERATED_TRIES = 10
+
+
+class Outcome(StrEnum):
+    """What became of a row."""
+
+    CREATED = "created"
+    ALREADY_THERE = "already_there"
+    REFUSED = "refused"
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """How many rows had which outcome, and the refused ones with their reasons, in the file's order."""
+
+    counts: Counter[Outcome] = field(default_factory=Counter)
+    refused: list[tuple[Row, str]] = field(default_factory=list)
+
+
+class LinkImport:
+    """Imports rows for one organization. A dry run checks everything and stores nothing."""
+
+    def __init__(self, database: Database, org_id: str, now: datetime, *, dry_run: bool) -> None:
+        self._database = database
+        self._org_id = org_id
+        self._now = now
+        self._dry_run = dry_run
+        self._domains: set[str] = set()
+
+    async def run(self, rows: Sequence[Row], advance: Callable[[int], object]) -> ImportReport:
+        """Import the rows; `advance` is told how many more are done."""
+        self._domains = set(await list_domains(self._database, self._org_id))
+        report = ImportReport()
+        for start in range(0, len(rows), _AT_ONCE):
+            batch = rows[start : start + _AT_ONCE]
+            outcomes = await asyncio.gather(*(self._import(row) for row in batch))
+            for row, (outcome, reason) in zip(batch, outcomes, strict=True):
+                report.counts[outcome] += 1
+                if outcome is Outcome.REFUSED:
+                    report.refused.append((row, reason))
+            advance(len(batch))
+        return report
+
+    async def _import(self, row: Row) -> tuple[Outcome, str]:
+        link_id = str(uuid.uuid5(_NAMESPACE, f"{self._org_id}\n{row.text}"))
+        try:
+            if await find_link(self._database, link_id, self._org_id):
+                return Outcome.ALREADY_THERE, ""
+            new = row.parse()
+            await self._check(new)
+            if not self._dry_run:
+                await self._store(new, link_id)
+        except RequestError as error:
+            return Outcome.REFUSED, str(error)
+        return Outcome.CREATED, ""
+
+    async def _check(self, new: NewLink) -> None:
+        path = new.selected_path
+        if new.domain not in self._domains:
+            raise InvalidField("domain", "is not configured for the organization")
+        if path and await leads_to(self._database, new.fields["destination_url"], new.domain, path):
+            raise InvalidField("destination_url", "must not lead back to the link's own short URL")
+        if path and await resolve_link(self._database, new.domain, path):
+            raise InvalidField("selected_path", "is already in use on this domain")
+
+    async def _store(self, new: NewLink, link_id: str) -> None:
+        for _ in range(1 if new.selected_path else _GENERATED_TRIES):
+            path = new.selected_path or _generated_path()
+            link = new.to_link(
+                path, link_id=link_id, org_id=self._org_id, created_by=CreatedBy.REST, now=self._now
+            )
+            try:
+                return await insert_link(self._database, link)
+            except PathTaken:
+                # Another import of the same file may have stored this very row a moment ago.
+                if await find_link(self._database, link_id, self._org_id):
+                    return None
+        raise InvalidField("selected_path", "is already in use on this domain")
+
+
+def _generated_path() -> str:
+    return "".join(secrets.choice(PATH_ALPHABET) for _ in range(GENERATED_PATH_LENGTH))
