@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -41,7 +42,7 @@ async def import_csv(
     await get_organization(database, org_id)
     rows = _rows(file)
     links = LinkImport(database, org_id, utc_now(), dry_run=dry_run)
-    with click.progressbar(range(len(rows)), label="Importing", file=click.get_text_stream("stderr")) as bar:
+    with click.progressbar(length=len(rows), label="Importing", file=sys.stderr) as bar:
         report = await links.run(rows, bar.update)
     return _result(report, dry_run, report_file or file.with_suffix(".refused.csv"))
 
