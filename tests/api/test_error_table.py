@@ -1,0 +1,215 @@
+"""Every row of the error table, provoked: by a walk over the table, so that no row is left out."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from backend.app import Service, create_app
+from backend.json_api import error_table
+from backend.json_api.error_table import ErrorRow
+from backend.settings import Settings
+from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from tests.api.links import API, create, link_body
+from tests.organizations import TestOrganization, create_test_organization
+
+ROWS = {name: row for name, row in vars(error_table).items() if isinstance(row, ErrorRow)}
+UPDATE = f"/update-link/{uuid.UUID(int=7)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """An organization that calls the API."""
+
+    client: httpx.AsyncClient
+    organization: TestOrganization
+
+    async def call(
+        self, method: str, path: str, body: object = None, headers: dict[str, str] | None = None
+    ) -> httpx.Response:
+        """A call with the organization's key, unless `headers` has another."""
+        all_headers = self.organization.headers | (headers or {})
+        return await self.client.request(method, API + path, json=body, headers=all_headers)
+
+    async def create(self, headers: dict[str, str] | None = None, **fields: object) -> httpx.Response:
+        """A create-link call."""
+        return await self.call("POST", "/create-link", link_body(self.organization, **fields), headers)
+
+
+Provocation = Callable[[Caller], Awaitable[httpx.Response]]
+
+
+def calling(
+    method: str, path: str, body: object = None, headers: dict[str, str] | None = None
+) -> Provocation:
+    """Provokes by one call."""
+    return lambda caller: caller.call(method, path, body, headers)
+
+
+async def path_taken(caller: Caller) -> httpx.Response:
+    """Two links at one path."""
+    await create(caller.client, caller.organization, selected_path="a")
+    return await caller.create(selected_path="a")
+
+
+async def key_reused(caller: Caller) -> httpx.Response:
+    """One Idempotency-Key for two bodies."""
+    await caller.create({"Idempotency-Key": "k"})
+    return await caller.create({"Idempotency-Key": "k"}, link_name="B")
+
+
+async def without_key(caller: Caller) -> httpx.Response:
+    """A call without a key."""
+    return await caller.client.get(f"{API}/links/page")
+
+
+async def wrong_media_type(caller: Caller) -> httpx.Response:
+    """A body that is said to be XML."""
+    return await caller.call("POST", "/analytics", {}, {"Content-Type": "application/xml"})
+
+
+BY_A_CALL: dict[str, Provocation] = {
+    "LINK_ID_INVALID": calling("PATCH", "/update-link/1", {}),
+    "FIELD_MISSING": calling("PATCH", f"/links/change-status/{uuid.UUID(int=7)}", {}),
+    "SHORT_URL_EMPTY": calling("POST", "/links/info", {}),
+    "LINK_DETAILS_EMPTY": calling("POST", "/install-analytics", {}),
+    "LINK_DETAILS_UNKNOWN": calling("POST", "/analytics", {"linkId": "x"}),
+    "SHORT_URL_UNKNOWN": calling("POST", "/links/info", {"shortUrl": "https://x.example/y"}),
+    "PAGE_SIZE_INVALID": calling("GET", "/links/page?size=101"),
+    "KEY_MISSING": without_key,
+    "KEY_INVALID": calling("GET", "/links/page", headers={"API-KEY": "c_api_x"}),
+    "KEY_INVALID_FOR_CREATE": calling("POST", "/create-link", {}, {"API-KEY": "c_api_x"}),
+    "SUBSCRIPTION_NEEDED": calling("POST", "/install-analytics", {"linkId": "x"}),
+    "LINK_NOT_FOUND": calling("PATCH", UPDATE, {}),
+    "FIELD_INVALID": calling("PATCH", UPDATE, {"link_name": 1}),
+    "PATH_TAKEN": path_taken,
+    "DOMAIN_NOT_CONFIGURED": lambda caller: caller.create(domain="x.example"),
+    "BODY_NOT_AN_OBJECT": calling("POST", "/analytics", []),
+    "IDEMPOTENCY_KEY_REUSED": key_reused,
+    "PAGE_INVALID": calling("GET", "/links/page?page=0"),
+    "CREATED_BY_INVALID": calling("GET", "/links/page?createdBy=x"),
+    "PATH_UNKNOWN": calling("GET", "/nothing"),
+    "METHOD_NOT_ALLOWED": calling("DELETE", "/links/page"),
+    "BODY_TOO_LARGE": calling("POST", "/analytics", {"linkId": "x" * 65536}),
+    "MEDIA_TYPE_WRONG": wrong_media_type,
+}
+DETAILS = {
+    "FIELD_MISSING": {"field": "is_enabled"},
+    "FIELD_INVALID": {"message": "link_name must be a string"},
+    "BODY_TOO_LARGE": {"message": "65536"},
+}
+BY_A_FAULT = {"RATE_LIMIT_EXCEEDED", "BODY_TOO_SLOW", "SERVER_FAULT", "STORAGE_UNREACHABLE"}
+
+
+def test_no_row_is_left_out() -> None:
+    """Each row of the table is provoked below."""
+    assert set(ROWS) == set(BY_A_CALL) | BY_A_FAULT
+
+
+@pytest.mark.parametrize("name", BY_A_CALL)
+async def test_a_row(client: httpx.AsyncClient, organization: TestOrganization, name: str) -> None:
+    """The answer has the row's status, and the row's body to the letter."""
+    answer = await BY_A_CALL[name](Caller(client, organization))
+    row = ROWS[name]
+    assert (answer.status_code, answer.json()) == (row.status, row.body(**DETAILS.get(name, {})))
+
+
+@asynccontextmanager
+async def serving(settings: Settings) -> AsyncIterator[tuple[Service, httpx.AsyncClient]]:
+    """A service of a test's own, and a client of it."""
+    service = create_app(settings)
+    await service.startup()
+    transport = httpx.ASGITransport(app=service)
+    try:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            yield service, client
+    finally:
+        await service.shutdown()
+
+
+async def test_the_rate_limit(settings: Settings, organization: TestOrganization, tmp_path: Path) -> None:
+    """The row of a key that is used up."""
+    async with serving(replace(settings, rate_limit=1, data_dir=tmp_path)) as (_, client):
+        await client.get(f"{API}/links/page", headers=organization.headers)
+        answer = await client.get(f"{API}/links/page", headers=organization.headers)
+    assert (answer.status_code, answer.json()) == (429, error_table.RATE_LIMIT_EXCEEDED.body())
+
+
+async def test_a_slow_body(settings: Settings, organization: TestOrganization, tmp_path: Path) -> None:
+    """The row of a body that does not come to its end."""
+    async with serving(replace(settings, data_dir=tmp_path)) as (service, _):
+        service.api.config["BODY_TIMEOUT"] = 0.1
+        assert await status_of_unfinished_post(service, f"{API}/analytics", organization) == 408
+
+
+async def status_of_unfinished_post(service: Service, path: str, organization: TestOrganization) -> int:
+    """The status of a POST whose body stops after its first byte; httpx would wait for all of it."""
+    pieces = asyncio.Queue[dict[str, object]]()
+    pieces.put_nowait({"type": "http.request", "body": b"{", "more_body": True})
+    status = asyncio.get_running_loop().create_future()
+
+    async def send(message: dict[str, object]) -> None:
+        if message["type"] == "http.response.start":
+            status.set_result(message["status"])
+
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"host", b"localhost"), (b"api-key", organization.rest_key.encode())],
+        "client": ("127.0.0.1", 1),
+        "server": ("localhost", 80),
+        "extensions": {},
+    }
+    answering = asyncio.create_task(service(scope, pieces.get, send))
+    try:
+        return int(await asyncio.wait_for(status, timeout=20))
+    finally:
+        pieces.put_nowait({"type": "http.disconnect"})
+        await answering
+
+
+async def test_a_fault_shows_no_internals(
+    settings: Settings, organization: TestOrganization, tmp_path: Path
+) -> None:
+    """The row of a fault of ours: a stored link that can't be read, told without its reason."""
+    async with serving(replace(settings, data_dir=tmp_path)) as (service, client):
+        await create(client, organization)
+        await service.resources.database["links"].update_one(
+            {"org_id": organization.id}, {"$set": {"ios_behavior": "broken"}}
+        )
+        answer = await client.get(f"{API}/links/page", headers=organization.headers)
+    assert (answer.status_code, answer.json()) == (500, error_table.SERVER_FAULT.body())
+
+
+async def test_without_storage(tmp_path: Path) -> None:
+    """The row of a MongoDB that can't be reached: 503 with a pause, on each operation that needs it."""
+    async with EmbeddedMongoDB(tmp_path / "mongodb") as server:
+        opened = serving(Settings(mongodb_uri=server.uri, data_dir=tmp_path))
+        service, client = await opened.__aenter__()
+        organization = await create_test_organization(service.resources.database)
+    answers = await asyncio.gather(
+        *(
+            client.request(method, API + path, json=body, headers=organization.headers)
+            for method, path, body in (
+                ("GET", "/links/page", None),
+                ("POST", "/create-link", link_body(organization)),
+                ("PATCH", UPDATE, {"link_name": "x"}),
+            )
+        )
+    )
+    await opened.__aexit__(None, None, None)
+    for answer in answers:
+        assert (answer.status_code, answer.json()) == (503, error_table.STORAGE_UNREACHABLE.body())
+        assert int(answer.headers["Retry-After"]) > 0
