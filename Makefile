@@ -44,6 +44,7 @@ sdk: setup ## Build sdk_dist/ from sdk_src/
 bench: setup ## Measure the service and the browser SDK on this machine
 	@$(BIN)/python -m benchmarks.ingest
 	@$(BIN)/python -m benchmarks.sdk
+	@$(BIN)/python -m benchmarks.analytics
 
 lock: setup ## Renew requirements.lock from pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

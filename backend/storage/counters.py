@@ -30,10 +30,11 @@ async def add_moments(
     """Count what happened, within the caller's transaction: all of it or, if that fails, nothing."""
     increments: dict[tuple[str, str, str], Counter[str]] = {}
     latest: dict[tuple[str, str, str], datetime] = {}
-    for org_id, link_id, at in moments:
+    seconds = Counter((org_id, link_id, at.replace(microsecond=0)) for org_id, link_id, at in moments)
+    for (org_id, link_id, at), count in seconds.items():
         for bucket, part in bucket_parts(at).items():
             key = (org_id, link_id, bucket)
-            increments.setdefault(key, Counter())[part] += 1
+            increments.setdefault(key, Counter())[part] += count
             latest[key] = max(at, latest.get(key, at))
     # Always in the same order, so that two transactions can't wait for each other.
     updates = [_increment(*key, increments[key], latest[key]) for key in sorted(increments)]
