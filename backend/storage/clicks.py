@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import fields
 
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
@@ -14,6 +14,7 @@ from backend.storage.click_logs import AlreadyShipped, advance, shipped_position
 from backend.storage.mongo import Database, Document, Session, in_transaction
 
 NAME = "clicks"
+_FACTS = [item.name for item in fields(Click) if item.name != "id"]
 INDEXES = [IndexModel([("link_id", 1), ("counted", 1), ("at", 1)])]
 
 
@@ -38,5 +39,6 @@ async def ship_clicks(database: Database, log_id: str, start: int, end: int, cli
 
 
 def _to_document(click: Click) -> Document:
-    known = {name: value for name, value in asdict(click).items() if value is not None}
-    return {"_id": known.pop("id"), **known}
+    # Not asdict: it copies deeply, which took longer than all else that is done for a click.
+    facts = {name: value for name in _FACTS if (value := getattr(click, name)) is not None}
+    return {"_id": click.id, **facts}
