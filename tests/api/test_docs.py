@@ -1,0 +1,50 @@
+"""docs/rest-api.md: the lines in it work."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+from tests.service_process import service_process
+
+PAGE = Path(__file__).parents[2] / "docs" / "rest-api.md"
+
+
+def curl_blocks() -> list[str]:
+    """The shell blocks of the page that call the service."""
+    blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    return [block for block in blocks if "curl" in block]
+
+
+def test_every_curl_line_works(tmp_path: Path) -> None:
+    """Pasted one after the other into a shell, each line of the page is answered with success."""
+    blocks = curl_blocks()
+    with service_process(tmp_path / "data") as service:
+        org_id = service.command("organization", "create", "Acme")["id"]
+        service.command("domain", "add", "go.shop.example", "--org", org_id)
+        service.command("subscription", "set", "--org", org_id, "--until", "2999-12-31")
+        keys = {
+            kind: service.command("key", "create", "--org", org_id, "--kind", kind)["key"]
+            for kind in ("rest", "mobile")
+        }
+        # Each block's status goes to its own line; curl's --fail ends the shell at the first that is refused.
+        script = "set -e\n" + "\necho\n".join(block.replace("curl -s", "curl -sS --fail") for block in blocks)
+        done = subprocess.run(
+            ["bash", "-c", script],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=service.environment
+            | {
+                "WAYLINK": service.base_url,
+                "KEY": keys["rest"],
+                "MOBILE_KEY": keys["mobile"],
+                "DOMAIN": "go.shop.example",
+            },
+        )
+    assert done.returncode == 0, done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines() if line]
+    assert len(answers) == len(blocks) - 1  # one block only keeps the id
+    assert answers[-1]["link"]["short_url"].endswith("/spring/sale")
