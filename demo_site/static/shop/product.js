@@ -11,6 +11,8 @@ form.addEventListener("submit", (submitted) => {
   window.Waylink?.trackEvent("add_to_cart", { product_id: slug, metadata: { price: Number(price), currency } });
   say(name);
 });
+// Only now does a click do anything.
+form.querySelector("button").disabled = false;
 
 function say(name) {
   const link = document.createElement("a");
