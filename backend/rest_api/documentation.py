@@ -10,6 +10,7 @@ from quart import Blueprint, Response, render_template
 from backend.current import resources
 from backend.rest_api.blueprint import API_ROOT
 from backend.rest_api.openapi import openapi_document
+from backend.rest_api.rule_in_words import rule_in_words
 
 documentation = Blueprint("documentation", __name__, url_prefix=API_ROOT, template_folder="templates")
 
@@ -24,7 +25,9 @@ async def openapi_json() -> dict[str, Any]:
 async def docs_page() -> Response:
     """The document as a page, rendered here: it needs no script, and nothing from another site."""
     document = openapi_document(resources().settings.base_url + API_ROOT)
-    html = await render_template("rest_api_docs.html", document=document, as_json=_pretty)
+    html = await render_template(
+        "rest_api_docs.html", document=document, as_json=_pretty, in_words=rule_in_words
+    )
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return Response(html, mimetype="text/html", headers={"Content-Security-Policy": policy})
 
