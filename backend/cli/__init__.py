@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from backend.cli.app import app
+from backend.cli.archive import export, restore
 from backend.cli.doctor import doctor
 from backend.cli.domain import domain
 from backend.cli.import_links import import_links
@@ -36,6 +37,8 @@ for _command in (
     origin,
     subscription,
     import_links,
+    export,
+    restore,
     report,
     privacy,
     doctor,

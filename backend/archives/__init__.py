@@ -1,0 +1,1 @@
+"""A whole organization as a file of JSON lines, written and read back."""

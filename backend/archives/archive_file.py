@@ -1,0 +1,181 @@
+"""The file of an organization: a header, a line for each document, and at the end what there must be.
+
+Each line is one JSON object. The header names format, version and organization; the last line holds the
+number of documents of each collection and the SHA-256 of everything before it, so that a file that was cut
+off, or changed, is not taken for whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from backend.storage.archive import ARCHIVED, is_owned
+from backend.storage.extended_json import from_json, to_json
+from backend.storage.mongo import Document
+
+FORMAT = "waylink-organization"
+VERSION = 1
+_BY_NAME = {each.name: each for each in ARCHIVED}
+_ORDER = {name: number for number, name in enumerate(_BY_NAME)}
+# A document has 16 MB at most, and its text more.
+_LONGEST_LINE = 100_000_000
+_END = b'{"counts":'
+
+
+class UnreadableArchive(ValueError):
+    """The file can't be restored; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Whose archive it is."""
+
+    org_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document of the file, the collection it belongs to, and the byte after its line."""
+
+    collection: str
+    document: Document
+    end: int
+
+
+@dataclass(slots=True)
+class ArchiveWriter:
+    """Writes an archive line by line."""
+
+    file: BinaryIO
+    counts: Counter[str] = field(default_factory=Counter)
+    digest: Any = field(default_factory=hashlib.sha256)
+
+    def write_header(self, header: Header) -> None:
+        """The first line."""
+        head = {"format": FORMAT, "version": VERSION, "org_id": header.org_id, "name": header.name}
+        self._write(json.dumps(head))
+
+    def write_document(self, collection: str, document: Document) -> None:
+        """The line of a document."""
+        self._write(f'{{"collection":"{collection}","document":{to_json(document)}}}')
+        self.counts[collection] += 1
+
+    def write_end(self) -> None:
+        """The last line."""
+        counts = {name: self.counts[name] for name in _BY_NAME}
+        self._write(json.dumps({"counts": counts, "sha256": self.digest.hexdigest()}))
+
+    def _write(self, line: str) -> None:
+        encoded = line.encode() + b"\n"
+        self.digest.update(encoded)
+        self.file.write(encoded)
+
+
+@contextmanager
+def whole_or_nothing(path: Path) -> Iterator[BinaryIO]:
+    """A file that appears at `path` when the block ends well, on the disk for certain; else what was there
+    stays. Nobody but its owner may read it: it holds personal data."""
+    unfinished = path.with_name(f"{path.name}.unfinished")
+    try:
+        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def read_header(path: Path) -> Header:
+    """The file's first line; raises UnreadableArchive."""
+    with path.open("rb") as file:
+        head = _object(file.readline(_LONGEST_LINE), 1)
+    if head.get("format") != FORMAT:
+        raise UnreadableArchive(f"{path} is not an archive that `waylink export` wrote.")
+    if head.get("version") != VERSION:
+        raise UnreadableArchive(
+            f"{path} has the format version {head.get('version')}; this Waylink reads {VERSION}."
+        )
+    if not isinstance(head.get("org_id"), str) or not head["org_id"]:
+        raise UnreadableArchive(f"{path} does not name its organization.")
+    return Header(head["org_id"], str(head.get("name")))
+
+
+def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:
+    """The documents whose lines begin at the byte `start` or behind it; 0 is the first document."""
+    with path.open("rb") as file:
+        file.seek(start)
+        if start == 0:
+            file.readline(_LONGEST_LINE)
+        for number, line in _lines(file):
+            if line.startswith(_END):
+                return
+            yield Entry(*_owned_document(line, number, header), file.tell())
+
+
+def check_whole(path: Path, header: Header, advance: Callable[[int], object]) -> tuple[Counter[str], str]:
+    """Read the whole file; gives its counts and its SHA-256. Raises UnreadableArchive.
+
+    `advance` is told how many more bytes are read.
+    """
+    digest, counts, last = hashlib.sha256(), Counter[str](), -1
+    with path.open("rb") as file:
+        digest.update(file.readline(_LONGEST_LINE))
+        for number, line in _lines(file):
+            if line.startswith(_END):
+                _check_end(_object(line, number), counts, digest.hexdigest(), file.read(1))
+                digest.update(line)
+                return counts, digest.hexdigest()
+            collection, _ = _owned_document(line, number, header)
+            if _ORDER[collection] < last:
+                raise UnreadableArchive(f"Line {number} is out of order.")
+            last = _ORDER[collection]
+            counts[collection] += 1
+            digest.update(line)
+            advance(len(line))
+    raise UnreadableArchive(f"{path} is cut off: its last line, with the counts, is missing.")
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """What is left of the file, as if it were everything behind the header."""
+    return enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 2)
+
+
+def _check_end(end: dict[str, Any], counts: Counter[str], digest: str, rest: bytes) -> None:
+    if rest:
+        raise UnreadableArchive("There is something behind the line with the counts.")
+    if end.get("counts") != {name: counts[name] for name in _BY_NAME} or end.get("sha256") != digest:
+        raise UnreadableArchive("The file is not as it was written: counts or SHA-256 do not match.")
+    if counts["organizations"] != 1:
+        raise UnreadableArchive("The file does not hold its organization.")
+
+
+def _owned_document(line: bytes, number: int, header: Header) -> tuple[str, Document]:
+    try:
+        found = from_json(line.decode())
+        archived, document = _BY_NAME[found["collection"]], found["document"]
+        owned = is_owned(archived, document, header.org_id)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UnreadableArchive(f"Line {number} is not a document of a collection that is known.") from None
+    if not owned:
+        raise UnreadableArchive(f"Line {number} does not belong to the organization {header.org_id}.")
+    return archived.name, document
+
+
+def _object(line: bytes, number: int) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise UnreadableArchive(f"Line {number} is not a JSON object.")
+    return found

@@ -1,0 +1,46 @@
+"""Writes an organization into a file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from backend.archives.archive_file import ArchiveWriter, Header, whole_or_nothing
+from backend.storage.archive import count_owned, read_owned, snapshot
+from backend.storage.mongo import Database
+from backend.storage.organizations import get_organization
+
+# Told how many documents there are in all, and then each time how many more are written.
+Progress = Callable[[int, int], object]
+_REPORT_EVERY = 500
+
+
+async def export_organization(
+    database: Database, org_id: str, path: Path, progress: Progress, *, in_snapshot: bool = True
+) -> Counter[str]:
+    """Write the organization to `path`; gives the number of documents of each collection.
+
+    `in_snapshot`: everything as it was at one moment, while the service goes on. Raises UnknownOrganization,
+    SnapshotTooOld and OSError; then there is no file, or the one that was there before.
+    """
+    organization = await get_organization(database, org_id)
+    with whole_or_nothing(path) as file:
+        writer = ArchiveWriter(file)
+        writer.write_header(Header(org_id, organization.name))
+        await _write_documents(database, org_id, writer, progress, in_snapshot=in_snapshot)
+        writer.write_end()
+    return writer.counts
+
+
+async def _write_documents(
+    database: Database, org_id: str, writer: ArchiveWriter, progress: Progress, *, in_snapshot: bool
+) -> None:
+    async with snapshot(database, wanted=in_snapshot) as session:
+        total, reported = await count_owned(database, session, org_id), 0
+        async for name, document in read_owned(database, session, org_id):
+            writer.write_document(name, document)
+            if (written := writer.counts.total()) - reported >= _REPORT_EVERY:
+                progress(total, written - reported)
+                reported = written
+        progress(total, writer.counts.total() - reported)

@@ -1,0 +1,68 @@
+"""`waylink export` and `waylink restore`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from backend.archives.archive_file import UnreadableArchive
+from backend.archives.export import export_organization
+from backend.archives.restore import restore_organization
+from backend.cli.command import Result, org_option, stored
+from backend.storage.archive import SnapshotTooOld
+from backend.storage.mongo import Database
+from backend.storage.restores import AlreadyTaken, AnotherRestore
+
+
+@click.command("export")
+@org_option
+@click.option(
+    "-o", "--output", "path", required=True, metavar="FILE",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path), help="File to write.",
+)  # fmt: skip
+@click.option(
+    "--no-snapshot", is_flag=True, help="Read without a snapshot; for long exports, with the service stopped."
+)
+@stored
+async def export(database: Database, org_id: str, path: Path, no_snapshot: bool) -> Result:
+    """Write everything of an organization to FILE, as JSON lines.
+
+    Keys are in it as hashes, so that they go on working where the file is restored. The file holds personal
+    data; only its owner may read it.
+    """
+    with click.progressbar(length=1, label="Exporting", file=sys.stderr) as bar:
+
+        def progress(total: int, more: int) -> None:
+            bar.length = total
+            bar.update(more)
+
+        try:
+            counts = await export_organization(database, org_id, path, progress, in_snapshot=not no_snapshot)
+        except (SnapshotTooOld, OSError) as error:
+            raise click.ClickException(str(error)) from None
+    return {"org_id": org_id, "file": str(path), "documents": counts.total(), **counts}
+
+
+@click.command("restore")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@stored
+async def restore(database: Database, file: Path) -> Result:
+    """Put the organization in FILE, which `waylink export` wrote, into this database.
+
+    Nothing is stored where the file is damaged, or where the database has the organization, or one of its
+    domains, already. Run it again after an interruption: it goes on where it was.
+    """
+    # Everything is read twice: to check it, then to store it.
+    with click.progressbar(length=2 * _size(file), label="Restoring", file=sys.stderr) as bar:
+        try:
+            restored = await restore_organization(database, file, bar.update)
+        except (UnreadableArchive, AlreadyTaken, AnotherRestore) as error:
+            raise click.ClickException(str(error)) from None
+    owner = {"org_id": restored.header.org_id, "name": restored.header.name}
+    return owner | {"resumed": restored.resumed, "documents": restored.counts.total(), **restored.counts}
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size

@@ -1,0 +1,28 @@
+"""Documents as text: MongoDB's canonical Extended JSON, in which every type comes back as it was."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+from bson import json_util
+from bson.json_util import JSONMode, JSONOptions
+
+from backend.storage.mongo import Document
+
+_OPTIONS = JSONOptions(json_mode=JSONMode.CANONICAL, tz_aware=True, tzinfo=UTC)
+
+
+def to_json(document: Document) -> str:
+    """The document on one line; dates, decimals, 64-bit numbers and binary data keep their types."""
+    return json_util.dumps(document, json_options=_OPTIONS, separators=(",", ":"), ensure_ascii=False)
+
+
+def from_json(text: str) -> Document:
+    """The document that `to_json` wrote; raises ValueError where the text is none."""
+    try:
+        document = json_util.loads(text, json_options=_OPTIONS)
+    except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+        raise ValueError(f"is not Extended JSON ({type(error).__name__})") from None
+    if not isinstance(document, dict):
+        raise ValueError("is not a document")
+    return document

@@ -1,0 +1,128 @@
+"""Puts an archive's documents into the database. The `restores` collection says how far that is.
+
+An organization that is being restored has no document in `organizations` until everything else is there: no
+command finds it, and no key works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pymongo.errors import BulkWriteError
+
+from backend.storage import api_keys, domains, organizations
+from backend.storage.mongo import Database, Document, Session, in_transaction
+
+NAME = "restores"
+_DUPLICATE_KEY = 11000
+_WHAT = {
+    domains.NAME: "the domain",
+    organizations.NAME: "an organization with the id",
+    api_keys.NAME: "a key with the id",
+}
+
+
+class AlreadyTaken(ValueError):
+    """What the archive holds is in the database already, as something else."""
+
+    def __init__(self, name: str, document: Document) -> None:
+        what = _WHAT.get(name, f"in {name} a document with the id")
+        super().__init__(
+            f"The database already has {what} {document['_id']}, or what must be as unique as that. "
+            "Restore into a database that does not know this organization."
+        )
+
+
+class AnotherRestore(ValueError):
+    """A restore of the organization from another file has begun and is not finished."""
+
+    def __init__(self, org_id: str) -> None:
+        super().__init__(
+            f"A restore of the organization {org_id} from another file was begun; finish it with that file."
+        )
+
+
+async def begin_restore(database: Database, org_id: str, fingerprint: str) -> int | None:
+    """How many bytes of this very file are in the database for certain; None where the restore begins.
+
+    Raises AlreadyTaken where the organization is there, and AnotherRestore.
+    """
+    if await database[organizations.NAME].find_one({"_id": org_id}, {"_id": 1}):
+        raise AlreadyTaken(organizations.NAME, {"_id": org_id})
+    found = await database[NAME].find_one({"_id": org_id})
+    if found is None:
+        return None
+    if found["fingerprint"] != fingerprint:
+        raise AnotherRestore(org_id)
+    return int(found["position"])
+
+
+async def refuse_taken(database: Database, name: str, documents: Sequence[Document]) -> None:
+    """Raise AlreadyTaken if the collection has any of these documents' ids, or keys that unlock the same."""
+    conditions: list[Document] = [{"_id": {"$in": [document["_id"] for document in documents]}}]
+    if name == api_keys.NAME:
+        conditions.append({"key_hash": {"$in": [document["key_hash"] for document in documents]}})
+    for condition in conditions:
+        found = await database[name].find_one(condition, {"_id": 1})
+        if found:
+            raise AlreadyTaken(name, found)
+
+
+async def insert_history(
+    database: Database,
+    name: str,
+    documents: Sequence[Document],
+    *,
+    org_id: str,
+    fingerprint: str,
+    position: int,
+) -> None:
+    """Store documents and then that the archive is in the database up to `position`; raises AlreadyTaken.
+
+    What an interrupted restore stored of them before is left as it is: it may have changed since.
+    """
+    if documents:
+        await _insert_missing(database, name, documents)
+    await database[NAME].update_one(
+        {"_id": org_id}, {"$set": {"fingerprint": fingerprint, "position": position}}, upsert=True
+    )
+
+
+async def finish_restore(database: Database, org_id: str, setup: Mapping[str, Sequence[Document]]) -> None:
+    """Store what makes the organization work, all of it or nothing; raises AlreadyTaken."""
+
+    async def work(session: Session) -> None:
+        for name, documents in setup.items():
+            await database[name].insert_many(documents, session=session)
+        await database[NAME].delete_one({"_id": org_id}, session=session)
+
+    try:
+        await in_transaction(database, work)
+    except BulkWriteError as error:
+        _raise_taken(error, setup)
+
+
+async def _insert_missing(database: Database, name: str, documents: Sequence[Document]) -> None:
+    try:
+        await database[name].insert_many(documents, ordered=False)
+    except BulkWriteError as error:
+        refused = _refused(error)
+        ids = [document["_id"] for document in refused]
+        known = {found["_id"] async for found in database[name].find({"_id": {"$in": ids}}, {"_id": 1})}
+        for document in refused:
+            if document["_id"] not in known:
+                raise AlreadyTaken(name, document) from None
+
+
+def _refused(error: BulkWriteError) -> list[Document]:
+    """The documents whose ids, or other unique values, are there; any other error is raised again."""
+    errors = (error.details or {}).get("writeErrors", [])
+    if not errors or any(each.get("code") != _DUPLICATE_KEY for each in errors):
+        raise error
+    return [each["op"] for each in errors]
+
+
+def _raise_taken(error: BulkWriteError, setup: Mapping[str, Sequence[Document]]) -> None:
+    document = _refused(error)[0]
+    name = next(name for name, documents in setup.items() if document in documents)
+    raise AlreadyTaken(name, document) from None

@@ -1,0 +1,90 @@
+"""An organization that has something in every collection, put there as the service does it."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import httpx
+
+from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.clicks import Click
+from backend.domain.destination import Outcome
+from backend.domain.installs import Install, Platform
+from backend.storage.apps import set_apps
+from backend.storage.clicks import ship_clicks
+from backend.storage.installs import record_install
+from backend.storage.links import list_links
+from backend.storage.mongo import Database
+from tests.organizations import TestOrganization
+from tests.sdk_batches import Visitor, call, check, conversion
+
+CREATE = "/serviceCore/pa/v1/create-link"
+
+
+async def fill(client: httpx.AsyncClient, database: Database, organization: TestOrganization) -> list[str]:
+    """Give the organization links, visitors and apps; gives the ids of its links."""
+    await _make_links(client, organization)
+    link_ids = [link.id for link in await list_links(database, organization.id, skip=0, limit=9)]
+    await _click(database, organization, link_ids)
+    await _visit(client, organization)
+    install = Install(
+        organization.id, str(uuid.uuid4()), Platform.IOS, link_ids[0], datetime.now(UTC) - timedelta(days=3)
+    )
+    assert await record_install(database, install)
+    apps = Apps(
+        IosApp("A1B2C3D4E5", "com.shop.app", "1234567890"),
+        AndroidApp("com.shop.app", (":".join(["AB"] * 32),)),
+    )
+    await set_apps(database, organization.domain, organization.id, apps)
+    return link_ids
+
+
+async def _make_links(client: httpx.AsyncClient, organization: TestOrganization) -> None:
+    for number in range(3):
+        body = {
+            "domain": organization.domain,
+            "destination_url": f"https://shop.example/{number}",
+            "link_name": "Größe “x”\u2028",
+            "utm_source": "mail",
+            "custom_data": {"small": 1, "large": 2**53 + 1, "exact": 0.1, "date": "2026-01-01", "none": None},
+        }
+        headers = organization.headers | {"Idempotency-Key": f"key-{number}"}
+        assert (await client.post(CREATE, json=body, headers=headers)).status_code == 201
+
+
+async def _click(database: Database, organization: TestOrganization, link_ids: list[str]) -> None:
+    log_id = uuid.uuid4().hex
+    clicks = [
+        Click(
+            id=f"{log_id}/{number}",
+            org_id=organization.id,
+            link_id=link_ids[number % len(link_ids)],
+            at=datetime.now(UTC) - timedelta(hours=number),
+            counted=number % 2 == 0,
+            reason=None if number % 2 == 0 else "crawler",
+            outcome=Outcome.WEB,
+            platform="desktop",
+            system="Linux",
+            browser="Firefox",
+            client_kind="browser",
+            country="DE",
+            referrer_host="shop.example",
+        )
+        for number in range(7)
+    ]
+    await ship_clicks(database, log_id, 0, 700, clicks)
+
+
+async def _visit(client: httpx.AsyncClient, organization: TestOrganization) -> None:
+    visitor = Visitor(client, organization)
+    calls = (
+        check(utm_source="mail"),
+        call("identify", customer_id="ada", name="Ada"),
+        call("lead", event_id="lead-1"),
+        conversion(revenue=1234567.89, transaction_id="order-1"),
+        call("event", name="viewed", metadata={"price": 1.5}),
+    )
+    assert [each["status"] for each in await visitor.results(*calls)] == ["accepted"] * len(calls)
+    refused = await visitor.post(check(), headers={"Origin": "https://elsewhere.example"})
+    assert refused.status_code == 403

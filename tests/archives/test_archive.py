@@ -1,0 +1,283 @@
+"""A whole organization written to a file, and restored elsewhere."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+
+import httpx
+import pytest
+
+import backend.storage
+from backend.archives.archive_file import UnreadableArchive
+from backend.archives.export import export_organization
+from backend.archives.restore import Restored, restore_organization
+from backend.domain.api_keys import hash_key
+from backend.storage import api_keys, links, organizations
+from backend.storage.archive import ARCHIVED, NOT_ARCHIVED
+from backend.storage.conversions import NAME as CONVERSIONS
+from backend.storage.database import create_indexes
+from backend.storage.domains import insert_domain
+from backend.storage.extended_json import from_json, to_json
+from backend.storage.mongo import Database
+from backend.storage.restores import AlreadyTaken, AnotherRestore
+from tests.archives.full_organization import fill
+from tests.conftest import OrganizationFactory
+from tests.organizations import TestOrganization, create_test_organization
+
+
+@pytest.fixture
+async def elsewhere(database: Database) -> AsyncIterator[Database]:
+    """A fresh database."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    fresh = database.client.get_database(name, codec_options=database.codec_options)
+    await create_indexes(fresh)
+    yield fresh
+    await database.client.drop_database(name)
+
+
+@pytest.fixture
+async def full(
+    client: httpx.AsyncClient, database: Database, organization: TestOrganization
+) -> TestOrganization:
+    """An organization with something in every collection."""
+    await fill(client, database, organization)
+    return organization
+
+
+async def export(database: Database, org_id: str, path: Path) -> dict[str, int]:
+    """Write an organization to a file; gives its counts."""
+    reported = []
+    counts = await export_organization(
+        database, org_id, path, lambda total, more: reported.append((total, more))
+    )
+    assert sum(more for _, more in reported) == reported[-1][0] == counts.total()
+    return counts
+
+
+class Interruption:
+    """Ends a restore as Ctrl-C does, once more than this share of the file is stored."""
+
+    def __init__(self, file: Path, share: float) -> None:
+        lines = file.read_bytes().splitlines(keepends=True)
+        checked = sum(map(len, lines[1:-1]))
+        self._limit = checked + share * (checked + len(lines[0]))
+        self._done = 0
+
+    def __call__(self, more: int) -> None:
+        self._done += more
+        if self._done > self._limit:
+            raise KeyboardInterrupt
+
+
+async def restore(database: Database, path: Path) -> Restored:
+    """Restore a file; every byte of it is told of."""
+    done: list[int] = []
+    restored = await restore_organization(database, path, done.append)
+    assert 0 < sum(done) <= 2 * size_of(path)
+    return restored
+
+
+def size_of(path: Path) -> int:
+    """How many bytes a file has."""
+    return path.stat().st_size
+
+
+def test_every_collection_is_archived_or_named_as_not() -> None:
+    """A collection that is added must be put into the archive, or into the list of what is not."""
+    modules = [
+        import_module(f"backend.storage.{found.name}")
+        for found in pkgutil.iter_modules(backend.storage.__path__)
+    ]
+    names = {module.NAME for module in modules if hasattr(module, "NAME")}
+    assert {each.name for each in ARCHIVED} | NOT_ARCHIVED == names
+
+
+async def test_a_round_trip_changes_nothing(
+    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+) -> None:
+    """Exported, restored into another database and exported again, the file is the same to the byte."""
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    counts = await export(database, full.id, first)
+    assert {name for name, count in counts.items() if count} == {each.name for each in ARCHIVED}
+    restored = await restore(elsewhere, first)
+    assert (restored.counts, restored.resumed) == (counts, False)
+    await export(elsewhere, full.id, second)
+    assert first.read_bytes() == second.read_bytes()
+    assert first.stat().st_mode & 0o777 == 0o600
+
+
+async def test_types_are_kept_and_keys_work(
+    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+) -> None:
+    """Amounts are exact decimals, times are times, and a key opens what it opened before."""
+    file = tmp_path / "organization.jsonl"
+    await export(database, full.id, file)
+    await restore(elsewhere, file)
+    key = await api_keys.find_active_key(elsewhere, hash_key(full.rest_key))
+    assert key
+    assert key.org_id == full.id
+    assert full.rest_key not in file.read_text()
+    wanted = {"org_id": full.id}
+    assert await elsewhere[CONVERSIONS].find_one(wanted) == await database[CONVERSIONS].find_one(wanted)
+    assert await links.list_links(elsewhere, full.id, skip=0, limit=9) == await links.list_links(
+        database, full.id, skip=0, limit=9
+    )
+
+
+async def test_nothing_of_others_is_in_the_file(
+    client: httpx.AsyncClient, database: Database, make_organization: OrganizationFactory, tmp_path: Path
+) -> None:
+    """The file of an organization without links holds none of another's documents."""
+    full, empty = await make_organization(), await make_organization()
+    await fill(client, database, full)
+    file = tmp_path / "organization.jsonl"
+    counts = await export(database, empty.id, file)
+    assert counts == {"organizations": 1, "domains": 1, "origins": 1, "api_keys": 3}
+    assert full.id not in file.read_text()
+
+
+async def test_a_restore_goes_on_where_it_was(
+    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+) -> None:
+    """Interrupted anywhere, a restore leaves no organization; run again, it ends in the same database."""
+    file, after = tmp_path / "first.jsonl", tmp_path / "after.jsonl"
+    await export(database, full.id, file)
+    for tenth in range(10):
+        with pytest.raises(KeyboardInterrupt):
+            await restore_organization(elsewhere, file, Interruption(file, tenth / 10))
+        with pytest.raises(organizations.UnknownOrganization):
+            await organizations.get_organization(elsewhere, full.id)
+        assert await api_keys.find_active_key(elsewhere, hash_key(full.rest_key)) is None
+    assert (await restore(elsewhere, file)).resumed
+    await export(elsewhere, full.id, after)
+    assert file.read_bytes() == after.read_bytes()
+
+
+async def test_what_changed_while_a_restore_lay_still_stays(
+    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+) -> None:
+    """A count that was restored and has grown since is not set back when the restore goes on."""
+    file = tmp_path / "first.jsonl"
+    await export(database, full.id, file)
+    with pytest.raises(KeyboardInterrupt):
+        await restore_organization(elsewhere, file, Interruption(file, 0.97))
+    await elsewhere["restores"].update_one({"_id": full.id}, {"$set": {"position": 0}})
+    total = {"_id": {"$regex": "/total$"}}
+    await elsewhere["click_counts"].update_many(total, {"$inc": {"parts.all": 100}})
+    await restore(elsewhere, file)
+    assert {found["parts"]["all"] > 100 async for found in elsewhere["click_counts"].find(total)} == {True}
+
+
+async def test_a_restore_refuses_what_is_taken(
+    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+) -> None:
+    """Where the organization is there, or its domain is another's, nothing at all is stored."""
+    file = tmp_path / "organization.jsonl"
+    await export(database, full.id, file)
+    with pytest.raises(AlreadyTaken, match=f"an organization with the id {full.id}"):
+        await restore(database, file)
+    other = await create_test_organization(elsewhere)
+    await insert_domain(elsewhere, full.domain, other.id, datetime.now(UTC))
+    with pytest.raises(AlreadyTaken, match=f"the domain {full.domain}"):
+        await restore(elsewhere, file)
+    assert [each.id for each in await organizations.list_organizations(elsewhere)] == [other.id]
+    assert await links.count_links(elsewhere, full.id) == 0
+
+
+async def test_another_file_does_not_go_on_with_a_restore(
+    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+) -> None:
+    """A restore that was begun is finished with its own file only."""
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    await export(database, full.id, first)
+    await insert_domain(database, f"x{full.domain}", full.id, datetime.now(UTC))
+    await export(database, full.id, second)
+    with pytest.raises(KeyboardInterrupt):
+        await restore_organization(elsewhere, first, Interruption(first, 0.5))
+    with pytest.raises(AnotherRestore):
+        await restore(elsewhere, second)
+    assert (await restore(elsewhere, first)).resumed
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (b'"format": "waylink-organization"', b'"format": "other"', "is not an archive"),
+        (b'"version": 1', b'"version": 2', "has the format version 2; this Waylink reads 1"),
+        (b'"org_id": "', b'"org_id": "x', "does not belong to the organization x"),
+        (b'"collection":"links"', b'"collection":"secrets"', "is not a document of a collection"),
+        (b"https://shop.example/1", b"https://shop.example/9", "counts or SHA-256 do not match"),
+        (b'{"counts": ', b'{"numbers": ', "is not a document of a collection"),
+        (b'"document":{', b'"document":', "is not a document of a collection"),
+    ],
+)
+async def test_a_changed_file_is_refused(
+    database: Database,
+    elsewhere: Database,
+    full: TestOrganization,
+    tmp_path: Path,
+    old: bytes,
+    new: bytes,
+    sentence: str,
+) -> None:
+    """A file that is not as it was written is refused before anything is stored."""
+    file = tmp_path / "organization.jsonl"
+    await export(database, full.id, file)
+    content = file.read_bytes()
+    assert old in content
+    file.write_bytes(content.replace(old, new))
+    with pytest.raises(UnreadableArchive, match=sentence):
+        await restore(elsewhere, file)
+    assert await elsewhere["restores"].count_documents({}) == 0
+
+
+async def test_a_file_that_is_cut_off_is_refused(
+    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+) -> None:
+    """Wherever a file ends too early, it is refused."""
+    file = tmp_path / "organization.jsonl"
+    await export(database, full.id, file)
+    content = file.read_bytes()
+    lines = content.splitlines(keepends=True)
+    for kept in (b"", b"".join(lines[:1]), b"".join(lines[:-1]), content[:-20], content[: len(content) // 2]):
+        file.write_bytes(kept)
+        with pytest.raises(UnreadableArchive):
+            await restore(elsewhere, file)
+    file.write_bytes(content + lines[1])
+    with pytest.raises(UnreadableArchive, match="something behind"):
+        await restore(elsewhere, file)
+
+
+async def test_an_export_that_fails_leaves_the_old_file(
+    database: Database, full: TestOrganization, tmp_path: Path
+) -> None:
+    """An export that ends in the middle leaves the file that was there, and nothing half-written."""
+    file = tmp_path / "organization.jsonl"
+    file.write_text("the old one")
+
+    def fail(total: int, more: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await export_organization(database, full.id, file, fail)
+    assert file.read_text() == "the old one"
+    assert names_in(tmp_path) == ["organization.jsonl"]
+
+
+def names_in(folder: Path) -> list[str]:
+    """The files of a folder."""
+    return [each.name for each in folder.iterdir()]
+
+
+def test_lines_are_json() -> None:
+    """Every line can be read by any JSON reader, whatever a name holds."""
+    document = {"_id": "x", "name": "a\nb\u2028c\x85", "nested": [{"n": 2**40}]}
+    assert "\n" not in to_json(document)
+    assert json.loads(to_json(document))["nested"] == [{"n": {"$numberLong": str(2**40)}}]
+    assert from_json(to_json(document)) == document

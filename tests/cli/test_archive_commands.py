@@ -1,0 +1,92 @@
+"""`waylink export` and `waylink restore` as processes, one of them killed."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from pymongo import MongoClient
+
+from backend.archives.archive_file import ArchiveWriter, Header, read_entries, read_header
+from backend.settings import Settings
+from tests.service_process import WAYLINK, environment_of, run_command, service_process
+
+MANY = 20_000
+
+
+def export_one(folder: Path) -> tuple[str, Path]:
+    """An organization's id and its file, exported beside a running service."""
+    with service_process(folder / "from") as running:
+        org_id = str(running.command("organization", "create", "Acme")["id"])
+        running.command("domain", "add", "go.shop.example", "--org", org_id)
+        rows = folder / "links.csv"
+        rows.write_text("domain,destination_url,link_name\ngo.shop.example,https://shop.example/a,A\n")
+        running.command("import", "csv", str(rows), "--org", org_id)
+        file = folder / "acme.jsonl"
+        exported = running.command("export", "--org", org_id, "-o", str(file))
+        assert exported | {"documents": 3, "links": 1, "domains": 1, "organizations": 1} == exported
+    return org_id, file
+
+
+def multiplied(file: Path) -> Path:
+    """The same archive with many links."""
+    header = read_header(file)
+    many = file.with_suffix(".many.jsonl")
+    with many.open("wb") as opened:
+        writer = ArchiveWriter(opened)
+        writer.write_header(Header(header.org_id, header.name))
+        for entry in read_entries(file, header):
+            for number in range(MANY if entry.collection == "links" else 1):
+                new = {"_id": str(uuid.uuid4()), "path": str(number)} if number else {}
+                writer.write_document(entry.collection, entry.document | new)
+        writer.write_end()
+    return many
+
+
+def kill_while_it_stores(command: tuple[str, ...], environment: dict[str, str], restores: Any) -> None:
+    """Start the command, and kill it as soon as some of the file is stored."""
+    with subprocess.Popen([*WAYLINK, *command], env=environment, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while not restores.find_one({"position": {"$gt": 100_000}}):
+            assert process.poll() is None, "the restore ended before it could be killed"
+            assert time.monotonic() < deadline
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+
+
+def test_a_killed_restore_goes_on(tmp_path: Path, settings: Settings) -> None:
+    """Killed while it stores, a restore leaves no organization; the next one ends with all, and a third is
+    refused."""
+    org_id, file = export_one(tmp_path)
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    environment = environment_of(
+        tmp_path / "to", WAYLINK_MONGODB_URI=str(settings.mongodb_uri), WAYLINK_MONGODB_DATABASE=name
+    )
+    command = ("restore", str(multiplied(file)))
+    client: MongoClient[dict[str, Any]] = MongoClient(settings.mongodb_uri)
+    try:
+        kill_while_it_stores(command, environment, client[name]["restores"])
+        assert run_command("organization", "list", environment=environment) == {"organizations": []}
+        restored = run_command(*command, environment=environment)
+        assert restored == {
+            "org_id": org_id,
+            "name": "Acme",
+            "resumed": True,
+            "documents": MANY + 2,
+            "links": MANY,
+            "domains": 1,
+            "organizations": 1,
+        }
+        assert client[name]["links"].count_documents({}) == MANY
+        again = subprocess.run(
+            [*WAYLINK, *command], env=environment, capture_output=True, text=True, check=False
+        )
+        assert again.returncode == 1
+        assert f"already has an organization with the id {org_id}" in again.stderr
+    finally:
+        client.drop_database(name)
+        client.close()
