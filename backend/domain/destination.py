@@ -41,14 +41,25 @@ def decide(link: Link | None, client: Client, apps: Apps) -> Outcome:
 
 def _on_ios(link: Link, apps: Apps) -> Outcome:
     """Where the app is installed, its Universal Link has opened it and the request never came."""
-    wants_app = link.ios_behavior is Behavior.APP
-    return Outcome.APP_STORE if wants_app and apps.ios and apps.ios.store_url else Outcome.WEB
+    wants_store = link.ios_behavior is Behavior.APP and "ios_fallback_url" not in link.fallbacks
+    return Outcome.APP_STORE if wants_store and apps.ios and apps.ios.store_url else Outcome.WEB
 
 
 def _on_android(link: Link, client: Client, apps: Apps) -> Outcome:
     if link.android_behavior is not Behavior.APP or apps.android is None:
         return Outcome.WEB
     return Outcome.INTENT if client.follows_intents else Outcome.APP_PAGE
+
+
+def fallback_url(link: Link, client: Client) -> str | None:
+    """The web address that this client gets instead of the destination, where the link has one for it."""
+    if client.kind is not ClientKind.BROWSER:
+        return None
+    if client.platform is Platform.DESKTOP:
+        return link.fallbacks.get("desktop_url")
+    if client.platform is Platform.IOS:
+        return link.fallbacks.get("ios_fallback_url") if link.ios_behavior is Behavior.APP else None
+    return link.fallbacks.get("android_fallback_url") if link.android_behavior is Behavior.APP else None
 
 
 def play_store_url(app: AndroidApp, referrer: dict[str, str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.field_rules import HostName, JsonObject, LinkPath, Number, Rule, Text, WebAddress
-from backend.domain.links import SOCIAL_FIELDS, UTM_FIELDS, Behavior, CreatedBy, Link
+from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, Behavior, CreatedBy, Link
 
 _BEHAVIOR = Number(Behavior, "1 (open in browser) or 2 (open in app)")
 
@@ -21,6 +21,7 @@ OPTIONAL: dict[str, Rule[Any]] = {
     "social_title": Text(1024),
     "social_description": Text(4096, lines=True),
     "social_image_url": WebAddress(),
+    **{name: WebAddress() for name in FALLBACK_FIELDS},
     "custom_data": JsonObject(),
 }
 CREATE_REQUIRED: dict[str, Rule[Any]] = {"domain": HostName(), **REQUIRED}
@@ -85,10 +86,15 @@ def apply_changes(link: Link, changes: Changes) -> Link:
     plain: dict[str, Any] = {
         name: Behavior.BROWSER if value is None and OPTIONAL.get(name) is _BEHAVIOR else value
         for name, value in changes.items()
-        if name not in UTM_FIELDS and name not in SOCIAL_FIELDS
+        if name not in {*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS}
     }
-    utm = _merge(link.utm, changes, UTM_FIELDS)
-    return replace(link, utm=utm, social=_merge(link.social, changes, SOCIAL_FIELDS), **plain)
+    return replace(
+        link,
+        utm=_merge(link.utm, changes, UTM_FIELDS),
+        social=_merge(link.social, changes, SOCIAL_FIELDS),
+        fallbacks=_merge(link.fallbacks, changes, FALLBACK_FIELDS),
+        **plain,
+    )
 
 
 def _refuse_unknown(body: Mapping[str, object], known: Mapping[str, Rule[Any]]) -> None:

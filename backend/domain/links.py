@@ -24,12 +24,15 @@ class CreatedBy(StrEnum):
 
 
 UTM_FIELDS = ("utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content")
+# Where visitors go instead of the destination: on a desktop, or where a phone lacks the app.
+FALLBACK_FIELDS = ("ios_fallback_url", "android_fallback_url", "desktop_url")
+TARGET_FIELDS = ("destination_url", *FALLBACK_FIELDS)
 SOCIAL_FIELDS = ("social_title", "social_description", "social_image_url")
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A dynamic link. `utm` and `social` hold only the fields that are set, by their contract names."""
+    """A dynamic link. `utm`, `social` and `fallbacks` hold only the fields that are set, by their names."""
 
     id: str
     org_id: str
@@ -44,5 +47,6 @@ class Link:
     android_behavior: Behavior = Behavior.BROWSER
     utm: dict[str, str] = field(default_factory=dict)
     social: dict[str, str] = field(default_factory=dict)
+    fallbacks: dict[str, str] = field(default_factory=dict)
     custom_data: dict[str, Any] | None = None
     created_by: CreatedBy = CreatedBy.REST

@@ -17,7 +17,7 @@ from backend.domain.link_input import GENERATED_PATH_LENGTH, PATH_ALPHABET, NewL
 from backend.domain.links import CreatedBy
 from backend.imports.link_csv import Row
 from backend.storage.domains import list_domains
-from backend.storage.links import PathTaken, find_link, insert_link, leads_to, resolve_link
+from backend.storage.links import PathTaken, find_link, insert_link, looping_field, resolve_link
 from backend.storage.mongo import Database
 
 _NAMESPACE = uuid.UUID("6f8a4f0e-6d0c-5d55-9c5b-8d9f5b0f5c11")
@@ -83,8 +83,8 @@ class LinkImport:
         path = new.selected_path
         if new.domain not in self._domains:
             raise InvalidField("domain", "is not configured for the organization")
-        if path and await leads_to(self._database, new.fields["destination_url"], new.domain, path):
-            raise InvalidField("destination_url", "must not lead back to the link's own short URL")
+        if path and (name := await looping_field(self._database, new.fields, new.domain, path)):
+            raise InvalidField(name, "must not lead back to the link's own short URL")
         if path and await resolve_link(self._database, new.domain, path):
             raise InvalidField("selected_path", "is already in use on this domain")
 

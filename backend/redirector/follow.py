@@ -94,7 +94,7 @@ class Redirector:
         """Decide, record, and answer for a link that exists."""
         client = recognize(visit.user_agent)
         outcome = decide(entry.link, client, entry.apps)
-        answer = answer_for(outcome, visit, entry)
+        answer = answer_for(outcome, visit, entry, client)
         self._record(outcome, visit, entry, client)
         return answer
 

@@ -181,5 +181,6 @@ def _only_what_redirects_need(link: Link) -> Link:
         modified_at=_EPOCH,
         utm=link.utm or _NONE,
         social=link.social or _NONE,
+        fallbacks=link.fallbacks or _NONE,
         custom_data=None,
     )

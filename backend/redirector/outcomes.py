@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from backend.domain.apps import AndroidApp
-from backend.domain.destination import Outcome, intent_url, play_store_url
+from backend.domain.client import Client
+from backend.domain.destination import Outcome, fallback_url, intent_url, play_store_url
 from backend.domain.web_address import LINK_ID_PARAMETER, web_address
 from backend.redirector import pages
 from backend.redirector.answer import Answer, redirect
@@ -11,18 +14,18 @@ from backend.redirector.link_cache import CachedLink
 from backend.redirector.visit import Visit
 
 
-def answer_for(outcome: Outcome, visit: Visit, entry: CachedLink) -> Answer:
+def answer_for(outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> Answer:
     """What is sent for an outcome of `domain.destination.decide`."""
     apps = entry.apps
     if outcome is Outcome.WEB:
-        return redirect(_web(visit, entry))
+        return redirect(_fallback(visit, entry, client) or _web(visit, entry))
     if outcome is Outcome.APP_STORE and apps.ios and apps.ios.store_url:
         return redirect(apps.ios.store_url.encode("ascii"))
     if outcome is Outcome.INTENT and apps.android:
-        return redirect(_intent(visit, entry, apps.android).encode("ascii"))
+        return redirect(_intent(visit, entry, apps.android, client).encode("ascii"))
     if outcome is Outcome.APP_PAGE and apps.android:
         return pages.app_page(
-            visit, entry.link, _intent(visit, entry, apps.android), _web(visit, entry).decode()
+            visit, entry.link, _intent(visit, entry, apps.android, client), _web(visit, entry).decode()
         )
     if outcome is Outcome.PREVIEW:
         return pages.preview(entry.link, entry.address.decode())
@@ -33,8 +36,16 @@ def _web(visit: Visit, entry: CachedLink) -> bytes:
     return web_address(entry.link, visit.query).encode("ascii") if visit.query else entry.address
 
 
-def _intent(visit: Visit, entry: CachedLink, app: AndroidApp) -> str:
-    """Opens the short URL in the app; where it is missing, the Play Store, which hands the link's id on."""
+def _fallback(visit: Visit, entry: CachedLink, client: Client) -> bytes | None:
+    """The link's own address for this client, where it has one, with what a destination carries."""
+    url = fallback_url(entry.link, client) if entry.link.fallbacks else None
+    return web_address(replace(entry.link, destination_url=url), visit.query).encode("ascii") if url else None
+
+
+def _intent(visit: Visit, entry: CachedLink, app: AndroidApp, client: Client) -> str:
+    """Opens the short URL in the app; where it is missing, the link's fallback or else the Play Store, which
+    hands the link's id on."""
     rest = f"{entry.link.domain}/{entry.link.path}" + (f"?{visit.query}" if visit.query else "")
-    store = play_store_url(app, {LINK_ID_PARAMETER: entry.link.id})
-    return intent_url(app, "https", rest, store)
+    own = _fallback(visit, entry, client)
+    missing = own.decode() if own else play_store_url(app, {LINK_ID_PARAMETER: entry.link.id})
+    return intent_url(app, "https", rest, missing)

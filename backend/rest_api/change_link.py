@@ -13,7 +13,7 @@ from backend.json_api.json_body import read_json_object
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.link_reference import parse_link_id
-from backend.storage.links import change_link, find_link, leads_to
+from backend.storage.links import change_link, find_link, looping_field
 
 
 @rest.patch("/update-link/<link_text>")
@@ -53,9 +53,9 @@ async def _own_link(link_id: str) -> Link:
 
 
 async def _refuse_loop(link: Link, changes: Changes) -> None:
-    url = changes.get("destination_url")
-    if url and await leads_to(resources().database, url, link.domain, link.path):
-        raise InvalidField("destination_url", "must not lead back to the link's own short URL")
+    name = await looping_field(resources().database, changes, link.domain, link.path)
+    if name:
+        raise InvalidField(name, "must not lead back to the link's own short URL")
 
 
 async def _store(link_id: str, changes: Changes) -> None:

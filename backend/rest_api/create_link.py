@@ -19,7 +19,7 @@ from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.idempotency_key import IdempotencyKey, read_idempotency_key
 from backend.storage.domains import is_domain_of
 from backend.storage.idempotency import KeyUsed, find_earlier_request, insert_link_once
-from backend.storage.links import PathTaken, insert_link, leads_to
+from backend.storage.links import PathTaken, insert_link, looping_field
 
 # 55^6 paths: with ten million links on a domain, one try in 2,700 meets a path that is taken.
 _GENERATED_TRIES = 10
@@ -45,10 +45,10 @@ async def _check(new: NewLink) -> None:
     database = resources().database
     if not await is_domain_of(database, new.domain, caller().org_id):
         raise Refusal(error_table.DOMAIN_NOT_CONFIGURED)
-    if new.selected_path and await leads_to(
-        database, new.fields["destination_url"], new.domain, new.selected_path
+    if new.selected_path and (
+        name := await looping_field(database, new.fields, new.domain, new.selected_path)
     ):
-        raise InvalidField("destination_url", "must not lead back to the link's own short URL")
+        raise InvalidField(name, "must not lead back to the link's own short URL")
 
 
 async def _store(new: NewLink, key: IdempotencyKey | None) -> Link:

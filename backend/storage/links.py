@@ -11,13 +11,22 @@ from pymongo import DESCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from backend.domain.link_input import Changes
-from backend.domain.links import SOCIAL_FIELDS, UTM_FIELDS, Behavior, CreatedBy, Link
+from backend.domain.links import (
+    FALLBACK_FIELDS,
+    SOCIAL_FIELDS,
+    TARGET_FIELDS,
+    UTM_FIELDS,
+    Behavior,
+    CreatedBy,
+    Link,
+)
 from backend.domain.short_urls import parse_short_url
 from backend.storage.mongo import Database, Session
 
 NAME = "links"
 # More short URLs than this behind one another are taken for a loop.
 _LONGEST_CHAIN = 10
+_GROUPS = {"utm": UTM_FIELDS, "social": SOCIAL_FIELDS, "fallbacks": FALLBACK_FIELDS}
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
 INDEXES = [
     IndexModel([("domain", 1), ("path", 1)], unique=True),
@@ -73,6 +82,14 @@ async def leads_to(database: Database, url: str, domain: str, path: str) -> bool
     return True
 
 
+async def looping_field(database: Database, fields: Changes, domain: str, path: str) -> str | None:
+    """The first of the fields that say where to go which leads back to this short URL."""
+    for name in TARGET_FIELDS:
+        if fields.get(name) and await leads_to(database, fields[name], domain, path):
+            return name
+    return None
+
+
 async def change_link(database: Database, link_id: str, org_id: str, changes: Changes, now: datetime) -> bool:
     """Set fields of the organization's link, and its modification time; False if it has no such link."""
     update = _update_of(changes | {"modified_at": now})
@@ -112,8 +129,7 @@ def _update_of(changes: Changes) -> dict[str, dict[str, Any]]:
 
 def _stored_name(field: str) -> str:
     """Where a field of the contract stands in a document."""
-    group = "utm." if field in UTM_FIELDS else "social." if field in SOCIAL_FIELDS else ""
-    return group + field
+    return next((f"{group}.{field}" for group, names in _GROUPS.items() if field in names), field)
 
 
 def _owned(org_id: str, created_by: CreatedBy | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.domain.links import Behavior, Link
+from backend.domain.links import FALLBACK_FIELDS, TARGET_FIELDS, Behavior, Link
 from backend.storage.links import find_link_at
 from backend.storage.mongo import Database
 from tests.api.links import API, create, info, invalid
@@ -32,6 +32,7 @@ FULL = {
     "utm_source": "mail",
     "utm_term": "shoes",
     "social_title": "Sale",
+    "desktop_url": "https://shop.example/desktop",
     "custom_data": {"a": 1},
 }
 
@@ -99,7 +100,7 @@ async def test_every_field_can_change(
             "social_description",
         )
     }
-    urls = {name: f"https://new.example/{name}" for name in ("destination_url", "social_image_url")}
+    urls = {name: f"https://new.example/{name}" for name in (*TARGET_FIELDS, "social_image_url")}
     body = texts | urls | {"ios_behavior": 2, "android_behavior": 2, "custom_data": {"x": [1]}}
     assert (await patch(client, organization, link.id, body)).status_code == 200
     after = await stored(organization, database)
@@ -108,6 +109,7 @@ async def test_every_field_can_change(
         "social_image_url": urls["social_image_url"],
     }
     assert (after.ios_behavior, after.android_behavior) == (Behavior.APP, Behavior.APP)
+    assert after.fallbacks == {name: urls[name] for name in FALLBACK_FIELDS}
     assert (after.custom_data, after.destination_url) == ({"x": [1]}, urls["destination_url"])
 
 
@@ -133,12 +135,14 @@ async def test_optional_fields_can_be_cleared(
 ) -> None:
     """Null or the empty text clears an optional field; null puts a behaviour back to the browser."""
     link = await made(client, organization, database, **FULL)
-    body: dict[str, Any] = dict.fromkeys(("utm_source", "social_title", "custom_data"), empty)
+    cleared = ("utm_source", "social_title", "desktop_url", "custom_data")
+    body: dict[str, Any] = dict.fromkeys(cleared, empty)
     if empty is None:
         body |= {"ios_behavior": None, "android_behavior": None}
     assert (await patch(client, organization, link.id, body)).status_code == 200
     after = await stored(organization, database)
     assert (after.utm, after.social, after.custom_data) == ({"utm_term": "shoes"}, {}, None)
+    assert after.fallbacks == {}
     assert after.ios_behavior == (Behavior.BROWSER if empty is None else Behavior.APP)
 
 
@@ -177,15 +181,14 @@ async def test_a_bad_value_changes_nothing(
     assert await stored(organization, database) == before
 
 
+@pytest.mark.parametrize("field", TARGET_FIELDS)
 async def test_a_link_to_itself(
-    client: httpx.AsyncClient, organization: TestOrganization, database: Database
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database, field: str
 ) -> None:
     """A link can't be turned on itself."""
     link = await made(client, organization, database)
-    answer = await patch(
-        client, organization, link.id, {"destination_url": f"https://{organization.domain}/sale"}
-    )
-    message = "destination_url must not lead back to the link's own short URL"
+    answer = await patch(client, organization, link.id, {field: f"https://{organization.domain}/sale"})
+    message = f"{field} must not lead back to the link's own short URL"
     assert (answer.status_code, answer.json()) == (400, invalid(message))
 
 

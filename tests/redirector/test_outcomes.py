@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from urllib.parse import quote
 
 import httpx
 
@@ -46,6 +47,31 @@ async def test_phones_open_the_app(
     assert html.escape(intent) in firefox.text
     assert iphone.headers["location"] == "https://apps.apple.com/app/id123456"
     assert desktop.headers["location"].startswith(link.destination_url)
+
+
+async def test_fallbacks_instead_of_store_and_destination(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+) -> None:
+    """A link's own addresses take the place of the stores and, on a desktop, of the destination; they carry
+    what a destination carries."""
+    await set_apps(database, organization.domain, organization.id, APPS)
+    fallbacks = {
+        "ios_fallback_url": "https://ios.example/",
+        "android_fallback_url": "https://android.example/",
+        "desktop_url": "https://desktop.example/",
+    }
+    link = await make_link(**APP, fallbacks=fallbacks, utm={"utm_source": "mail"})
+    chrome, firefox, iphone, desktop, curl = [
+        (await visitor.get(f"/{link.path}?a=1", headers={"user-agent": agent} if agent else {}))
+        for agent in (PIXEL, FIREFOX, IPHONE, None, "curl/8.5.0")
+    ]
+    rest = f"?a=1&utm_source=mail&cl_link_id={link.id}"
+    fallback = quote(f"https://android.example/{rest}", safe="")
+    assert f"S.browser_fallback_url={fallback};end" in chrome.headers["location"]
+    assert html.escape(chrome.headers["location"]) in firefox.text
+    assert iphone.headers["location"] == f"https://ios.example/{rest}"
+    assert desktop.headers["location"] == f"https://desktop.example/{rest}"
+    assert curl.headers["location"] == f"{link.destination_url}{rest}"
 
 
 async def test_association_files(

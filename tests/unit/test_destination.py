@@ -9,7 +9,7 @@ import pytest
 
 from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.client import Client, ClientKind, Platform
-from backend.domain.destination import Outcome, decide
+from backend.domain.destination import Outcome, decide, fallback_url
 from backend.domain.links import Behavior, Link
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -17,6 +17,11 @@ BROWSER = Link("7", "org", "go.example", "a", "https://a.example", "A", NOW, NOW
 APP = replace(BROWSER, ios_behavior=Behavior.APP, android_behavior=Behavior.APP)
 SOCIAL = replace(BROWSER, social={"social_title": "A"})
 NO_APPS = Apps()
+FALLBACKS = {
+    "ios_fallback_url": "https://ios.example",
+    "android_fallback_url": "https://android.example",
+    "desktop_url": "https://desktop.example",
+}
 APPS = Apps(IosApp("A1B2C3D4E5", "com.shop", "1"), AndroidApp("com.shop"))
 NO_STORE = Apps(IosApp("A1B2C3D4E5", "com.shop"))
 DESKTOP = Client(ClientKind.BROWSER, Platform.DESKTOP)
@@ -40,6 +45,8 @@ PREVIEW = Client(ClientKind.PREVIEW_FETCHER, Platform.DESKTOP)
         (BROWSER, IOS, APPS, Outcome.WEB),
         (APP, IOS, APPS, Outcome.APP_STORE),
         (APP, IOS, NO_APPS, Outcome.WEB),
+        (replace(APP, fallbacks=FALLBACKS), IOS, APPS, Outcome.WEB),
+        (replace(APP, fallbacks=FALLBACKS), ANDROID, APPS, Outcome.INTENT),
         (APP, IOS, NO_STORE, Outcome.WEB),
         (BROWSER, ANDROID, APPS, Outcome.WEB),
         (APP, ANDROID, APPS, Outcome.INTENT),
@@ -57,3 +64,24 @@ PREVIEW = Client(ClientKind.PREVIEW_FETCHER, Platform.DESKTOP)
 def test_the_decision(link: Link | None, client: Client, apps: Apps, outcome: Outcome) -> None:
     """Contract, "What the service does"; decisions, "Redirect"."""
     assert decide(link, client, apps) is outcome
+
+
+@pytest.mark.parametrize(
+    ("link", "client", "url"),
+    [
+        (APP, DESKTOP, "https://desktop.example"),
+        (BROWSER, DESKTOP, "https://desktop.example"),
+        (APP, IOS, "https://ios.example"),
+        (APP, ANDROID, "https://android.example"),
+        (BROWSER, IOS, None),
+        (BROWSER, ANDROID, None),
+        (APP, IN_APP_IOS, None),
+        (APP, CRAWLER, None),
+        (APP, PREVIEW, None),
+    ],
+)
+def test_fallbacks(link: Link, client: Client, url: str | None) -> None:
+    """A desktop goes to the link's own address for desktops, a phone to its own where the link wants the app;
+    what opens no app, or is no person, gets the destination."""
+    assert fallback_url(replace(link, fallbacks=FALLBACKS), client) == url
+    assert fallback_url(link, client) is None
