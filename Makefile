@@ -30,7 +30,7 @@ test: setup ## Check style and types, run every test
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/pytest
+	@$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadgroup --no-loadscope-reorder
 
 style: setup ## Check style, and say what to change
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

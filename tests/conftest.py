@@ -24,8 +24,39 @@ OrganizationFactory = Callable[[], Awaitable[TestOrganization]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests in a browser run last, so that those with an event loop of their own are done by then."""
-    items.sort(key=lambda item: BROWSER_FIXTURE in getattr(item, "fixturenames", ()))
+    """Tests in a browser run last, so that those with an event loop of their own are done by then.
+
+    The tests of a file stay on one worker, since they share fixtures, but for that split.
+    """
+    items.sort(key=_runs_in_browser)
+    for item in items:
+        kind = "browser" if _runs_in_browser(item) else "other"
+        item.add_marker(pytest.mark.xdist_group(f"{item.path.name}-{kind}"))
+
+
+def _runs_in_browser(item: pytest.Item) -> bool:
+    return BROWSER_FIXTURE in getattr(item, "fixturenames", ())
+
+
+@pytest.fixture
+def tell(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Puts a figure that a test measured into the summary, also of tests that pass."""
+    return lambda figure: record_property("figure", figure)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the figures that tests told."""
+    reports = [
+        report
+        for outcome in ("passed", "failed")
+        for report in terminalreporter.stats.get(outcome, [])
+        if isinstance(report, pytest.TestReport) and report.when == "call"
+    ]
+    figures = [value for report in reports for name, value in report.user_properties if name == "figure"]
+    if figures:
+        terminalreporter.section("figures")
+        for figure in figures:
+            terminalreporter.write_line(str(figure))
 
 
 class MovableClock:

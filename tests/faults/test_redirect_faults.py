@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -77,7 +78,7 @@ async def clicks_until_killed(service: ServiceProcess, path: str) -> list[int]:
     return answered
 
 
-async def test_no_answered_click_is_lost_by_kill_9(tmp_path: Path) -> None:
+async def test_no_answered_click_is_lost_by_kill_9(tmp_path: Path, tell: Callable[[str], None]) -> None:
     """Every click that was answered before the process was killed is counted when it runs again, once."""
     with service_process(tmp_path) as first:
         link = new_link(first)
@@ -86,12 +87,14 @@ async def test_no_answered_click_is_lost_by_kill_9(tmp_path: Path) -> None:
     assert set(answered) == {302}
     with service_process(tmp_path) as second:
         counted = wait_for_clicks(second, link, len(answered))
-    print(f"kill -9 under load: {len(answered)} answered, {counted} counted")
+    tell(f"kill -9 under load: {len(answered)} answered, {counted} counted")
     # A click may be on disk whose answer was still on its way; at most one for each of the eight visitors.
     assert len(answered) <= counted <= len(answered) + 8
 
 
-async def test_redirects_go_on_while_the_database_is_stopped(tmp_path: Path) -> None:
+async def test_redirects_go_on_while_the_database_is_stopped(
+    tmp_path: Path, tell: Callable[[str], None]
+) -> None:
     """With MongoDB stopped, a cached link redirects without one error; all clicks count once it is back."""
     with service_process(tmp_path, WAYLINK_LINK_CACHE_SECONDS="1") as service:
         link = new_link(service)
@@ -108,6 +111,6 @@ async def test_redirects_go_on_while_the_database_is_stopped(tmp_path: Path) -> 
         done.set()
         await asyncio.gather(*visitors)
         counted = await asyncio.to_thread(wait_for_clicks, service, link, len(answered))
-    print(f"MongoDB stopped under load: {len(answered)} answered, {counted} counted")
+    tell(f"MongoDB stopped under load: {len(answered)} answered, {counted} counted")
     assert set(answered) == {302}
     assert counted == len(answered)
