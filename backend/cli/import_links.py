@@ -3,62 +3,171 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from backend.cli.command import Result, org_option, stored, utc_now
-from backend.imports.link_csv import Row, UnreadableCsv, read_rows, write_report
+from backend.domain.apps import Apps
+from backend.imports.csv_file import UnreadableCsv
+from backend.imports.firebase_csv import FirebaseExport, read_firebase_export
+from backend.imports.link_csv import SHORT_URL, read_rows
 from backend.imports.link_import import ImportReport, LinkImport, Outcome
+from backend.imports.report import write_left_out, write_refused
+from backend.imports.row import COLUMNS, Row
+from backend.storage.apps import list_apps
 from backend.storage.mongo import Database
 from backend.storage.organizations import get_organization
+
+ReadT = TypeVar("ReadT")
 
 
 @click.group("import")
 def import_links() -> None:
-    """Links from elsewhere."""
+    """Links from elsewhere.
+
+    Run an import again after an interruption, or with corrected rows: links that are there already are not
+    made twice.
+    """
+
+
+def import_options(command: Any) -> Any:
+    """What every import is given: the file, whose links they are, whether to store them, where to report."""
+    report_type = click.Path(dir_okay=False, writable=True, path_type=Path)
+    for decorate in (
+        click.option(
+            "--report",
+            "report_file",
+            type=report_type,
+            help="Where to write the refused rows and why. Default: FILE with .refused.csv at its end.",
+        ),
+        click.option("--dry-run", is_flag=True, help="Check every row, store nothing."),
+        org_option,
+        click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
+    ):
+        command = decorate(command)
+    return command
 
 
 @import_links.command("csv")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@org_option
-@click.option("--dry-run", is_flag=True, help="Check every row, store nothing.")
+@import_options
 @click.option(
-    "--report",
-    "report_file",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Where to write the refused rows with their reasons. Default: FILE with .refused.csv at its end.",
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="OURS=THEIRS",
+    help="Which column of FILE holds what, such as destination_url=long_url; then all others are left out. "
+    "short_url=NAME stands for domain and selected_path. May be given more than once.",
 )
 @stored
 async def import_csv(
-    database: Database, file: Path, org_id: str, dry_run: bool, report_file: Path | None
+    database: Database,
+    file: Path,
+    org_id: str,
+    *,
+    dry_run: bool,
+    report_file: Path | None,
+    columns: tuple[str, ...],
 ) -> Result:
     """Make a link of each row of FILE.
 
-    The first line names the columns: domain, destination_url and link_name, and any other field of
-    create-link. Run it again after an interruption, or with corrected rows: links that are there already are
-    not made twice.
+    The first line names the columns: domain, destination_url and link_name, any other field of create-link,
+    is_enabled and created_time. For files of other services, --column says what their columns hold.
     """
     await get_organization(database, org_id)
-    rows = _rows(file)
+    named = _pairs(columns, "--column")
+    unknown = [name for name in named if name not in {*COLUMNS, SHORT_URL}]
+    if unknown:
+        raise click.BadParameter(
+            f"{unknown[0]} is none of {SHORT_URL}, {', '.join(COLUMNS)}", param_hint="--column"
+        )
+    rows = _read(lambda: read_rows(file, named))
+    return await _import(database, org_id, rows, file, dry_run=dry_run, report_file=report_file)
+
+
+@import_links.command("firebase")
+@import_options
+@click.option(
+    "--domain",
+    "domains",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Put the links of a domain that is not yours, such as shop.page.link, on one that is. "
+    "May be given more than once.",
+)
+@stored
+async def import_firebase(
+    database: Database,
+    file: Path,
+    org_id: str,
+    *,
+    dry_run: bool,
+    report_file: Path | None,
+    domains: tuple[str, ...],
+) -> Result:
+    """Make a link of each row of FILE, a CSV export of Firebase Dynamic Links.
+
+    Links keep domain, path, destination, fallbacks, social tags and UTM; archived ones are disabled. What
+    has no place here is written beside FILE.
+    """
+    await get_organization(database, org_id)
+    moved = _pairs(domains, "--domain")
+    export = _read(lambda: read_firebase_export(file, moved))
+    result = await _import(database, org_id, export.rows, file, dry_run=dry_run, report_file=report_file)
+    await _tell_missing_apps(database, org_id, export)
+    return result
+
+
+async def _import(
+    database: Database,
+    org_id: str,
+    rows: Sequence[Row],
+    file: Path,
+    *,
+    dry_run: bool,
+    report_file: Path | None,
+) -> Result:
     links = LinkImport(database, org_id, utc_now(), dry_run=dry_run)
     with click.progressbar(length=len(rows), label="Importing", file=sys.stderr) as bar:
         report = await links.run(rows, bar.update)
-    return _result(report, dry_run, report_file or file.with_suffix(".refused.csv"))
+    result = _result(report, report_file or file.with_suffix(".refused.csv"))
+    return result | _left_out(rows, file.with_suffix(".left-out.csv")) | {"dry_run": dry_run}
 
 
-def _rows(file: Path) -> list[Row]:
+def _read(read: Callable[[], ReadT]) -> ReadT:
     try:
-        return read_rows(file)
+        return read()
     except UnreadableCsv as error:
         raise click.ClickException(str(error)) from None
 
 
-def _result(report: ImportReport, dry_run: bool, report_file: Path) -> Result:
+def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
+    pairs = dict(text.partition("=")[::2] for text in texts)
+    if not all(pairs) or not all(pairs.values()) or len(pairs) < len(texts):
+        raise click.BadParameter("must be NAME=VALUE, each name once", param_hint=option)
+    return pairs
+
+
+def _result(report: ImportReport, report_file: Path) -> Result:
     result: Result = {outcome.value: report.counts[outcome] for outcome in Outcome}
     if report.refused:
-        write_report(report_file, report.refused)
+        write_refused(report_file, report.refused)
         result["report"] = str(report_file)
         for row, reason in report.refused[:5]:
             click.echo(f"line {row.line}: {reason}", err=True)
-    return result | {"dry_run": dry_run}
+    return result
+
+
+def _left_out(rows: Sequence[Row], path: Path) -> Result:
+    if not any(row.left_out for row in rows):
+        return {}
+    return {"left_out": write_left_out(path, rows), "left_out_report": str(path)}
+
+
+async def _tell_missing_apps(database: Database, org_id: str, export: FirebaseExport) -> None:
+    known = await list_apps(database, org_id)
+    for domain, named in export.apps.items():
+        for sentence in named.missing(domain, known.get(domain, Apps())):
+            click.echo(sentence, err=True)

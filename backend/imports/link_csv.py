@@ -2,105 +2,87 @@
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from urllib.parse import urlsplit
 
-from backend.domain.errors import InvalidField
-from backend.domain.link_input import CREATE_OPTIONAL, CREATE_REQUIRED, NewLink, parse_new_link
+from backend.domain.link_input import CREATE_REQUIRED
+from backend.imports.csv_file import Line, UnreadableCsv, read_lines
+from backend.imports.report import REPORT_COLUMNS
+from backend.imports.row import COLUMNS, LeftOut, Repeats, Row
 
-# Columns of a report, so that its corrected rows can be imported as they are.
-REPORT_COLUMNS = ("line", "reason")
-_COLUMNS = (*CREATE_REQUIRED, *CREATE_OPTIONAL)
-_NUMBERS = ("ios_behavior", "android_behavior")
-
-
-class UnreadableCsv(ValueError):
-    """The file as a whole can't be imported; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of the file: the line it ends at, its cells by column, and how often the same row came before."""
-
-    line: int
-    cells: dict[str, str]
-    earlier: int
-
-    @property
-    def text(self) -> str:
-        """The row in one form, whatever the order of the columns: the same text is the same link."""
-        return json.dumps([self.cells, self.earlier], sort_keys=True)
-
-    def parse(self) -> NewLink:
-        """The link that the row asks for; raises RequestError as create-link's body does."""
-        return parse_new_link({name: _value(name, cell) for name, cell in self.cells.items()})
+# A whole short URL in one column, instead of domain and path.
+SHORT_URL = "short_url"
+# No path that a link can have, so that a short URL without one is refused instead of getting one.
+_NO_PATH = "/"
+_TOO_MANY = "(too many cells)"
 
 
-def read_rows(path: Path) -> list[Row]:
-    """The rows of a file in UTF-8; raises UnreadableCsv, before anything is imported."""
+def read_rows(path: Path, named: Mapping[str, str] | None = None) -> list[Row]:
+    """The rows of a file in UTF-8; raises UnreadableCsv, before anything is imported.
+
+    `named` says which of our columns stands under which name in the file; then all other columns are left
+    out, and `short_url` may stand for domain and path.
+    """
+    lines = read_lines(path)
+    head = [column.strip() for column in lines[0].cells] if lines else []
+    columns = _renamed(head, named) if named else _known(head)
+    _check(columns, path)
+    return list(_rows(columns, head, lines[1:]))
+
+
+def place_of(short_url: str) -> dict[str, str]:
+    """Domain and path of a short URL as cells; without scheme, as some services write it, too."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            columns = _checked_columns(next(reader, []))
-            return list(_rows(columns, reader, lambda: reader.line_num))
-    except UnicodeDecodeError:
-        raise UnreadableCsv(f"{path} is not in UTF-8.") from None
-    except csv.Error as error:
-        raise UnreadableCsv(f"{path} is not a CSV file: {error}.") from None
+        parts = urlsplit(short_url if "://" in short_url else f"https://{short_url}")
+    except ValueError:
+        return {"domain": short_url, "selected_path": _NO_PATH}
+    return {"domain": parts.netloc, "selected_path": parts.path.removeprefix("/") or _NO_PATH}
 
 
-def write_report(path: Path, refused: Iterable[tuple[Row, str]]) -> None:
-    """Write the refused rows with their reasons; corrected, the file can be imported as it is."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [*REPORT_COLUMNS, *_COLUMNS])
-        writer.writeheader()
-        for row, reason in refused:
-            known = {name: cell for name, cell in row.cells.items() if name in _COLUMNS}
-            writer.writerow({"line": row.line, "reason": reason} | known)
+def _known(head: list[str]) -> list[str | None]:
+    unknown = [name for name in head if name not in {*COLUMNS, *REPORT_COLUMNS}]
+    if unknown:
+        raise UnreadableCsv(
+            f"These columns are unknown or named twice: {', '.join(unknown)}. "
+            f"A file may have: {', '.join(COLUMNS)}. Columns of another name are given by --column."
+        )
+    return [None if name in REPORT_COLUMNS else name for name in head]
 
 
-def _checked_columns(columns: list[str]) -> list[str]:
-    names = [column.strip() for column in columns]
-    missing = [name for name in CREATE_REQUIRED if name not in names]
-    unknown = [name for name in names if name not in (*_COLUMNS, *REPORT_COLUMNS)]
+def _renamed(head: list[str], named: Mapping[str, str]) -> list[str | None]:
+    absent = [theirs for theirs in named.values() if theirs not in head]
+    if absent:
+        raise UnreadableCsv(f"The first line does not name these columns: {', '.join(absent)}.")
+    ours = {theirs: name for name, theirs in named.items()}
+    return [ours.get(name) for name in head]
+
+
+def _check(columns: list[str | None], path: Path) -> None:
+    names = [name for name in columns if name]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UnreadableCsv(f"These columns are unknown or named twice: {', '.join(twice)}.")
+    given = {*names, "domain"} if SHORT_URL in names else set(names)
+    missing = [name for name in CREATE_REQUIRED if name not in given]
     if missing:
         raise UnreadableCsv(f"The first line must name the columns; these are missing: {', '.join(missing)}.")
-    if unknown or len(set(names)) < len(names):
-        wrong = unknown or [name for name in names if names.count(name) > 1]
-        raise UnreadableCsv(
-            f"These columns are unknown or named twice: {', '.join(wrong)}. "
-            f"A file may have: {', '.join(_COLUMNS)}."
-        )
-    return names
 
 
-def _rows(columns: list[str], lines: Iterable[list[str]], line_number: Any) -> Iterator[Row]:
-    seen: dict[str, int] = {}
-    for cells in lines:
-        if not any(cells):
-            continue
-        given = {name: cell for name, cell in zip(columns, cells, strict=False) if cell}
-        if len(cells) > len(columns):
-            given["(too many cells)"] = cells[len(columns)]
-        for name in REPORT_COLUMNS:
-            given.pop(name, None)
-        text = json.dumps(given, sort_keys=True)
-        yield Row(line_number(), given, seen.get(text, 0))
-        seen[text] = seen.get(text, 0) + 1
+def _rows(columns: list[str | None], head: list[str], lines: Iterable[Line]) -> Iterator[Row]:
+    repeats = Repeats()
+    for line in lines:
+        cells = {name: cell for name, cell in zip(columns, line.cells, strict=False) if name and cell}
+        if SHORT_URL in cells:
+            cells |= place_of(cells.pop(SHORT_URL))
+        if len(line.cells) > len(columns):
+            cells[_TOO_MANY] = line.cells[len(columns)]
+        yield Row(line.number, cells, repeats.earlier(cells), _left_out(columns, head, line))
 
 
-def _value(name: str, cell: str) -> object:
-    if name in _NUMBERS and cell.strip().isdecimal():
-        return int(cell)
-    return _json(cell) if name == "custom_data" else cell
-
-
-def _json(cell: str) -> object:
-    try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
-        raise InvalidField("custom_data", "must be a JSON object") from None
+def _left_out(columns: list[str | None], head: list[str], line: Line) -> tuple[LeftOut, ...]:
+    return tuple(
+        LeftOut(name, cell, "no column of ours was given for it")
+        for name, ours, cell in zip(head, columns, line.cells, strict=False)
+        if ours is None and cell and name not in REPORT_COLUMNS
+    )

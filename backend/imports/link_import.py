@@ -14,8 +14,7 @@ from enum import StrEnum
 
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.link_input import GENERATED_PATH_LENGTH, PATH_ALPHABET, NewLink
-from backend.domain.links import CreatedBy
-from backend.imports.link_csv import Row
+from backend.imports.row import ImportedLink, Row
 from backend.storage.domains import list_domains
 from backend.storage.links import PathTaken, find_link, insert_link, looping_field, resolve_link
 from backend.storage.mongo import Database
@@ -71,10 +70,10 @@ class LinkImport:
         try:
             if await find_link(self._database, link_id, self._org_id):
                 return Outcome.ALREADY_THERE, ""
-            new = row.parse()
-            await self._check(new)
+            imported = row.parse()
+            await self._check(imported.new)
             if not self._dry_run:
-                await self._store(new, link_id)
+                await self._store(imported, link_id)
         except RequestError as error:
             return Outcome.REFUSED, str(error)
         return Outcome.CREATED, ""
@@ -88,12 +87,11 @@ class LinkImport:
         if path and await resolve_link(self._database, new.domain, path):
             raise InvalidField("selected_path", "is already in use on this domain")
 
-    async def _store(self, new: NewLink, link_id: str) -> None:
-        for _ in range(1 if new.selected_path else _GENERATED_TRIES):
-            path = new.selected_path or _generated_path()
-            link = new.to_link(
-                path, link_id=link_id, org_id=self._org_id, created_by=CreatedBy.REST, now=self._now
-            )
+    async def _store(self, imported: ImportedLink, link_id: str) -> None:
+        selected = imported.new.selected_path
+        for _ in range(1 if selected else _GENERATED_TRIES):
+            path = selected or _generated_path()
+            link = imported.to_link(path, link_id=link_id, org_id=self._org_id, now=self._now)
             try:
                 return await insert_link(self._database, link)
             except PathTaken:

@@ -10,8 +10,10 @@ import pytest
 
 from backend.app import utc_now
 from backend.domain.links import Link
-from backend.imports.link_csv import UnreadableCsv, read_rows, write_report
+from backend.imports.csv_file import UnreadableCsv
+from backend.imports.link_csv import read_rows
 from backend.imports.link_import import ImportReport, LinkImport, Outcome
+from backend.imports.report import write_refused
 from backend.storage.links import list_links
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization
@@ -104,7 +106,7 @@ async def test_the_report_can_be_corrected_and_imported(
     result = await run_import(database, organization, write(tmp_path / "links.csv", *rows))
     assert counts(result) == (1, 0, 7)
     report = tmp_path / "refused.csv"
-    write_report(report, result.refused)
+    write_refused(report, result.refused)
     with report.open(encoding="utf-8", newline="") as opened:
         refused = list(csv.DictReader(opened))
     assert [(row["line"], row["reason"].split()[0]) for row in refused] == [

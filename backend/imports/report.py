@@ -1,0 +1,38 @@
+"""What an import writes beside its file: the rows that it refused, and what it did not take over."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+
+from backend.imports.row import COLUMNS, Row
+
+# Columns of a report, so that its corrected rows can be imported as they are.
+REPORT_COLUMNS = ("line", "reason")
+_PLACE = ("domain", "selected_path")
+_LEFT_OUT_COLUMNS = ("line", *_PLACE, "column", "value", "reason")
+
+
+def write_refused(path: Path, refused: Iterable[tuple[Row, str]]) -> None:
+    """Write the refused rows with their reasons; corrected, the file can be imported by `import csv`."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [*REPORT_COLUMNS, *COLUMNS])
+        writer.writeheader()
+        for row, reason in refused:
+            known = {name: cell for name, cell in row.cells.items() if name in COLUMNS}
+            writer.writerow({"line": row.line, "reason": reason} | known)
+
+
+def write_left_out(path: Path, rows: Iterable[Row]) -> int:
+    """Write what of each row has no place in a link; gives how many values that are."""
+    values = [
+        (row.line, *(row.cells.get(name) for name in _PLACE), each.column, each.value, each.reason)
+        for row in rows
+        for each in row.left_out
+    ]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(_LEFT_OUT_COLUMNS)
+        writer.writerows(values)
+    return len(values)
