@@ -1,30 +1,24 @@
-"""Runs ASGI applications on Hypercorn with uvloop until they are told to stop."""
+"""Runs ASGI applications on Hypercorn with uvloop; told to stop, they answer what they accepted first."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
-import os
 import signal
 import socket
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import uvloop
 from hypercorn.asyncio import serve as hypercorn_serve
 from hypercorn.config import Config
-from hypercorn.run import run as hypercorn_run
 from hypercorn.utils import LifespanFailureError
 
 from backend.app import create_app
+from backend.draining import LastAnswers, drain
 from backend.operations.logs import configure_logs
-from backend.operations.metrics import SHARED_FOLDER
 from backend.settings import Settings
-
-# A stopping server answers what it accepted, for at most this many seconds.
-GRACEFUL_TIMEOUT = 20.0
 
 
 class NotStarted(RuntimeError):
@@ -39,26 +33,11 @@ class Site:
     socket: socket.socket
 
 
-def run_workers(settings: Settings) -> None:
-    """Serve `backend.app` by as many processes as the settings say, until SIGINT or SIGTERM."""
-    config = _config(bind(settings.host, settings.port, "WAYLINK_PORT"))
-    config.application_path = "backend.app:create_app()"
-    config.worker_class = "uvloop"
-    config.workers = settings.workers
-    with TemporaryDirectory(prefix="waylink-metrics-") as folder:
-        os.environ[SHARED_FOLDER] = folder  # read by the workers as they start
-        if hypercorn_run(config):
-            raise NotStarted("A worker of the service ended with an error; its reason stands above.")
-
-
 def run_service(settings: Settings, on_ready: Callable[[], None]) -> None:
     """Serve `backend.app` in this process until SIGINT or SIGTERM; `on_ready` runs once it answers."""
     configure_logs(settings.log_level)
-    run(
-        serve_sites(
-            [Site(create_app(settings), bind(settings.host, settings.port, "WAYLINK_PORT"))], on_ready
-        )
-    )
+    listener = bind(settings.host, settings.port, "WAYLINK_PORT")
+    run(serve_sites([Site(create_app(settings), listener)], settings, on_ready))
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
@@ -91,32 +70,44 @@ def _why_not_bound(error: OSError, host: str, port: int, variable: str) -> str:
     return f"Can't listen on {host} port {port} ({error.strerror}): set {variable} to another port."
 
 
-def _config(bound: socket.socket) -> Config:
-    config = Config()
-    config.bind = [f"fd://{bound.detach()}"]
-    config.graceful_timeout = GRACEFUL_TIMEOUT
-    config.include_server_header = False
-    config.loglevel = "WARNING"
-    return config
+async def serve_sites(
+    sites: Sequence[Site], settings: Settings, on_ready: Callable[[], None], stop: asyncio.Event | None = None
+) -> None:
+    """Serve these sites until SIGINT or SIGTERM, until `stop` is set, or until one of them fails.
 
-
-async def serve_sites(sites: Sequence[Site], on_ready: Callable[[], None]) -> None:
-    """Serve these sites until SIGINT or SIGTERM, or until one of them fails."""
+    Then what was accepted is answered: for `drain_seconds` everything that comes, after that what is under
+    way, for at most `graceful_seconds`.
+    """
     addresses = [site.socket.getsockname()[:2] for site in sites]
-    stop = _stop_event()
+    stop = _stop_at_signals(stop or asyncio.Event())
     async with asyncio.TaskGroup() as tasks:
         for site in sites:
-            tasks.create_task(_serve_one(site, stop))
+            tasks.create_task(_serve_one(site, settings, stop))
         await asyncio.gather(*(_answers(address, stop) for address in addresses))
         if not stop.is_set():
             on_ready()
 
 
-async def _serve_one(site: Site, stop: asyncio.Event) -> None:
+async def _serve_one(site: Site, settings: Settings, stop: asyncio.Event) -> None:
+    app = LastAnswers(site.app)
+
+    async def stopped() -> None:
+        await stop.wait()
+        await drain(app, site.socket, settings.drain_seconds)
+
     try:
-        await hypercorn_serve(site.app, _config(site.socket), shutdown_trigger=stop.wait)
+        await hypercorn_serve(app, _config(site.socket, settings), shutdown_trigger=stopped)
     finally:
         stop.set()
+
+
+def _config(listener: socket.socket, settings: Settings) -> Config:
+    config = Config()
+    config.bind = [f"fd://{listener.dup().detach()}"]
+    config.graceful_timeout = settings.graceful_seconds
+    config.include_server_header = False
+    config.loglevel = "WARNING"
+    return config
 
 
 async def _answers(address: tuple[str, int], stop: asyncio.Event) -> None:
@@ -142,8 +133,7 @@ def _first_leaf(group: BaseExceptionGroup[Any]) -> BaseException:
     return _first_leaf(first) if isinstance(first, BaseExceptionGroup) else first
 
 
-def _stop_event() -> asyncio.Event:
-    stop = asyncio.Event()
+def _stop_at_signals(stop: asyncio.Event) -> asyncio.Event:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     return stop

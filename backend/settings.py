@@ -159,6 +159,19 @@ class Settings:
         "How long a link is used without asking again, while the database tells of no changes.",
     )
     workers: int = setting(1, _positive, "a whole number above 0", "Worker processes of the service.")
+    drain_seconds: float = setting(
+        1.0,
+        _seconds,
+        "seconds, above 0 and below 86400",
+        "How long a stopping service goes on answering, with /readyz at 503 and each answer the last on its "
+        "connection, before it closes its port. Behind a load balancer: longer than its health checks take.",
+    )
+    graceful_seconds: float = setting(
+        20.0,
+        _seconds,
+        "seconds, above 0 and below 86400",
+        "How long a stopping service waits, with its port closed, for answers that are under way.",
+    )
 
     def __post_init__(self) -> None:
         if not self.base_url:

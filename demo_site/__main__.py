@@ -45,7 +45,7 @@ async def _run_demo(settings: Settings) -> None:
             Site(create_app(settings), service_socket),
             Site(create_demo_site(_demo_site(settings, demo)), shop_socket),
         ]
-        await serve_sites(sites, on_ready=lambda: click.echo(_welcome(settings, demo)))
+        await serve_sites(sites, settings, on_ready=lambda: click.echo(_welcome(settings, demo)))
 
 
 def _demo_site(settings: Settings, demo: Demo) -> DemoSite:

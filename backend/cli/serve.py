@@ -8,8 +8,9 @@ import os
 import click
 
 from backend.cli.command import current_settings, json_option
-from backend.server import NotStarted, run_service, run_workers
+from backend.server import NotStarted, run_service
 from backend.settings import unknown_variables
+from backend.workers import WorkerFailed, run_workers
 
 
 @click.command()
@@ -22,9 +23,7 @@ def serve(as_json: bool) -> None:
     started = json.dumps({"base_url": settings.base_url})
     ready = started if as_json else f"Waylink answers at {settings.base_url}; Ctrl-C stops it."
     try:
-        if settings.workers > 1:
-            run_workers(settings)
-        else:
-            run_service(settings, on_ready=lambda: click.echo(ready))
-    except NotStarted as error:
+        run = run_workers if settings.workers > 1 else run_service
+        run(settings, on_ready=lambda: click.echo(ready))
+    except (NotStarted, WorkerFailed) as error:
         raise click.ClickException(str(error)) from None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from quart import Response, jsonify
+from quart import Response, jsonify, request
 
 from backend.current import resources
+from backend.draining import STOPPING
 from backend.operations.blueprint import operations
 from backend.storage.mongo import StorageError, ping
 
@@ -22,7 +23,12 @@ async def alive() -> Response:
 
 @operations.get("/readyz")
 async def ready() -> Response:
-    """200 if the storage answers, else 503: a load balancer then sends its requests elsewhere."""
+    """200 if the storage answers, else 503: a load balancer then sends its requests elsewhere.
+
+    503 too while the service stops.
+    """
+    if request.scope.get("state", {}).get(STOPPING):
+        return _answer(503, "stopping")
     try:
         async with asyncio.timeout(PATIENCE):
             await ping(resources().database)

@@ -25,7 +25,7 @@ _REST = 4.0  # how much longer than a batch takes the shipper rests while more i
 _ROTATE_BYTES = 4_000_000
 _ROTATE_SECONDS = 24 * 3600.0
 _LONGEST_PAUSE = 2.0
-_LAST_TRY = 3.0  # seconds that a stopping service ships for; what is left, the next one takes over
+_LAST_TRY = 10.0  # seconds that a stopping service ships for; what is left, the next one takes over
 _logger = logging.getLogger(__name__)
 
 
@@ -53,7 +53,7 @@ class Shipper:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
         with contextlib.suppress(StorageError, TimeoutError):
-            await asyncio.wait_for(self._ship_all(), _LAST_TRY)
+            await asyncio.wait_for(self._ship_rest(), _LAST_TRY)
         self._give_up_logs()
 
     @property
@@ -79,6 +79,10 @@ class Shipper:
         if self._failures == 1:
             _logger.warning("Clicks wait on disk, the database can't be written: %s", error)
         await asyncio.sleep(min(_LONGEST_PAUSE, 0.1 * 2**self._failures) * random.uniform(0.5, 1))  # noqa: S311 - jitter
+
+    async def _ship_rest(self) -> None:
+        while await self._ship_all():
+            pass
 
     async def _ship_all(self) -> bool:
         """Ship a batch of the own log, and all of the logs left behind; whether more is waiting."""

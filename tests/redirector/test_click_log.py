@@ -63,3 +63,16 @@ async def test_a_log_left_behind_is_taken_over(
         await Shipper(database, tmp_path).stop()
     assert (await count_window(database, link.id, clock())).total == 3
     assert take_over_logs(tmp_path) == []  # nothing is left on disk
+
+
+async def test_a_stopping_shipper_ships_all_of_its_log(
+    database: Database, make_link: LinkFactory, clock: MovableClock, tmp_path: Path
+) -> None:
+    """However many batches wait on disk, a shipper that stops leaves none behind."""
+    link = await make_link()
+    shipper = Shipper(database, tmp_path)
+    for _ in range(2000):
+        shipper.log.append(line_of(link.id))
+    await shipper.stop()
+    assert (await count_window(database, link.id, clock())).total == 2000
+    assert take_over_logs(tmp_path) == []

@@ -1,0 +1,112 @@
+"""Several worker processes: one that dies is replaced, and none stays behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.service_process import WAYLINK, ServiceProcess, environment_of, free_port, service_process
+
+SECONDS = 30.0
+
+
+def workers_of(service: ServiceProcess) -> set[int]:
+    """The worker processes: children of the service that run Python's spawn."""
+    parent = service.process.pid
+    children = map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split())
+    return {pid for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+
+
+def wait_until(holds: Callable[[], bool], what: str) -> None:
+    """Return once it holds; fail when it does not within SECONDS."""
+    deadline = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def is_healthy(service: ServiceProcess) -> bool:
+    """Whether the service answers."""
+    try:
+        return httpx.get(f"{service.base_url}/healthz").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def listens(service: ServiceProcess) -> bool:
+    """Whether a process still has the port."""
+    try:
+        httpx.get(f"{service.base_url}/healthz", timeout=2)
+    except httpx.ConnectError:
+        return False
+    except httpx.TransportError:
+        return True
+    return True
+
+
+def connection_with(service: ServiceProcess, sent: bytes) -> socket.socket:
+    """An open connection on which this was sent."""
+    address = urlsplit(service.base_url)
+    connection = socket.create_connection((address.hostname, address.port))
+    connection.sendall(sent)
+    return connection
+
+
+def test_a_worker_that_dies_is_replaced(mongodb_uri: str, tmp_path: Path) -> None:
+    """kill -9 of one worker: another one takes its place, and the service still ends with exit code 0."""
+    settings = {"WAYLINK_MONGODB_URI": mongodb_uri, "WAYLINK_WORKERS": "2"}
+    with service_process(tmp_path, **settings, WAYLINK_MONGODB_DATABASE="workers_replaced") as service:
+        before = workers_of(service)
+        assert len(before) == 2
+        killed = min(before)
+        os.kill(killed, signal.SIGKILL)
+        wait_until(lambda: len(workers_of(service) - {killed}) == 2, "the worker was not replaced")
+        assert is_healthy(service)
+        assert service.stop() == 0
+
+
+def test_no_worker_outlives_the_service(mongodb_uri: str, tmp_path: Path) -> None:
+    """kill -9 of the service itself: its workers stop too, and the port is free."""
+    settings = {"WAYLINK_MONGODB_URI": mongodb_uri, "WAYLINK_WORKERS": "2"}
+    with service_process(tmp_path, **settings, WAYLINK_MONGODB_DATABASE="workers_orphaned") as service:
+        service.stop(signal.SIGKILL)
+        wait_until(lambda: not listens(service), "workers went on without the service")
+
+
+async def test_workers_that_can_not_start_say_why(tmp_path: Path) -> None:
+    """With a MongoDB that does not answer, several workers end with the same sentence as one."""
+    environment = environment_of(
+        tmp_path,
+        WAYLINK_WORKERS="2",
+        WAYLINK_PORT=str(free_port()),
+        WAYLINK_MONGODB_URI=f"mongodb://127.0.0.1:{free_port()}/?serverSelectionTimeoutMS=200",
+    )
+    process = await asyncio.create_subprocess_exec(
+        *WAYLINK, "serve", env=environment, stderr=asyncio.subprocess.PIPE
+    )
+    _, printed = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 1
+    lines = printed.decode().splitlines()
+    assert lines[-1].startswith("Error: MongoDB at 127.0.0.1:")
+    assert not any("Traceback" in line for line in lines)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_request_that_never_ends_does_not_hold_the_service(tmp_path: Path, workers: str) -> None:
+    """A client sends half a body and waits: after graceful_seconds the service and its MongoDB end."""
+    with service_process(tmp_path, WAYLINK_WORKERS=workers, WAYLINK_GRACEFUL_SECONDS="1") as service:
+        mongod = json.loads((tmp_path / "mongodb" / "server.json").read_text())["pid"]
+        head = b"POST /serviceCore/sdk/v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
+        with connection_with(service, head + b"Content-Type: text/plain\r\n\r\n{"):
+            assert service.stop() == 0
+    assert not Path(f"/proc/{mongod}").exists()
