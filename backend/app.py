@@ -12,7 +12,8 @@ from quart import Quart
 from backend.api_host import ApiHost
 from backend.app_api import app_api
 from backend.current import Clock, Resources, attach
-from backend.json_api.error_handlers import answer_errors
+from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
+from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.operations import observe, operations
 from backend.operations.logs import configure_logs
 from backend.redirector.follow import Redirector
@@ -112,6 +113,7 @@ def create_api(resources: Resources) -> Quart:
     api.url_map.merge_slashes = False
     keep_order_of_fields(api)
     answer_errors(api)
+    answer_browsers(api, otherwise=answer_http_error)
     observe(api)
     api.register_blueprint(operations)
     api.register_blueprint(rest)
@@ -120,6 +122,8 @@ def create_api(resources: Resources) -> Quart:
     attach_sdk_service(api, resources)
     api.register_blueprint(sdk)
     api.register_blueprint(script)
+    attach_dashboard_service(api, resources)
+    api.register_blueprint(dashboard)
     return api
 
 

@@ -66,6 +66,9 @@ def _welcome(settings: Settings, demo: Demo) -> str:
     return f"""
   Demo shop         {demo_address(settings)}
   A link to click   {_short_url(settings, demo)}
+  Dashboard         {settings.base_url}/
+  E-mail address    {demo.user.email}
+  Password          {demo.user.password}
   REST API          {settings.base_url}/serviceCore/pa/v1
   REST API key      {rest_key}
   Public web key    {demo.keys[KeyKind.WEB]}

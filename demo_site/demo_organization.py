@@ -15,6 +15,7 @@ from backend.domain.organizations import Organization
 from backend.settings import Settings
 from backend.storage import api_keys, domains, links, organizations, origins
 from backend.storage.mongo import Database
+from demo_site.demo_user import DemoUser, prepare_user
 
 NAME = "Waylink demo"
 DOMAIN = "go.demo.localhost"
@@ -31,6 +32,7 @@ class Demo:
     keys: Mapping[KeyKind, str]
     domain: str
     path: str
+    user: DemoUser
 
 
 async def prepare_demo(database: Database, settings: Settings, now: datetime) -> Demo:
@@ -42,7 +44,8 @@ async def prepare_demo(database: Database, settings: Settings, now: datetime) ->
         await origins.add_origin(database, origin, organization.id, now)
     await _link(database, organization.id, demo_address(settings), now)
     keys = await _keys(database, settings.data_dir / "demo-keys.json", organization.id, now)
-    return Demo(organization.id, keys, DOMAIN, PATH)
+    user = await prepare_user(database, settings.data_dir / "demo-password.txt", organization.id, now)
+    return Demo(organization.id, keys, DOMAIN, PATH, user)
 
 
 def demo_address(settings: Settings) -> str:

@@ -17,6 +17,7 @@ from backend.cli.report import report
 from backend.cli.serve import serve
 from backend.cli.settings import show_settings
 from backend.cli.subscription import subscription
+from backend.cli.user import user
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -31,6 +32,7 @@ def main() -> None:
 for _command in (
     serve,
     organization,
+    user,
     key,
     domain,
     app,

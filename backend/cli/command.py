@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from backend.settings import InvalidSetting, Settings, load_settings
-from backend.storage import api_keys, domains, organizations
+from backend.storage import api_keys, domains, organizations, users
 from backend.storage.database import MongoDBUnreachable, open_database
 from backend.storage.embedded_mongodb import MongoDBNotFound
 from backend.storage.mongo import StorageError
@@ -24,6 +24,8 @@ _EXPECTED = (
     organizations.UnknownOrganization,
     api_keys.UnknownKey,
     domains.DomainTaken,
+    users.EmailTaken,
+    users.UnknownUser,
 )
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -31,7 +31,7 @@ def answer_errors(app: Quart) -> None:
     app.register_error_handler(Refusal, _refused)
     app.register_error_handler(MissingField, _missing)
     app.register_error_handler(InvalidField, _invalid)
-    app.register_error_handler(HTTPException, _http)
+    app.register_error_handler(HTTPException, answer_http_error)
     app.register_error_handler(InternalServerError, _fault)
     for unreachable in STORAGE_UNREACHABLE:
         app.register_error_handler(unreachable, _unreachable)
@@ -57,7 +57,8 @@ async def _invalid(error: InvalidField) -> Response:
     return error_answer(error_table.FIELD_INVALID, message=str(error))
 
 
-async def _http(error: HTTPException) -> Response:
+async def answer_http_error(error: HTTPException) -> Response:
+    """The answer to an error of HTTP's own, such as an unknown path."""
     row = _BY_STATUS.get(error.code or 500)
     if row is None:
         status = error.code or 500

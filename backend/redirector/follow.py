@@ -9,13 +9,13 @@ from backend.current import Resources
 from backend.domain.clicks import client_fragment, record_line, why_not_counted
 from backend.domain.client import Client
 from backend.domain.destination import Outcome, decide
+from backend.proxies import TrustedProxies
 from backend.redirector import pages
 from backend.redirector.answer import Answer, plain, send_answer
 from backend.redirector.association_files import ANDROID, APPLE, association_file
 from backend.redirector.country import country_code, country_lookup
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
 from backend.redirector.outcomes import answer_for
-from backend.redirector.proxies import TrustedProxies
 from backend.redirector.qr_code import qr_code, split_suffix
 from backend.redirector.recognition import recognize
 from backend.redirector.shipper import Shipper

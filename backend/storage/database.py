@@ -34,6 +34,8 @@ from backend.storage import (
     origins,
     rate_limits,
     refusals,
+    sessions,
+    users,
 )
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import STORAGE_UNREACHABLE, Database, Document
@@ -60,6 +62,8 @@ _COLLECTIONS = (
     conversions,
     events,
     refusals,
+    users,
+    sessions,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -44,6 +45,12 @@ async def get_organization(database: Database, org_id: str) -> Organization:
     if document is None:
         raise UnknownOrganization(org_id)
     return _from_document(document)
+
+
+async def find_organizations(database: Database, org_ids: Iterable[str]) -> list[Organization]:
+    """Those of these organizations that exist, by name."""
+    cursor = database[NAME].find({"_id": {"$in": list(org_ids)}}).sort("name", 1)
+    return [_from_document(document) async for document in cursor]
 
 
 async def find_organization_by_name(database: Database, name: str) -> Organization | None:

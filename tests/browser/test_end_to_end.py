@@ -126,8 +126,8 @@ def test_an_unknown_link_shows_the_error_page(page: Page, demo: DemoProcess) -> 
 
 
 def test_a_second_run_goes_on_with_the_same_organization(tmp_path: Path) -> None:
-    """A second `make run` finds the organization, keys and link of the first one."""
-    labels = ["REST API key", "Public web key", "Mobile SDK key"]
+    """A second `make run` finds the organization, keys, link and dashboard user of the first one."""
+    labels = ["REST API key", "Public web key", "Mobile SDK key", "E-mail address", "Password"]
     with demo_process(tmp_path) as first:
         keys = [first.value(label) for label in labels]
         create_link(first, "kept")
@@ -139,6 +139,15 @@ def test_a_second_run_goes_on_with_the_same_organization(tmp_path: Path) -> None
     assert {link["destination_url"] for link in listed if "spring" in link["short_url"]} == {
         f"{second.value('Demo shop')}/"
     }
+
+
+def test_the_printed_user_signs_in_to_the_dashboard(demo: DemoProcess, page: Page) -> None:
+    """The e-mail address and the password that `make run` prints open the dashboard that it names."""
+    page.goto(demo.value("Dashboard"))
+    page.get_by_label("E-mail address").fill(demo.value("E-mail address"))
+    page.get_by_label("Password").fill(demo.value("Password"))
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
 
 
 def test_a_killed_demo_starts_again(tmp_path: Path) -> None:

@@ -1,0 +1,121 @@
+"""`waylink user`."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from typing import Any
+
+import click
+
+from backend.cli.command import Result, stored, utc_now
+from backend.domain.users import InvalidEmail, User, WeakPassword, check_password, normalize_email
+from backend.passwords import hash_password
+from backend.storage import organizations, sessions, users
+from backend.storage.mongo import Database
+
+orgs_option = click.option(
+    "--org", "org_ids", required=True, multiple=True, metavar="ID",
+    help="Id of an organization that the user acts for; may be given more than once.",
+)  # fmt: skip
+
+
+def _email(_: click.Context, __: click.Parameter, text: str) -> str:
+    try:
+        return normalize_email(text)
+    except InvalidEmail as error:
+        raise click.BadParameter(f"{text!r} {error}") from None
+
+
+email_argument = click.argument("email", callback=_email)
+stdin_option = click.option(
+    "--password-stdin", is_flag=True, help="Read the password from standard input instead of asking for it."
+)
+
+
+@click.group()
+def user() -> None:
+    """Users: the people who sign in to the dashboard."""
+
+
+@user.command("create")
+@email_argument
+@orgs_option
+@stdin_option
+@stored
+async def create_user(
+    database: Database, email: str, org_ids: tuple[str, ...], password_stdin: bool
+) -> Result:
+    """Let a person sign in with EMAIL and a password, which is asked for."""
+    for org_id in org_ids:
+        await organizations.get_organization(database, org_id)
+    password_hash = await hash_password(_read_password(password_stdin))
+    made = User(str(uuid.uuid4()), email, password_hash, tuple(dict.fromkeys(org_ids)), utc_now())
+    await users.insert_user(database, made)
+    return {"id": made.id}
+
+
+@user.command("password")
+@email_argument
+@stdin_option
+@stored
+async def set_password(database: Database, email: str, password_stdin: bool) -> Result:
+    """Set a new password for EMAIL; whoever is signed in with the old one is signed out."""
+    found = await _get_user(database, email)
+    await users.set_password_hash(database, found.id, await hash_password(_read_password(password_stdin)))
+    await sessions.delete_sessions_of(database, found.id)
+    return {"id": found.id}
+
+
+@user.command("organizations")
+@email_argument
+@orgs_option
+@stored
+async def set_organizations(database: Database, email: str, org_ids: tuple[str, ...]) -> Result:
+    """Set which organizations EMAIL acts for, instead of those before."""
+    for org_id in org_ids:
+        await organizations.get_organization(database, org_id)
+    found = await _get_user(database, email)
+    await users.set_organizations(database, found.id, list(dict.fromkeys(org_ids)))
+    return {"id": found.id}
+
+
+@user.command("list")
+@stored
+async def list_users(database: Database) -> Result:
+    """List the users, with the ids of their organizations."""
+    return {"users": [_row(each) for each in await users.list_users(database)]}
+
+
+@user.command("delete")
+@email_argument
+@stored
+async def delete_user(database: Database, email: str) -> Result:
+    """Delete the user EMAIL and sign it out; links and keys it made stay with the organization."""
+    found = await _get_user(database, email)
+    await users.delete_user(database, found.id)
+    await sessions.delete_sessions_of(database, found.id)
+    return {"id": found.id, "deleted": True}
+
+
+async def _get_user(database: Database, email: str) -> User:
+    found = await users.find_user_by_email(database, email)
+    if found is None:
+        raise users.UnknownUser(email)
+    return found
+
+
+def _read_password(from_stdin: bool) -> str:
+    if from_stdin:
+        password = sys.stdin.readline().rstrip("\r\n")
+    else:
+        password = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    try:
+        check_password(password)
+    except WeakPassword as error:
+        raise click.ClickException(f"The password {error}.") from None
+    return str(password)
+
+
+def _row(each: User) -> dict[str, Any]:
+    return {"id": each.id, "email": each.email, "organizations": " ".join(each.org_ids)}

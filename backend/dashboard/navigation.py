@@ -1,0 +1,22 @@
+"""The pages in the dashboard's navigation, in their order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A page: its label, its endpoint, and the start of the endpoints that belong to it."""
+
+    label: str
+    endpoint: str
+    icon: str
+
+
+ITEMS = (Item("Overview", "home", "home"),)
+
+
+def is_current(item: Item, endpoint: str) -> bool:
+    """Whether a request's endpoint is the item's page or one below it."""
+    return endpoint == f"dashboard.{item.endpoint}" or endpoint.startswith(f"dashboard.{item.endpoint}_")

@@ -1,0 +1,12 @@
+"""What a page says after something was done: a word in its address stands for a sentence of ours."""
+
+from __future__ import annotations
+
+NOTICES = {
+    "signed-out": "You are signed out.",
+}
+
+
+def notice(name: str) -> str:
+    """The sentence; "" for a word that stands for none, since anyone can write an address."""
+    return NOTICES.get(name, "")

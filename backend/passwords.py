@@ -1,0 +1,46 @@
+"""Hashes of passwords, by Argon2id with the library's defaults (RFC 9106, low-memory profile)."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from backend.domain.users import LONGEST_PASSWORD
+
+_hasher = PasswordHasher()
+# A hash takes 64 MiB and some ten milliseconds of several cores: sign-ins wait for one another before they
+# starve redirects.
+_threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="waylink-passwords")
+
+
+async def hash_password(password: str) -> str:
+    """The hash to store, with its salt and parameters in it."""
+    return await asyncio.get_running_loop().run_in_executor(_threads, _hasher.hash, password)
+
+
+async def is_password(password: str, password_hash: str | None) -> bool:
+    """Whether the password is the one of this hash; without a hash False, after as much work."""
+    return await asyncio.get_running_loop().run_in_executor(_threads, _verify, password, password_hash)
+
+
+def needs_new_hash(password_hash: str) -> bool:
+    """Whether the hash was made with other parameters than today's."""
+    return _hasher.check_needs_rehash(password_hash)
+
+
+def _verify(password: str, password_hash: str | None) -> bool:
+    try:
+        _hasher.verify(password_hash or _hash_of_nobody(), password[:LONGEST_PASSWORD])
+    except (VerificationError, InvalidHashError, UnicodeEncodeError):
+        return False
+    return password_hash is not None and len(password) <= LONGEST_PASSWORD
+
+
+@cache
+def _hash_of_nobody() -> str:
+    """What an unknown user's password is compared with, so that the answer takes as long as another's."""
+    return _hasher.hash("the password of nobody")

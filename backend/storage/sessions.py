@@ -1,0 +1,41 @@
+"""The `sessions` collection: who is signed in to the dashboard. Only hashes of tokens are stored."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+
+from pymongo import IndexModel
+
+from backend.domain.sessions import Session
+from backend.storage.mongo import Database
+
+NAME = "sessions"
+INDEXES = [IndexModel("expires_at", expireAfterSeconds=0), IndexModel("user_id")]
+
+
+async def insert_session(database: Database, session: Session) -> None:
+    """Store a new session."""
+    document = asdict(session)
+    await database[NAME].insert_one({"_id": document.pop("token_hash"), **document})
+
+
+async def find_session(database: Database, token_hash: str, now: datetime) -> Session | None:
+    """The session of this token, unless it has expired: the server deletes expired ones a little later."""
+    found = await database[NAME].find_one({"_id": token_hash, "expires_at": {"$gt": now}})
+    return Session(token_hash=found.pop("_id"), **found) if found else None
+
+
+async def set_session_organization(database: Database, token_hash: str, org_id: str) -> None:
+    """Set which organization a session's pages act for."""
+    await database[NAME].update_one({"_id": token_hash}, {"$set": {"org_id": org_id}})
+
+
+async def delete_session(database: Database, token_hash: str) -> None:
+    """End a session; nothing happens where it has ended."""
+    await database[NAME].delete_one({"_id": token_hash})
+
+
+async def delete_sessions_of(database: Database, user_id: str) -> None:
+    """End every session of a user."""
+    await database[NAME].delete_many({"user_id": user_id})

@@ -1,0 +1,81 @@
+"""The `users` collection: who may sign in to the dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pymongo import IndexModel
+from pymongo.errors import DuplicateKeyError
+
+from backend.domain.users import User
+from backend.storage.mongo import Database
+
+NAME = "users"
+INDEXES = [IndexModel("email", unique=True), IndexModel("org_ids")]
+
+
+class EmailTaken(ValueError):
+    """There is a user with this e-mail address already."""
+
+    def __init__(self, email: str) -> None:
+        super().__init__(f"There is a user {email} already.")
+
+
+class UnknownUser(LookupError):
+    """No user has this e-mail address."""
+
+    def __init__(self, email: str) -> None:
+        super().__init__(f"There is no user {email!r}; `waylink user list` shows them.")
+
+
+async def insert_user(database: Database, user: User) -> None:
+    """Store a new user; raises EmailTaken, as the unique index decides."""
+    document = asdict(user)
+    try:
+        await database[NAME].insert_one(
+            {"_id": document.pop("id"), **document, "org_ids": list(user.org_ids)}
+        )
+    except DuplicateKeyError:
+        raise EmailTaken(user.email) from None
+
+
+async def find_user(database: Database, user_id: str) -> User | None:
+    """The user with this id."""
+    return _from_found(await database[NAME].find_one({"_id": user_id}))
+
+
+async def find_user_by_email(database: Database, email: str) -> User | None:
+    """The user with this address, in its normalized form."""
+    return _from_found(await database[NAME].find_one({"email": email}))
+
+
+async def list_users(database: Database, org_id: str | None = None) -> list[User]:
+    """The users of an organization, or all, by address."""
+    wanted = {"org_ids": org_id} if org_id else {}
+    return [_from_document(found) async for found in database[NAME].find(wanted).sort("email", 1)]
+
+
+async def set_password_hash(database: Database, user_id: str, password_hash: str) -> None:
+    """Replace a user's password; the caller ends the sessions that were opened with the old one."""
+    await database[NAME].update_one({"_id": user_id}, {"$set": {"password_hash": password_hash}})
+
+
+async def set_organizations(database: Database, user_id: str, org_ids: Sequence[str]) -> None:
+    """Set for which organizations a user may act; open sessions obey at their next request."""
+    await database[NAME].update_one({"_id": user_id}, {"$set": {"org_ids": list(org_ids)}})
+
+
+async def delete_user(database: Database, user_id: str) -> None:
+    """Delete a user; open sessions end at their next request."""
+    await database[NAME].delete_one({"_id": user_id})
+
+
+def _from_found(document: dict[str, Any] | None) -> User | None:
+    return _from_document(document) if document else None
+
+
+def _from_document(document: dict[str, Any]) -> User:
+    values = {name: value for name, value in document.items() if name != "_id"}
+    return User(id=document["_id"], **values | {"org_ids": tuple(document["org_ids"])})

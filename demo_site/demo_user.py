@@ -1,0 +1,52 @@
+"""The user whom `make run` makes for the dashboard: found again on every later run."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from backend.domain.users import User
+from backend.passwords import hash_password, is_password
+from backend.storage import users
+from backend.storage.mongo import Database
+
+EMAIL = "demo@example.com"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoUser:
+    """What a person signs in with."""
+
+    email: str
+    password: str
+
+
+async def prepare_user(database: Database, file: Path, org_id: str, now: datetime) -> DemoUser:
+    """The demo's user, with the password that a private file keeps; a second call changes nothing."""
+    password = _kept_password(file)
+    found = await users.find_user_by_email(database, EMAIL)
+    if found is None:
+        made = User(str(uuid.uuid4()), EMAIL, await hash_password(password), (org_id,), now)
+        await users.insert_user(database, made)
+    elif not await is_password(password, found.password_hash):
+        await users.set_password_hash(database, found.id, await hash_password(password))
+    return DemoUser(EMAIL, password)
+
+
+def _kept_password(file: Path) -> str:
+    try:
+        kept = file.read_text().strip()
+    except FileNotFoundError:
+        kept = ""
+    return kept or _new_password(file)
+
+
+def _new_password(file: Path) -> str:
+    password = secrets.token_urlsafe(12)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(mode=0o600)
+    file.write_text(password)
+    return password

@@ -1,0 +1,141 @@
+"""`waylink user`: the people who sign in to the dashboard."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.dashboard.people import FormsOf
+from tests.service_process import WAYLINK, ServiceProcess, service_process
+
+PASSWORD = "long enough to guess at"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    """A service with a MongoDB of its own."""
+    with service_process(tmp_path_factory.mktemp("data")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def org_id(running: ServiceProcess) -> str:
+    """An organization made by the command line."""
+    return str(running.command("organization", "create", "Acme")["id"])
+
+
+def waylink(
+    running: ServiceProcess, *arguments: str, password: str = PASSWORD
+) -> subprocess.CompletedProcess[str]:
+    """Run `waylink user ...` with the password on standard input."""
+    return subprocess.run(
+        [*WAYLINK, "user", *arguments],
+        input=f"{password}\n", capture_output=True, text=True, env=running.environment, check=False,
+    )  # fmt: skip
+
+
+def created_id(running: ServiceProcess, email: str, org_id: str, password: str = PASSWORD) -> str:
+    """Make a user; its id."""
+    done = waylink(running, "create", email, "--org", org_id, "--password-stdin", "--json", password=password)
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert list(printed) == ["id"]
+    return str(printed["id"])
+
+
+def signs_in(running: ServiceProcess, email: str, password: str) -> bool:
+    """Whether the dashboard of the running service lets somebody in."""
+    with httpx.Client(base_url=running.base_url) as client:
+        fields = FormsOf(client.get("/sign-in").text).fields_of("/sign-in")
+        answer = client.post("/sign-in", data=fields | {"email": email, "password": password})
+        return answer.status_code == 303 and client.get("/").status_code == 200
+
+
+def test_a_user_is_made_and_signs_in(running: ServiceProcess, org_id: str) -> None:
+    """The user gets in with the password, in whatever case the address is typed, and with no other one."""
+    user_id = created_id(running, "Ada@Example.com", org_id)
+    listed = running.command("user", "list")["users"]
+    assert {"id": user_id, "email": "ada@example.com", "organizations": org_id} in listed
+    assert signs_in(running, "ada@example.com", PASSWORD)
+    assert not signs_in(running, "ada@example.com", PASSWORD + "x")
+
+
+def test_the_password_is_asked_for_without_echo(running: ServiceProcess, org_id: str) -> None:
+    """On a terminal the password is asked for twice, and not shown."""
+    parent, child = pty.openpty()
+    with subprocess.Popen(
+        [*WAYLINK, "user", "create", "typed@example.com", "--org", org_id],
+        stdin=child, stdout=child, stderr=child, env=running.environment, start_new_session=True,
+    ) as process:  # fmt: skip
+        os.close(child)
+        shown = b""
+        for prompt in (b"Password:", b"Repeat for confirmation:"):
+            while not shown.endswith(prompt + b" "):
+                shown += os.read(parent, 1)
+            os.write(parent, f"{PASSWORD}\n".encode())
+        assert process.wait(timeout=60) == 0
+    os.close(parent)
+    assert PASSWORD.encode() not in shown
+    assert signs_in(running, "typed@example.com", PASSWORD)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "password", "said"),
+    [
+        (["taken@example.com"], PASSWORD, "There is a user taken@example.com already."),
+        (["no address"], PASSWORD, "must be an e-mail address such as ada@example.com"),
+        (["a@b@c"], PASSWORD, "must be an e-mail address"),
+        (["short@example.com"], "elevenchars", "The password must have at least 12 characters."),
+        (["same@example.com"], "a" * 20, "The password must not be one character repeated."),
+        (["long@example.com"], "ab" * 600, "The password must have at most 1024 characters."),
+    ],
+)
+def test_what_a_user_can_not_be(
+    running: ServiceProcess, org_id: str, arguments: list[str], password: str, said: str
+) -> None:
+    """Each refusal is one sentence that says the rule."""
+    waylink(running, "create", "taken@example.com", "--org", org_id, "--password-stdin")
+    done = waylink(running, "create", *arguments, "--org", org_id, "--password-stdin", password=password)
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_user_needs_an_organization_that_exists(running: ServiceProcess) -> None:
+    """An unknown id of an organization is refused before a password is asked for."""
+    done = waylink(running, "create", "nowhere@example.com", "--org", "none", "--password-stdin")
+    assert done.returncode != 0
+    assert "There is no organization with the id 'none'" in done.stderr
+
+
+def test_a_new_password(running: ServiceProcess, org_id: str) -> None:
+    """The new password opens the dashboard, the old one does not any more."""
+    created_id(running, "renew@example.com", org_id)
+    done = waylink(running, "password", "renew@example.com", "--password-stdin", password="another long one")
+    assert done.returncode == 0, done.stderr
+    assert signs_in(running, "renew@example.com", "another long one")
+    assert not signs_in(running, "renew@example.com", PASSWORD)
+
+
+def test_a_deleted_user(running: ServiceProcess, org_id: str) -> None:
+    """Who is deleted can't sign in, and is not deleted twice."""
+    created_id(running, "gone@example.com", org_id)
+    assert running.command("user", "delete", "gone@example.com")["deleted"]
+    assert not signs_in(running, "gone@example.com", PASSWORD)
+    assert "There is no user 'gone@example.com'" in waylink(running, "delete", "gone@example.com").stderr
+
+
+def test_the_organizations_of_a_user(running: ServiceProcess, org_id: str) -> None:
+    """They are set anew as a whole, and must exist."""
+    created_id(running, "two@example.com", org_id)
+    second = str(running.command("organization", "create", "Second")["id"])
+    running.command("user", "organizations", "two@example.com", "--org", org_id, "--org", second)
+    listed = {each["email"]: each["organizations"] for each in running.command("user", "list")["users"]}
+    assert listed["two@example.com"] == f"{org_id} {second}"
+    assert waylink(running, "organizations", "two@example.com", "--org", "none").returncode != 0

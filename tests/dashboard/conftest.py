@@ -1,0 +1,28 @@
+"""Fixtures of the dashboard's tests: people who are signed in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from backend.app import Service
+from backend.storage.mongo import Database
+from tests.dashboard.people import Person, browser, make_user
+from tests.organizations import TestOrganization
+
+
+@pytest.fixture
+async def stranger(
+    service: Service, database: Database, organization: TestOrganization
+) -> AsyncIterator[Person]:
+    """A user of `organization` who is not signed in."""
+    async with browser(service) as client:
+        yield Person(client, await make_user(database, organization.id))
+
+
+@pytest.fixture
+async def person(stranger: Person) -> Person:
+    """A user of `organization` who is signed in."""
+    assert (await stranger.sign_in()).status_code == 303
+    return stranger

@@ -1,0 +1,113 @@
+"""People who use the dashboard: a browser without a screen, which keeps cookies and fills in forms."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import uuid
+from dataclasses import dataclass
+from html.parser import HTMLParser
+
+import httpx
+
+from backend.app import Service, utc_now
+from backend.domain.users import User
+from backend.passwords import hash_password
+from backend.storage import users
+from backend.storage.mongo import Database
+
+PASSWORD = "correct horse battery"
+
+
+@dataclass(slots=True)
+class Person:
+    """A browser, and who sits at it."""
+
+    client: httpx.AsyncClient
+    email: str
+
+    async def get(self, path: str) -> httpx.Response:
+        """A page, without going where it redirects to."""
+        return await self.client.get(path)
+
+    async def send(self, page: str, path: str, **fields: str) -> httpx.Response:
+        """Send a form to `path` with the token and the other fields that `page` has in its form for it."""
+        forms = FormsOf((await self.client.get(page)).text)
+        return await self.client.post(path, data=forms.fields_of(path) | fields)
+
+    async def sign_in(self, password: str = PASSWORD, next: str = "") -> httpx.Response:
+        """Send the sign-in form."""
+        return await self.send(f"/sign-in?next={next}", "/sign-in", email=self.email, password=password)
+
+
+def browser(service: Service, base_url: str = "http://localhost:8080") -> httpx.AsyncClient:
+    """A client that talks to the service without a network in between.
+
+    Each has an address of its own, so that tests don't use up each other's limits.
+    """
+    address = f"2001:db8::{secrets.token_hex(2)}:{secrets.token_hex(2)}"
+    transport = httpx.ASGITransport(app=service, client=(address, 40000))
+    return httpx.AsyncClient(transport=transport, base_url=base_url)
+
+
+async def make_user(database: Database, *org_ids: str, email: str = "") -> str:
+    """Store a user of these organizations with PASSWORD; the e-mail address."""
+    email = email or f"{uuid.uuid4().hex}@example.com"
+    password_hash = await hash_password(PASSWORD)
+    await users.insert_user(database, User(str(uuid.uuid4()), email, password_hash, org_ids, utc_now()))
+    return email
+
+
+class FormsOf(HTMLParser):
+    """The forms of a page: for each address the names and values that a browser would send."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.forms: list[tuple[str, dict[str, str]]] = []
+        self._select = ""
+        self._area = ""
+        self.feed(html)
+
+    def fields_of(self, action: str) -> dict[str, str]:
+        """The fields of the first form that is sent there."""
+        found = next((fields for to, fields in self.forms if to == action), None)
+        assert found is not None, f"no form for {action}, only for {[to for to, _ in self.forms]}"
+        return found
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take up a form, or a field of the form that is open."""
+        given = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self.forms.append((given.get("action", ""), {}))
+        elif tag == "input" and self.forms and given.get("name"):
+            if given.get("type") not in {"checkbox", "radio"} or "checked" in given:
+                self._set(given["name"], given.get("value", "on"))
+        elif tag in {"select", "textarea"}:
+            self._select, self._area = (given["name"], "") if tag == "select" else ("", given["name"])
+            self._set(given["name"], "")
+        elif tag == "option" and self._select and ("selected" in given or not self._chosen):
+            self._set(self._select, given.get("value", ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close a field."""
+        if tag in {"select", "textarea"}:
+            self._select = self._area = ""
+
+    def handle_data(self, data: str) -> None:
+        """The text of a text area."""
+        if self._area:
+            self._set(self._area, data)
+
+    @property
+    def _chosen(self) -> str:
+        return self.forms[-1][1][self._select]
+
+    def _set(self, name: str, value: str) -> None:
+        self.forms[-1][1][name] = value
+
+
+def heading(response: httpx.Response) -> str:
+    """What a page is about."""
+    found = re.search(r"<h1>(.*?)</h1>", response.text, re.DOTALL)
+    assert found, response.text
+    return found[1].strip()
