@@ -99,7 +99,7 @@ def _waylink() -> Script:
 def _npm_peers() -> list[Script]:
     """The peers from npm, bundled and minified as a site would."""
     install_packages()
-    run_node("npm", "ci", "--silent", "--ignore-scripts", cwd=PEERS)
+    install_packages(PEERS)
     with tempfile.TemporaryDirectory() as folder:
         built = [_bundle(entry, Path(folder)) for entry in sorted(PEERS.glob("*.js"))]
     return [Script(f"{name} (npm)", code, code) for name, code in built]

@@ -9,7 +9,6 @@ import sysconfig
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-MODULES = FOLDER / "node_modules"
 
 
 def node_environment() -> dict[str, str]:
@@ -20,21 +19,24 @@ def node_environment() -> dict[str, str]:
     return os.environ | {"PATH": f"{packaged}{os.pathsep}{os.environ['PATH']}"}
 
 
-def install_packages() -> None:
-    """Install the locked npm packages, unless this very lock is installed already."""
-    lock = (FOLDER / "package-lock.json").read_bytes()
-    stamp = MODULES / ".installed-lock"
+def install_packages(folder: Path = FOLDER) -> None:
+    """Install a folder's locked npm packages, unless this very lock is installed there already."""
+    lock = (folder / "package-lock.json").read_bytes()
+    stamp = folder / "node_modules" / ".installed-lock"
     if stamp.is_file() and stamp.read_bytes() == lock:
         return
-    print("Installing the SDK build's npm packages ...", flush=True)
-    run_node("npm", "ci", "--silent", "--no-fund", "--no-audit")
+    print(f"Installing the npm packages of {folder.name} ...", flush=True)
+    run_node("npm", "ci", "--silent", "--no-fund", "--no-audit", cwd=folder)
     stamp.write_bytes(lock)
 
 
-def run_node(command: str, *arguments: str, cwd: Path = FOLDER) -> str:
-    """Run a command of Node.js or of an installed package; its output, or SystemExit with what it said."""
+def run_node(command: str, *arguments: str, cwd: Path = FOLDER, packages: Path = FOLDER) -> str:
+    """Run a command of Node.js or of a package installed in `packages`, in the folder `cwd`.
+
+    Gives its output, or raises SystemExit with what it said.
+    """
     environment = node_environment()
-    environment["PATH"] = f"{MODULES / '.bin'}{os.pathsep}{environment['PATH']}"
+    environment["PATH"] = f"{packages / 'node_modules' / '.bin'}{os.pathsep}{environment['PATH']}"
     found = shutil.which(command, path=environment["PATH"])
     if not found:
         raise SystemExit(

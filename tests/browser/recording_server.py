@@ -23,6 +23,13 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <title>Shop</title><link rel="icon" href="data:,">
 <script src="/waylink.js"></script>{head}<h1>Shop</h1></html>"""
 
+FILE_TYPES = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".map": "application/json",
+}
+
 Call = dict[str, Any]
 # Status, headers and body of an answer.
 Answer = tuple[int, dict[str, str], str]
@@ -57,6 +64,7 @@ class RecordingServer:
     answer: Callable[[dict[str, Any]], Answer] = acknowledge
     requests: list[dict[str, Any]] = field(default_factory=list)
     head: str = ""
+    folder: Path = SDK  # whose files are served; any other address is a page of the shop
 
     @property
     def calls(self) -> list[Call]:
@@ -106,10 +114,10 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.recording  # type: ignore[attr-defined,no-any-return]
 
     def do_GET(self) -> None:
-        """A page of the shop, or a file of the SDK."""
-        file = SDK / urlsplit(self.path).path.removeprefix("/")
+        """A file of the folder, or a page of the shop."""
+        file = self.recording.folder / urlsplit(self.path).path.removeprefix("/")
         if file.is_file():
-            self._send(200, {"Content-Type": "text/javascript"}, file.read_text())
+            self._send(200, {"Content-Type": FILE_TYPES[file.suffix]}, file.read_text())
         else:
             self._send(200, {"Content-Type": "text/html"}, PAGE.format(head=self.recording.head))
 

@@ -1,0 +1,5 @@
+import Default, { Waylink } from 'waylink';
+
+await Waylink.init({ apiKey: 'c_web_consumer' });
+await Waylink.trackConversion({ revenue: 19.99, currency: 'EUR', transaction_id: 'order-1042' });
+document.title = `same object: ${Default === Waylink}`;

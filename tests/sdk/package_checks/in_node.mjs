@@ -1,0 +1,17 @@
+// What a server does with the package: import it, and perhaps call it. Prints what changed and what calls gave.
+const before = new Set(Reflect.ownKeys(globalThis));
+const { Waylink } = await import('waylink');
+const calls = [
+  Waylink.init({ apiKey: 'c_web_1' }),
+  Waylink.identify({ customer_id: 'c' }),
+  Waylink.trackLead(),
+  Waylink.trackConversion({ revenue: 1, currency: 'EUR' }),
+  Waylink.trackEvent('seen'),
+  Waylink.getAttribution(),
+  Waylink.grantConsent(),
+  Waylink.denyConsent(),
+  Waylink.trackPageView(),
+];
+const results = await Promise.all(calls);
+const added = Reflect.ownKeys(globalThis).filter((name) => !before.has(name));
+console.log(JSON.stringify({ added, results: results.map((result) => result ?? null), timers: process.getActiveResourcesInfo() }));
