@@ -1,0 +1,52 @@
+"""The package that `pip install waylink` installs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.demo_process import demo_process
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ("backend", "demo_site", "sdk_dist", "pyproject.toml", "README.md", "LICENSE")
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that holds what the wheel installs, far from the checkout."""
+    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
+    for name in SOURCES:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, source / name)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    options = ["--no-deps", "--no-build-isolation", "--no-index", "--target", str(target)]
+    subprocess.run([*pip, *options, str(source)], check=True, capture_output=True, timeout=120)
+    return target
+
+
+def test_everything_is_in_the_wheel(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Away from the checkout the service and the demo have their pages, styles, scripts and the SDK."""
+    monkeypatch.setenv("PYTHONPATH", str(installed))
+    monkeypatch.chdir(tmp_path)
+    where = [sys.executable, "-c", "import backend; print(backend.__file__)"]
+    assert subprocess.run(where, check=True, capture_output=True, text=True).stdout.startswith(str(installed))
+    with demo_process(tmp_path / "data") as demo:
+        api = demo.value("REST API").removesuffix("/serviceCore/pa/v1")
+        shop = demo.value("Demo shop")
+        for address in (
+            f"{api}/waylink.js",
+            f"{api}/waylink.js.map",
+            f"{demo.value('REST API')}/docs",
+            f"{shop}/",
+            f"{shop}/static/shop.css",
+            f"{shop}/static/shop/home.js",
+        ):
+            answer = httpx.get(address)
+            assert (answer.status_code, bool(answer.content)) == (200, True), address
+        error_page = httpx.get(f"{api}/gone", headers={"Host": "go.demo.localhost"})
+        assert "<main" in error_page.text
