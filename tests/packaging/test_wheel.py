@@ -42,6 +42,7 @@ def test_everything_is_in_the_wheel(installed: Path, tmp_path: Path, monkeypatch
             f"{api}/waylink.js",
             f"{api}/waylink.js.map",
             f"{demo.value('REST API')}/docs",
+            f"{api}/sign-in",
             f"{shop}/",
             f"{shop}/static/shop.css",
             f"{shop}/static/shop/home.js",
