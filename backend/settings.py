@@ -60,6 +60,13 @@ def _seconds(text: str) -> float:
     return number
 
 
+def _seconds_or_none(text: str) -> float:
+    number = float(text)
+    if not 0 <= number <= 86400:
+        raise ValueError
+    return number
+
+
 def _networks(text: str) -> tuple[str, ...]:
     words = _words(text)
     for word in words:
@@ -157,6 +164,13 @@ class Settings:
         _seconds,
         "seconds, above 0 and below 86400",
         "How long a link is used without asking again, while the database tells of no changes.",
+    )
+    deferred_link_seconds: float = setting(
+        3600.0,
+        _seconds_or_none,
+        "seconds, from 0 to 86400",
+        "How long after a click an app's first launch may be matched with it by address (deferred deep "
+        "link). 0: only the install referrer counts, and no hash of an address is kept.",
     )
     workers: int = setting(1, _positive, "a whole number above 0", "Worker processes of the service.")
     drain_seconds: float = setting(

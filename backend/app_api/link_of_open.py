@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from backend.current import resources
-from backend.domain.installs import AppOpen
+from backend.domain.installs import AppOpen, Match
 from backend.domain.links import Link
 from backend.domain.short_urls import parse_short_url
 from backend.storage.links import find_link, find_link_at
 
 
-async def find_link_of_open(opened: AppOpen, org_id: str) -> Link | None:
-    """The organization's link that led to this open, or None."""
-    for find in _WAYS:
+@dataclass(frozen=True, slots=True)
+class FoundLink:
+    """The link that led to an open, if any did, and how it was found."""
+
+    link: Link | None = None
+    match: Match = Match.NONE
+
+
+async def find_named_link(opened: AppOpen, org_id: str) -> FoundLink:
+    """The organization's link that an open names itself, or its install referrer does."""
+    for match, find in _WAYS:
         if link := await find(opened, org_id):
-            return link
-    return None
+            return FoundLink(link, match)
+    return FoundLink()
 
 
 async def _by_id(opened: AppOpen, org_id: str) -> Link | None:
-    link_id = opened.named_link_id
-    return await find_link(resources().database, link_id, org_id) if link_id else None
+    return await _find(opened.own_link_id, org_id)
 
 
 async def _by_short_url(opened: AppOpen, org_id: str) -> Link | None:
@@ -29,4 +37,16 @@ async def _by_short_url(opened: AppOpen, org_id: str) -> Link | None:
     return await find_link_at(resources().database, *place, org_id) if place else None
 
 
-_WAYS: tuple[Callable[[AppOpen, str], Awaitable[Link | None]], ...] = (_by_id, _by_short_url)
+async def _by_referrer(opened: AppOpen, org_id: str) -> Link | None:
+    return await _find(opened.referred_link_id, org_id)
+
+
+async def _find(link_id: str | None, org_id: str) -> Link | None:
+    return await find_link(resources().database, link_id, org_id) if link_id else None
+
+
+_WAYS: tuple[tuple[Match, Callable[[AppOpen, str], Awaitable[Link | None]]], ...] = (
+    (Match.LINK, _by_id),
+    (Match.LINK, _by_short_url),
+    (Match.INSTALL_REFERRER, _by_referrer),
+)

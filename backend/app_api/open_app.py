@@ -5,40 +5,32 @@ from __future__ import annotations
 from typing import Any
 
 from backend.app_api.blueprint import app_api, calling_org_id
-from backend.app_api.link_of_open import find_link_of_open
+from backend.app_api.first_launch import record_first_launch
+from backend.app_api.link_of_open import find_named_link
 from backend.current import resources
-from backend.domain.installs import AppOpen, Install, parse_open
+from backend.domain.installs import Match, parse_open
 from backend.domain.links import SOCIAL_FIELDS, UTM_FIELDS, Link
 from backend.json_api.json_body import read_json_object
-from backend.storage.installs import record_install
 
 
 @app_api.post("/open")
 async def open_app() -> dict[str, Any]:
     """Record an install at the first launch, once for ever, and give the link that led to this open.
 
-    `destination_url` and `link` are null without a link, and for one that is disabled.
+    `match` says how the link was found. Without a link, and for one that is disabled, it is `none`, and
+    `destination_url` and `link` are null.
     """
     opened = parse_open(await read_json_object())
-    link = await find_link_of_open(opened, calling_org_id())
-    is_new = opened.is_first_launch and await _record(opened, link)
-    shown = link if link and link.is_enabled else None
+    found, is_new = await find_named_link(opened, calling_org_id()), False
+    if opened.is_first_launch:
+        found, is_new = await record_first_launch(opened, calling_org_id(), found)
+    shown = found.link if found.link and found.link.is_enabled else None
     return {
         "is_new_install": is_new,
+        "match": (found.match if shown else Match.NONE).value,
         "destination_url": shown.destination_url if shown else None,
         "link": _link_data(shown) if shown else None,
     }
-
-
-async def _record(opened: AppOpen, link: Link | None) -> bool:
-    install = Install(
-        org_id=calling_org_id(),
-        install_id=opened.install_id,
-        platform=opened.platform,
-        link_id=link.id if link else None,
-        at=resources().clock(),
-    )
-    return await record_install(resources().database, install)
 
 
 def _link_data(link: Link) -> dict[str, Any]:

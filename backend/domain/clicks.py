@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from backend.domain.client import Client
+from backend.domain.deferred_links import Handoff
 from backend.domain.destination import Outcome
 
 
@@ -37,8 +38,8 @@ def why_not_counted(outcome: Outcome, method: str, is_prefetch: bool, client: Cl
 class Click:
     """One record. `id` is unique for ever: the click log and the place in it.
 
-    `destination` and `address_hash` are there only where an app is to get the destination at its first
-    launch; the hash is keyed with a key that is thrown away (no raw IP address is stored).
+    `handoff` is there only where the visitor was sent to an app. It is kept apart from the click, and for as
+    long as it is of use.
     """
 
     id: str
@@ -54,8 +55,7 @@ class Click:
     client_kind: str
     country: str | None
     referrer_host: str | None
-    destination: str | None = None
-    address_hash: str | None = None
+    handoff: Handoff | None = None
 
 
 def client_fragment(client: Client) -> str:
@@ -74,7 +74,7 @@ def record_line(
     reason: NotCounted | None,
     country: str | None,
     referrer_host: str | None,
-    extra: dict[str, str] | None = None,
+    handoff: Handoff | None = None,
 ) -> bytes:
     """One line of a click log; `client` is the client's fragment.
 
@@ -84,7 +84,7 @@ def record_line(
     country_text = f'"{country}"' if country else "null"
     referrer = f'"{referrer_host}"' if referrer_host else "null"
     reason_text = f'"{reason.value}"' if reason else "null"
-    rest = f",{json.dumps(extra)}" if extra else ""
+    rest = f",{_handoff_text(handoff)}" if handoff else ""
     return (
         f'["{org_id}","{link_id}",{at.timestamp():.3f},"{outcome.value}",{reason_text},{client},'
         f"{country_text},{referrer}{rest}]\n"
@@ -95,7 +95,6 @@ def parse_record(click_id: str, line: bytes) -> Click:
     """The click of a record line; raises ValueError for a line that was not written whole."""
     match json.loads(line):
         case [org, link, at, outcome, reason, platform, system, browser, kind, country, referrer, *rest]:
-            extra: dict[str, Any] = rest[0] if rest else {}
             return Click(
                 id=click_id,
                 org_id=org,
@@ -110,7 +109,17 @@ def parse_record(click_id: str, line: bytes) -> Click:
                 client_kind=kind,
                 country=country,
                 referrer_host=referrer,
-                destination=extra.get("destination"),
-                address_hash=extra.get("address_hash"),
+                handoff=_parse_handoff(rest),
             )
     raise ValueError("not a click record")
+
+
+def _handoff_text(handoff: Handoff) -> str:
+    return json.dumps([handoff.app_id, handoff.address_hash, handoff.expires_at.timestamp()])
+
+
+def _parse_handoff(rest: list[Any]) -> Handoff | None:
+    match rest:
+        case [[str(app_id), str(address_hash), float(expires_at)]]:
+            return Handoff(app_id, address_hash, datetime.fromtimestamp(expires_at, UTC))
+    return None

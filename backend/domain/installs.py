@@ -20,6 +20,15 @@ class Platform(StrEnum):
     ANDROID = "android"
 
 
+class Match(StrEnum):
+    """How the link that led to an open was found."""
+
+    LINK = "link"  # the app named the link that it was opened with: certain
+    INSTALL_REFERRER = "install_referrer"  # the Play Store handed it on: certain
+    ADDRESS = "address"  # the only click from that address to that app: likely
+    NONE = "none"
+
+
 OPEN_REQUIRED: dict[str, Rule[Any]] = {
     "platform": Word(Platform),
     "install_id": Text(128),
@@ -29,6 +38,7 @@ OPEN_OPTIONAL: dict[str, Rule[Any]] = {
     "link_id": Text(128),
     "short_url": Text(8192),
     "install_referrer": Text(8192),
+    "app_id": Text(255),
 }
 # The parameter of a Play install referrer, and of a web destination, that names the link.
 LINK_ID_PARAMETER = "cl_link_id"
@@ -44,22 +54,33 @@ class AppOpen:
     link_id: str | None = None
     short_url: str | None = None
     install_referrer: str | None = None
+    app_id: str | None = None  # the iOS bundle id or Android package
 
     @property
-    def named_link_id(self) -> str | None:
-        """The id of the link that it names itself, or its Play install referrer does."""
-        return _uuid(self.link_id) or _uuid(link_id_of_referrer(self.install_referrer or ""))
+    def own_link_id(self) -> str | None:
+        """The id of the link that it names itself."""
+        return _uuid(self.link_id)
+
+    @property
+    def referred_link_id(self) -> str | None:
+        """The id of the link that its Play install referrer names."""
+        return _uuid(link_id_of_referrer(self.install_referrer or ""))
 
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """An app was opened for the first time; `link_id` is the link that led there, where one did."""
+    """An app was opened for the first time; `link_id` is the link that led there, where one did.
+
+    `candidate_id` is the deferred deep link that it claims, so that no other installation gets it.
+    """
 
     org_id: str
     install_id: str
     platform: Platform
     link_id: str | None
     at: datetime
+    match: Match = Match.NONE
+    candidate_id: str | None = None
 
 
 def parse_open(body: Mapping[str, object]) -> AppOpen:

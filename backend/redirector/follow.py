@@ -14,6 +14,7 @@ from backend.redirector import pages
 from backend.redirector.answer import Answer, plain, send_answer
 from backend.redirector.association_files import ANDROID, APPLE, association_file
 from backend.redirector.country import country_code, country_lookup
+from backend.redirector.handoffs import Handoffs
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
 from backend.redirector.outcomes import answer_for
 from backend.redirector.qr_code import qr_code, split_suffix
@@ -41,16 +42,19 @@ class Redirector:
             capacity=settings.link_cache_size,
             seconds_to_live=settings.link_cache_seconds,
         )
+        self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
         self.shipper = Shipper(resources.database, settings.data_dir / "clicks")
 
     async def startup(self) -> None:
         """Begin to follow changes and to ship clicks."""
         recognize(b"")  # the lists are read and compiled now, not at the first visit
+        await self._handoffs.start()
         self.cache.start()
         self.shipper.start()
 
     async def shutdown(self) -> None:
         """Ship what is there, and stop."""
+        await self._handoffs.stop()
         await self.cache.stop()
         await self.shipper.stop()
 
@@ -99,15 +103,18 @@ class Redirector:
         return answer
 
     def _record(self, outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> None:
+        reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
+        address = self._address(visit)
         line = record_line(
             entry.link.org_id,
             entry.link.id,
             self._fragment(client),
             at=self._clock(),
             outcome=outcome,
-            reason=why_not_counted(outcome, visit.method, visit.is_prefetch, client),
-            country=self._country(visit),
+            reason=reason,
+            country=self._country(visit, address),
             referrer_host=visit.referrer_host,
+            handoff=self._handoffs.handoff(outcome, reason, entry, client, address),
         )
         try:
             self.shipper.log.append(line)
@@ -120,13 +127,15 @@ class Redirector:
             fragment = self._fragments[client] = client_fragment(client)
         return fragment
 
-    def _country(self, visit: Visit) -> str | None:
-        peer = visit.scope.get("client")
-        if not peer:
+    def _address(self, visit: Visit) -> str:
+        peer = visit.peer
+        return self._proxies.visitor_address(peer, visit.headers.get(b"x-forwarded-for")) if peer else ""
+
+    def _country(self, visit: Visit, address: str) -> str | None:
+        if not address:
             return None
-        if self._country_header and self._proxies.trusts(peer[0]):
+        if self._country_header and self._proxies.trusts(visit.peer):
             header = visit.headers.get(self._country_header, b"")
             if code := country_code(header.decode("latin-1")):
                 return code
-        address = self._proxies.visitor_address(peer[0], visit.headers.get(b"x-forwarded-for"))
         return self._country_of(address)

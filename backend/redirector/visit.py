@@ -34,6 +34,12 @@ class Visit:
         self.query: str = scope["query_string"].decode("latin-1")
 
     @property
+    def peer(self) -> str:
+        """The address that the connection comes from: the visitor's, or the nearest proxy's; "" unknown."""
+        client = self.scope.get("client")
+        return client[0] if client else ""
+
+    @property
     def user_agent(self) -> bytes:
         """The start of the User-Agent header."""
         return self.headers.get(b"user-agent", b"")[:LONGEST_USER_AGENT]

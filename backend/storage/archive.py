@@ -11,6 +11,7 @@ from typing import Any
 from pymongo.errors import OperationFailure
 
 from backend.storage import (
+    address_keys,
     api_keys,
     apps,
     calls,
@@ -19,6 +20,7 @@ from backend.storage import (
     clicks,
     conversions,
     counted_once,
+    deferred_links,
     devices,
     domains,
     events,
@@ -108,8 +110,11 @@ SETUP = (
     Archived(organizations.NAME, _named_by_id),
 )
 ARCHIVED = (*HISTORY, *SETUP)
-# What is no organization's: where this service's own logs, limits and restores stand.
-NOT_ARCHIVED = frozenset({click_logs.NAME, rate_limits.NAME, "restores"})
+# What is no organization's: where this service's own logs, limits and restores stand. And what is forgotten
+# within a day: links that wait for an app, and the keys of their hashed addresses.
+NOT_ARCHIVED = frozenset(
+    {click_logs.NAME, rate_limits.NAME, "restores", deferred_links.NAME, address_keys.NAME}
+)
 
 
 @asynccontextmanager

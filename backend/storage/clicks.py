@@ -11,10 +11,12 @@ from pymongo.errors import DuplicateKeyError
 from backend.domain.clicks import Click
 from backend.storage.click_counts import add_counts
 from backend.storage.click_logs import AlreadyShipped, advance, shipped_position
+from backend.storage.deferred_links import add_handoffs
 from backend.storage.mongo import Database, Document, Session, in_transaction
 
 NAME = "clicks"
-_FACTS = [item.name for item in fields(Click) if item.name != "id"]
+# What a click hands to an app is no part of its record, which outlives it.
+_FACTS = [item.name for item in fields(Click) if item.name not in {"id", "handoff"}]
 INDEXES = [IndexModel([("link_id", 1), ("counted", 1), ("at", 1)])]
 
 
@@ -29,6 +31,7 @@ async def ship_clicks(database: Database, log_id: str, start: int, end: int, cli
         await advance(database, session, log_id, start, end)
         if clicks:
             await database[NAME].insert_many([_to_document(click) for click in clicks], session=session)
+        await add_handoffs(database, session, clicks)
         counted = [(click.org_id, click.link_id, click.at) for click in clicks if click.counted]
         await add_counts(database, session, counted)
 

@@ -13,6 +13,7 @@ from pymongo import WriteConcern
 
 from backend.settings import Settings
 from backend.storage import (
+    address_keys,
     api_keys,
     apps,
     calls,
@@ -21,6 +22,7 @@ from backend.storage import (
     clicks,
     conversions,
     counted_once,
+    deferred_links,
     devices,
     domains,
     events,
@@ -50,6 +52,8 @@ _COLLECTIONS = (
     clicks,
     click_logs,
     click_counts,
+    deferred_links,
+    address_keys,
     idempotency,
     installs,
     install_counts,

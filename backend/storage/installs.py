@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
-from backend.domain.installs import Install
+from backend.domain.installs import Install, Match
+from backend.storage.deferred_links import claim
 from backend.storage.install_counts import add_install
 from backend.storage.mongo import Database, Session, in_transaction
 
@@ -13,8 +16,25 @@ NAME = "installs"
 INDEXES = [IndexModel([("org_id", 1), ("at", 1)])]
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedInstall:
+    """What an installation was told at its first launch."""
+
+    link_id: str | None
+    match: Match
+
+
+async def find_install(database: Database, org_id: str, install_id: str) -> RecordedInstall | None:
+    """The organization's installation with that id, if it was recorded."""
+    found = await database[NAME].find_one({"_id": f"{org_id}/{install_id}"})
+    return RecordedInstall(found["link_id"], Match(found.get("match", Match.NONE))) if found else None
+
+
 async def record_install(database: Database, install: Install) -> bool:
-    """Store an install and count it for its link, both or neither; False if it was recorded before."""
+    """Store an install, count it for its link and claim its deferred deep link: all of it, or nothing.
+
+    False if it was recorded before. Raises AlreadyClaimed.
+    """
 
     async def store(session: Session) -> None:
         await database[NAME].insert_one(
@@ -23,10 +43,13 @@ async def record_install(database: Database, install: Install) -> bool:
                 "org_id": install.org_id,
                 "platform": install.platform.value,
                 "link_id": install.link_id,
+                "match": install.match.value,
                 "at": install.at,
             },
             session=session,
         )
+        if install.candidate_id:
+            await claim(database, session, install)
         if install.link_id:
             await add_install(database, session, install.org_id, install.link_id, install.at)
 

@@ -37,6 +37,7 @@ async def test_an_open_of_a_link(client: httpx.AsyncClient, organization: TestOr
         200,
         {
             "is_new_install": True,
+            "match": "link",
             "destination_url": "https://shop.example/sale",
             "link": {
                 "id": link["id"],
@@ -82,7 +83,7 @@ async def test_an_organic_open(
     answer = await post(client, organization, open_body(**known))
     assert (answer.status_code, answer.json()) == (
         200,
-        {"is_new_install": True, "destination_url": None, "link": None},
+        {"is_new_install": True, "match": "none", "destination_url": None, "link": None},
     )
 
 

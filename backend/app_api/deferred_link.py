@@ -1,0 +1,59 @@
+"""The deferred deep link of a first launch: the click on the way to the store that may have led to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quart import request
+
+from backend.current import resources
+from backend.domain.deferred_links import (
+    Candidate,
+    app_of_open,
+    days_of_window,
+    hash_address,
+    only_candidate,
+)
+from backend.domain.installs import AppOpen
+from backend.domain.links import Link
+from backend.proxies import TrustedProxies
+from backend.storage.address_keys import find_address_keys
+from backend.storage.apps import list_apps
+from backend.storage.deferred_links import find_candidates
+
+
+async def find_deferred_link(opened: AppOpen, org_id: str, named: Link | None) -> Candidate | None:
+    """What a first launch claims: the click on the link that it names, so that nobody else gets that, or
+    else the only click that may have led to it."""
+    waiting = await _waiting(opened, org_id)
+    if named:
+        waiting = [each for each in waiting if each.link_id == named.id]
+    return only_candidate(waiting)
+
+
+async def _waiting(opened: AppOpen, org_id: str) -> Sequence[Candidate]:
+    """The links that wait for this app at the address that the open comes from."""
+    database = resources().database
+    if not resources().settings.deferred_link_seconds:
+        return []
+    apps = await list_apps(database, org_id)
+    app_id = app_of_open(apps.values(), opened.platform, opened.app_id)
+    hashes = await _address_hashes(org_id) if app_id else []
+    if not app_id or not hashes:
+        return []
+    return await find_candidates(
+        database, hashes, org_id, app_id=app_id, platform=opened.platform, now=resources().clock()
+    )
+
+
+async def _address_hashes(org_id: str) -> list[str]:
+    """The caller's address, hashed with each key that may have hashed it when it clicked."""
+    keys = await find_address_keys(resources().database, days_of_window(resources().clock()))
+    address = _caller_address()
+    return [hashed for key in keys if (hashed := hash_address(key, org_id, address))]
+
+
+def _caller_address() -> str:
+    proxies = TrustedProxies(resources().settings.trusted_proxies)
+    forwarded = ",".join(request.headers.getlist("X-Forwarded-For")).encode("latin-1", "replace")
+    return proxies.visitor_address(request.remote_addr or "", forwarded)

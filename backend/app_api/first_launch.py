@@ -1,0 +1,55 @@
+"""First launches: recorded once for ever, each with the link that led to it."""
+
+from __future__ import annotations
+
+from backend.app_api.deferred_link import find_deferred_link
+from backend.app_api.link_of_open import FoundLink
+from backend.current import resources
+from backend.domain.installs import AppOpen, Install, Match
+from backend.storage.deferred_links import AlreadyClaimed
+from backend.storage.installs import RecordedInstall, find_install, record_install
+from backend.storage.links import find_link
+
+
+async def record_first_launch(opened: AppOpen, org_id: str, named: FoundLink) -> tuple[FoundLink, bool]:
+    """The link that led to a first launch, and whether the installation is new.
+
+    An installation that reports again, since an answer was lost or it was opened twice at once, is told what
+    it was told before.
+    """
+    while not (recorded := await find_install(resources().database, org_id, opened.install_id)):
+        try:
+            if found := await _record(opened, org_id, named):
+                return found, True
+        except AlreadyClaimed:  # another installation was faster: look at what is left
+            continue
+    return (named if named.link else await _told_before(recorded, org_id)), False
+
+
+async def _record(opened: AppOpen, org_id: str, named: FoundLink) -> FoundLink | None:
+    """Record the installation with its link; None if it was recorded before. Raises AlreadyClaimed."""
+    candidate = await find_deferred_link(opened, org_id, named.link)
+    found = named
+    if candidate and not named.link:
+        found = await _by_address(candidate.link_id, org_id)
+    install = Install(
+        org_id=org_id,
+        install_id=opened.install_id,
+        platform=opened.platform,
+        link_id=found.link.id if found.link else None,
+        at=resources().clock(),
+        match=found.match,
+        candidate_id=candidate.id if candidate else None,
+    )
+    return found if await record_install(resources().database, install) else None
+
+
+async def _told_before(recorded: RecordedInstall, org_id: str) -> FoundLink:
+    if recorded.link_id and recorded.match is Match.ADDRESS:
+        return await _by_address(recorded.link_id, org_id)
+    return FoundLink()
+
+
+async def _by_address(link_id: str, org_id: str) -> FoundLink:
+    link = await find_link(resources().database, link_id, org_id)
+    return FoundLink(link, Match.ADDRESS) if link else FoundLink()

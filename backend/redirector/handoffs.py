@@ -1,0 +1,74 @@
+"""What clicks hand to apps that have yet to be installed: hashes of addresses, with keys kept in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from datetime import timedelta
+
+from backend.current import Clock
+from backend.domain.clicks import NotCounted
+from backend.domain.client import Client
+from backend.domain.deferred_links import LEADS_TO_APP, Handoff, app_id_on, day_of, hash_address
+from backend.domain.destination import Outcome
+from backend.redirector.link_cache import CachedLink
+from backend.storage.address_keys import address_key
+from backend.storage.mongo import Database, StorageError
+
+_LOOK_EVERY = 600.0
+_RETRY_SECONDS = 5.0
+_DAY = timedelta(days=1)
+_logger = logging.getLogger(__name__)
+
+
+class Handoffs:
+    """Makes handoffs without asking the database: the keys of today and tomorrow are here already."""
+
+    def __init__(self, database: Database, clock: Clock, seconds: float) -> None:
+        self._database = database
+        self._clock = clock
+        self._window = timedelta(seconds=seconds)
+        self._keys: dict[str, bytes] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Read the keys, and go on reading those of the days to come."""
+        if self._window:
+            with contextlib.suppress(StorageError):
+                await self._read_keys()
+            self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Stop reading keys."""
+        if self._task:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    def handoff(
+        self, outcome: Outcome, reason: NotCounted | None, entry: CachedLink, client: Client, address: str
+    ) -> Handoff | None:
+        """What this click leaves for the app that it leads to; None for one that leads to no app.
+
+        None also where the day's key could not be read: an address is never hashed without one.
+        """
+        if reason or outcome not in LEADS_TO_APP:
+            return None
+        now = self._clock()
+        key, app_id = self._keys.get(day_of(now)), app_id_on(entry.apps, client.platform)
+        hashed = hash_address(key, entry.link.org_id, address) if key else None
+        return Handoff(app_id, hashed, now + self._window) if hashed and app_id else None
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._read_keys()
+                await asyncio.sleep(_LOOK_EVERY)
+            except StorageError as error:
+                _logger.warning("Keys of deferred deep links can't be read: %s", error)
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _read_keys(self) -> None:
+        days = [day_of(self._clock()), day_of(self._clock() + _DAY)]
+        self._keys = {day: self._keys.get(day) or await address_key(self._database, day) for day in days}

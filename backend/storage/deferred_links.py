@@ -1,0 +1,82 @@
+"""The `deferred_links` collection: links that wait for an app's first launch, each claimed once.
+
+Clicks on one link from one address are one document, since whoever clicked twice installs once. It is gone
+when it expires, and with it the hash of the address.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from pymongo import IndexModel, UpdateOne
+
+from backend.domain.clicks import Click
+from backend.domain.deferred_links import Candidate, Handoff
+from backend.domain.installs import Install, Platform
+from backend.storage.mongo import Database, Document, Session
+
+NAME = "deferred_links"
+INDEXES = [
+    IndexModel([("address_hash", 1), ("org_id", 1), ("app_id", 1)]),
+    IndexModel("expires_at", expireAfterSeconds=0),
+]
+# A click after the claim makes the link wait anew; one before it, told of later, does not.
+_UNCLAIMED: Document = {
+    "$or": [{"claimed_at": None}, {"$expr": {"$gt": ["$clicked_at", "$claimed_at"]}}],
+}
+
+
+class AlreadyClaimed(Exception):
+    """Another installation was faster."""
+
+
+async def add_handoffs(database: Database, session: Session, clicks: Iterable[Click]) -> None:
+    """Have the links of these clicks wait for their apps, within the caller's transaction."""
+    updates = [_update(click, click.handoff) for click in clicks if click.handoff and click.counted]
+    if updates:
+        await database[NAME].bulk_write(updates, session=session, ordered=True)
+
+
+def _update(click: Click, handoff: Handoff) -> UpdateOne:
+    place = {
+        "org_id": click.org_id,
+        "app_id": handoff.app_id,
+        "platform": click.platform,
+        "address_hash": handoff.address_hash,
+        "link_id": click.link_id,
+    }
+    name = hashlib.sha256("/".join(place.values()).encode()).hexdigest()
+    latest = {"clicked_at": click.at, "expires_at": handoff.expires_at}
+    return UpdateOne({"_id": name}, {"$max": latest, "$setOnInsert": place}, upsert=True)
+
+
+async def find_candidates(
+    database: Database,
+    hashes: Sequence[str],
+    org_id: str,
+    *,
+    app_id: str,
+    platform: Platform,
+    now: datetime,
+) -> list[Candidate]:
+    """The organization's links that wait for this app at an address, unclaimed and not expired."""
+    waiting = {
+        "address_hash": {"$in": list(hashes)},
+        "org_id": org_id,
+        "app_id": app_id,
+        "platform": platform.value,
+        "expires_at": {"$gt": now},
+    }
+    cursor = database[NAME].find(waiting | _UNCLAIMED, {"link_id": 1})
+    return [Candidate(found["_id"], found["link_id"]) async for found in cursor]
+
+
+async def claim(database: Database, session: Session, install: Install) -> None:
+    """Take the install's candidate, within the caller's transaction; raises AlreadyClaimed."""
+    claimed = {"claimed_at": install.at, "claimed_by": install.install_id}
+    wanted = {"_id": install.candidate_id, "org_id": install.org_id} | _UNCLAIMED
+    result = await database[NAME].update_one(wanted, {"$set": claimed}, session=session)
+    if not result.matched_count:
+        raise AlreadyClaimed

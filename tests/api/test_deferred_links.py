@@ -1,0 +1,320 @@
+"""Deferred deep links: the first launch of an app gets the link that was clicked before it was installed."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.app import Service
+from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.storage.apps import set_apps
+from backend.storage.deferred_links import NAME
+from backend.storage.domains import insert_domain
+from backend.storage.mongo import Database
+from tests.api.links import API, create, info
+from tests.conftest import MovableClock, OrganizationFactory
+from tests.organizations import TestOrganization
+
+APPS = Apps(IosApp("A1B2C3D4E5", "com.shop.app", "123456"), AndroidApp("com.shop.app"))
+OTHER_APPS = Apps(IosApp("A1B2C3D4E5", "com.shop.other", "654321"))
+AGENTS = {
+    "ios": "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+    "Version/17.5 Mobile/15E148 Safari/604.1",
+    "android": "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/126.0.0.0 Mobile Safari/537.36",
+    "desktop": "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:127.0) Gecko/20100101 Firefox/127.0",
+}
+_hosts = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Phone:
+    """A visitor at an address: it clicks links, and opens the app."""
+
+    http: httpx.AsyncClient
+    database: Database
+
+    async def click(self, short_url: str, platform: str = "ios", method: str = "GET") -> None:
+        """Follow a short URL, and wait until its click is in the database."""
+        counted = await self.database["clicks"].estimated_document_count()
+        answer = await self.http.request(method, short_url, headers={"user-agent": AGENTS[platform]})
+        assert answer.status_code == 302
+        deadline = time.monotonic() + 20
+        while await self.database["clicks"].estimated_document_count() == counted:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.01)
+
+    async def launch(self, organization: TestOrganization, **fields: Any) -> dict[str, Any]:
+        """Open the app for the first time, as a new installation."""
+        body = {"platform": "ios", "install_id": str(uuid.uuid4()), "is_first_launch": True} | fields
+        answer = await self.http.post(
+            "http://localhost:8080/serviceCore/app/v1/open",
+            json=body,
+            headers={"API-KEY": organization.mobile_key},
+        )
+        assert answer.status_code == 200
+        told: dict[str, Any] = answer.json()
+        return told
+
+
+PhoneFactory = Callable[..., Phone]
+LinkMaker = Callable[..., Awaitable[str]]
+
+
+@pytest.fixture
+def make_phone(service: Service, database: Database) -> PhoneFactory:
+    """Makes a visitor at an address, by default one of its own."""
+
+    def make(address: str | None = None) -> Phone:
+        where = address or f"198.51.{next(_hosts)}.7"
+        transport = httpx.ASGITransport(app=service, client=(where, 4711))
+        return Phone(httpx.AsyncClient(transport=transport), database)
+
+    return make
+
+
+@pytest.fixture
+def phone(make_phone: PhoneFactory) -> Phone:
+    """A visitor at an address of its own."""
+    return make_phone()
+
+
+@pytest.fixture
+def make_app_link(client: httpx.AsyncClient, database: Database, organization: TestOrganization) -> LinkMaker:
+    """Makes a link of an organization that opens in its app; gives its short URL."""
+
+    async def make(owner: TestOrganization = organization, **fields: Any) -> str:
+        await set_apps(database, owner.domain, owner.id, APPS)
+        return await create(client, owner, **{"ios_behavior": 2, "android_behavior": 2} | fields)
+
+    return make
+
+
+@pytest.mark.parametrize("platform", ["ios", "android"])
+async def test_the_first_launch_gets_the_link(
+    phone: Phone, make_app_link: LinkMaker, organization: TestOrganization, platform: str
+) -> None:
+    """Who clicked and then installed is told where the link leads, and that it was found by address."""
+    short_url = await make_app_link()
+    await phone.click(short_url, platform)
+    told = await phone.launch(organization, platform=platform)
+    assert (told["is_new_install"], told["match"]) == (True, "address")
+    assert told["destination_url"] == "https://shop.example/sale"
+    assert told["link"]["short_url"] == short_url
+
+
+async def test_the_install_is_counted_for_the_link(
+    client: httpx.AsyncClient,
+    phone: Phone,
+    make_app_link: LinkMaker,
+    organization: TestOrganization,
+    database: Database,
+) -> None:
+    """An install that was matched by address belongs to the link."""
+    short_url = await make_app_link()
+    link_id = (await info(client, organization, short_url))["id"]
+    await phone.click(short_url)
+    await phone.launch(organization, install_id="counted")
+    found = await database["installs"].find_one({"_id": f"{organization.id}/counted"})
+    assert found is not None
+    assert (found["link_id"], found["match"]) == (link_id, "address")
+
+
+async def test_two_candidates_are_none(
+    phone: Phone, make_app_link: LinkMaker, organization: TestOrganization
+) -> None:
+    """Where two links were clicked from an address, nobody guesses which one it was."""
+    for _ in range(2):
+        await phone.click(await make_app_link())
+    told = await phone.launch(organization)
+    assert (told["match"], told["destination_url"], told["link"]) == ("none", None, None)
+
+
+async def test_two_clicks_on_one_link_are_one_candidate(
+    phone: Phone, make_app_link: LinkMaker, organization: TestOrganization
+) -> None:
+    """Who taps twice installs once: the first launch gets the link, a second one nothing."""
+    short_url = await make_app_link()
+    for _ in range(2):
+        await phone.click(short_url)
+    assert [(await phone.launch(organization))["match"] for _ in range(2)] == ["address", "none"]
+
+
+async def test_a_click_after_the_claim_is_a_new_one(
+    phone: Phone, make_app_link: LinkMaker, organization: TestOrganization
+) -> None:
+    """The next person at the same address who clicks the same link gets it, too."""
+    short_url = await make_app_link()
+    for _ in range(2):
+        await phone.click(short_url)
+        assert (await phone.launch(organization))["match"] == "address"
+
+
+async def test_parallel_claims(
+    phone: Phone, make_app_link: LinkMaker, organization: TestOrganization
+) -> None:
+    """Of many installations at the same moment, one gets the link."""
+    await phone.click(await make_app_link())
+    told = await asyncio.gather(*(phone.launch(organization) for _ in range(20)))
+    assert sorted(each["match"] for each in told) == ["address", *["none"] * 19]
+    assert all(each["is_new_install"] for each in told)
+
+
+async def test_an_installation_that_reports_again(
+    phone: Phone, make_phone: PhoneFactory, make_app_link: LinkMaker, organization: TestOrganization
+) -> None:
+    """An app that lost the answer gets it again, from any network; the install counts once."""
+    await phone.click(await make_app_link())
+    together = await asyncio.gather(*(phone.launch(organization, install_id="again") for _ in range(5)))
+    later = await make_phone().launch(organization, install_id="again")
+    assert {each["match"] for each in [*together, later]} == {"address"}
+    assert sum(each["is_new_install"] for each in [*together, later]) == 1
+
+
+async def test_an_installation_that_was_told_nothing(
+    phone: Phone, make_app_link: LinkMaker, organization: TestOrganization
+) -> None:
+    """An installation that was recorded before the click claims nothing after it."""
+    await phone.launch(organization, install_id="organic")
+    await phone.click(await make_app_link())
+    told = await phone.launch(organization, install_id="organic")
+    assert (told["is_new_install"], told["match"]) == (False, "none")
+
+
+async def test_another_organization(
+    phone: Phone,
+    make_app_link: LinkMaker,
+    make_organization: OrganizationFactory,
+    organization: TestOrganization,
+) -> None:
+    """Another organization's app learns nothing of the click, though its name and address are the same."""
+    other = await make_organization()
+    await make_app_link(other)
+    await phone.click(await make_app_link())
+    assert (await phone.launch(other))["match"] == "none"
+    assert (await phone.launch(organization))["match"] == "address"
+
+
+@pytest.mark.parametrize(
+    ("fields", "match"),
+    [({}, "none"), ({"app_id": "com.shop.other"}, "none"), ({"app_id": "com.shop.app"}, "address"),
+     ({"app_id": "com.nobody"}, "none")],
+)  # fmt: skip
+async def test_another_app_of_the_organization(
+    phone: Phone,
+    make_app_link: LinkMaker,
+    organization: TestOrganization,
+    database: Database,
+    clock: MovableClock,
+    fields: dict[str, str],
+    match: str,
+) -> None:
+    """With two apps, an open must say which one it is, and only the one that was linked gets the link."""
+    second = f"two.{organization.domain}"
+    await insert_domain(database, second, organization.id, clock())
+    await set_apps(database, second, organization.id, OTHER_APPS)
+    await phone.click(await make_app_link())
+    assert (await phone.launch(organization, **fields))["match"] == match
+
+
+async def test_another_address_and_platform(
+    phone: Phone, make_phone: PhoneFactory, make_app_link: LinkMaker, organization: TestOrganization
+) -> None:
+    """Neither another address nor another platform gets the link."""
+    await phone.click(await make_app_link())
+    assert (await make_phone().launch(organization))["match"] == "none"
+    assert (await phone.launch(organization, platform="android"))["match"] == "none"
+
+
+async def test_ipv6_addresses_that_change(
+    make_phone: PhoneFactory, make_app_link: LinkMaker, organization: TestOrganization
+) -> None:
+    """Phones change the second half of their IPv6 address: the first half is what is matched."""
+    await make_phone("2001:db8:1:2:aaaa::1").click(await make_app_link())
+    assert (await make_phone("2001:db8:1:3::1").launch(organization))["match"] == "none"
+    assert (await make_phone("2001:db8:1:2:bbbb::9").launch(organization))["match"] == "address"
+
+
+@pytest.mark.parametrize(("minutes", "match"), [(59, "address"), (61, "none")])
+async def test_the_window(
+    phone: Phone,
+    make_app_link: LinkMaker,
+    organization: TestOrganization,
+    clock: MovableClock,
+    minutes: int,
+    match: str,
+) -> None:
+    """The click counts for as long as WAYLINK_DEFERRED_LINK_SECONDS says: an hour."""
+    await phone.click(await make_app_link())
+    clock.offset = timedelta(minutes=minutes)
+    assert (await phone.launch(organization))["match"] == match
+
+
+async def test_what_leaves_nothing_for_an_app(
+    phone: Phone, make_app_link: LinkMaker, organization: TestOrganization
+) -> None:
+    """A HEAD request, a desktop's click and a link that opens in the browser are no candidates."""
+    await phone.click(await make_app_link(), method="HEAD")
+    await phone.click(await make_app_link(), "desktop")
+    await phone.click(await make_app_link(ios_behavior=1))
+    assert (await phone.launch(organization))["match"] == "none"
+
+
+async def test_the_install_referrer_is_certain(
+    client: httpx.AsyncClient, phone: Phone, make_app_link: LinkMaker, organization: TestOrganization
+) -> None:
+    """It decides where the address could not, and takes its own click from those that are left."""
+    mine, other = await make_app_link(), await make_app_link()
+    for short_url in (mine, other):
+        await phone.click(short_url, "android")
+    link_id = (await info(client, organization, mine))["id"]
+    told = await phone.launch(organization, platform="android", install_referrer=f"cl_link_id={link_id}")
+    assert (told["match"], told["link"]["short_url"]) == ("install_referrer", mine)
+    left = await phone.launch(organization, platform="android")
+    assert (left["match"], left["link"]["short_url"]) == ("address", other)
+
+
+async def test_a_link_disabled_after_the_click(
+    client: httpx.AsyncClient, phone: Phone, make_app_link: LinkMaker, organization: TestOrganization
+) -> None:
+    """A disabled link leads nowhere, also when its click came before."""
+    short_url = await make_app_link()
+    await phone.click(short_url)
+    link_id = (await info(client, organization, short_url))["id"]
+    await client.patch(
+        f"{API}/links/change-status/{link_id}", json={"is_enabled": False}, headers=organization.headers
+    )
+    told = await phone.launch(organization)
+    assert (told["match"], told["destination_url"]) == ("none", None)
+
+
+async def test_a_later_open_claims_nothing(
+    phone: Phone, make_app_link: LinkMaker, organization: TestOrganization
+) -> None:
+    """Only a first launch looks for a click."""
+    await phone.click(await make_app_link())
+    assert (await phone.launch(organization, is_first_launch=False))["match"] == "none"
+    assert (await phone.launch(organization))["match"] == "address"
+
+
+async def test_no_address_is_stored(
+    make_phone: PhoneFactory, make_app_link: LinkMaker, organization: TestOrganization, database: Database
+) -> None:
+    """What is kept is a keyed hash that expires, and none of it is in the click's record."""
+    address = "203.0.113.77"
+    await make_phone(address).click(await make_app_link())
+    waiting = await database[NAME].find_one({"org_id": organization.id})
+    click = await database["clicks"].find_one({"org_id": organization.id})
+    assert waiting is not None
+    assert address not in f"{waiting} {click}"
+    assert waiting["expires_at"] - waiting["clicked_at"] == timedelta(hours=1)
+    assert waiting["address_hash"] not in str(click)
