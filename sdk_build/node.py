@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -23,11 +26,23 @@ def install_packages(folder: Path = FOLDER) -> None:
     """Install a folder's locked npm packages, unless this very lock is installed there already."""
     lock = (folder / "package-lock.json").read_bytes()
     stamp = folder / "node_modules" / ".installed-lock"
-    if stamp.is_file() and stamp.read_bytes() == lock:
-        return
-    print(f"Installing the npm packages of {folder.name} ...", flush=True)
-    run_node("npm", "ci", "--silent", "--no-fund", "--no-audit", cwd=folder)
-    stamp.write_bytes(lock)
+    with _one_at_a_time(folder):
+        if stamp.is_file() and stamp.read_bytes() == lock:
+            return
+        print(f"Installing the npm packages of {folder.name} ...", flush=True)
+        run_node("npm", "ci", "--silent", "--no-fund", "--no-audit", cwd=folder)
+        stamp.write_bytes(lock)
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Hold off other processes of this project: two `npm ci` in one folder delete each other's files."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def run_node(command: str, *arguments: str, cwd: Path = FOLDER, packages: Path = FOLDER) -> str:
