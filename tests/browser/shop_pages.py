@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from playwright.sync_api import Page
 
 from tests.browser.recording_server import RecordingServer
@@ -26,3 +28,16 @@ def stored(page: Page) -> list[str]:
             "...document.cookie.match(/cl_[a-z_]+/g) || []]"
         )
     )
+
+
+def device_cookie(page: Page) -> dict[str, Any]:
+    """The device cookie as the browser keeps it."""
+    return next(dict(cookie) for cookie in page.context.cookies() if cookie.get("name") == "cl_device_id")
+
+
+def expect_sent(page: Page, server: RecordingServer, *kinds: str) -> None:
+    """Calls of these kinds have arrived and no other: an event sent now comes right after them."""
+    page.evaluate("Waylink.trackEvent('sentinel')")
+    server.wait_for(len(kinds) + 1)
+    assert server.kinds == [*kinds, "event"]
+    assert server.calls[-1]["name"] == "sentinel"

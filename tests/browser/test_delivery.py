@@ -61,6 +61,17 @@ def test_what_is_not_acknowledged_is_sent_again(page: Page, server: RecordingSer
     page.wait_for_function("!Object.keys(localStorage).some(name => name.startsWith('cl_call_'))")
 
 
+def test_a_later_page_sends_what_is_left(page: Page, server: RecordingServer) -> None:
+    """What a failing service did not acknowledge arrives from the next page, with the same call_id."""
+    visit(page, server)
+    server.answer = refuse(503)
+    page.evaluate(CONVERSION)
+    server.answer = acknowledge
+    visit(page, server, "/later")
+    first, second = server.wait_for(3)[1:]
+    assert first["call_id"] == second["call_id"]
+
+
 def test_retry_after_is_kept(page: Page, server: RecordingServer) -> None:
     """A 429 with Retry-After silences this page and the next; what they track waits in storage."""
     visit(page, server)

@@ -1,0 +1,110 @@
+"""What each call takes: right arguments arrive as given, wrong ones reject with the field's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.recording_server import RecordingServer
+from tests.browser.shop_pages import INIT, expect_sent, visit
+
+GIVEN: dict[str, tuple[str, dict[str, Any]]] = {
+    "trackLead": (
+        "lead",
+        {
+            "customer_id": "c",
+            "name": "Ada",
+            "event_id": "form-8",
+            "client_timestamp": "2026-01-02T03:04:05Z",
+        },
+    ),
+    "trackConversion": (
+        "conversion",
+        {
+            "revenue": 59.9,
+            "currency": "EUR",
+            "transaction_id": "order-1",
+            "product_id": "kite",
+            "customer_id": "c",
+        },
+    ),
+    "identify": (
+        "identify",
+        {"customer_id": "c", "name": "Ada", "email_sha256": "e" * 64, "phone_sha256": "f" * 64},
+    ),
+}
+WRONG = [
+    ("trackConversion()", "revenue"),
+    ("trackConversion({currency: 'EUR'})", "revenue"),
+    ("trackConversion({revenue: '5', currency: 'EUR'})", "revenue"),
+    ("trackConversion({revenue: NaN, currency: 'EUR'})", "revenue"),
+    ("trackConversion({revenue: -1, currency: 'EUR'})", "revenue"),
+    ("trackConversion({revenue: 5})", "currency"),
+    ("trackConversion({revenue: 5, currency: 'Euro'})", "currency"),
+    ("trackConversion({revenue: 5, currency: 'EUR', transaction_id: 7})", "transaction_id"),
+    ("trackLead({event_id: 8})", "event_id"),
+    ("trackLead('form')", "fields"),
+    ("trackEvent()", "name"),
+    ("trackEvent(5)", "name"),
+    ("trackEvent('a', {metadata: {size: 9n}})", "fields"),
+]
+
+
+@pytest.mark.parametrize("call", GIVEN)
+def test_fields_arrive_as_given(page: Page, server: RecordingServer, call: str) -> None:
+    """Must arrive: every field of the contract, under its name."""
+    kind, fields = GIVEN[call]
+    visit(page, server)
+    page.evaluate(f"fields => Waylink.{call}(fields)", fields)
+    expect_sent(page, server, "attribution", kind)
+    assert {name: server.calls[1].get(name) for name in fields} == fields
+
+
+def test_an_event_arrives_with_its_metadata(page: Page, server: RecordingServer) -> None:
+    """Must arrive: the name, the product, and metadata of any depth."""
+    visit(page, server)
+    page.evaluate("Waylink.trackEvent('chosen', {product_id: 'kite', metadata: {sizes: [9, {x: null}]}})")
+    event = server.wait_for(2)[1]
+    assert (event["name"], event["product_id"]) == ("chosen", "kite")
+    assert event["metadata"] == {"sizes": [9, {"x": None}]}
+
+
+def test_a_lead_without_arguments_carries_device_and_address(page: Page, server: RecordingServer) -> None:
+    """Must arrive: a lead of this device, on this page."""
+    visit(page, server, "/contact")
+    page.evaluate("Waylink.trackLead()")
+    lead = server.wait_for(2)[1]
+    assert (lead["kind"], lead["page"]) == ("lead", server.url("/contact"))
+    assert server.requests[1]["batch"]["device_id"] == server.requests[0]["batch"]["device_id"]
+
+
+@pytest.mark.parametrize(("call", "named"), WRONG)
+def test_bad_arguments_reject(page: Page, server: RecordingServer, call: str, named: str) -> None:
+    """A TypeError that names the field, as a rejection and never thrown. Must not arrive: the call."""
+    visit(page, server)
+    caught = page.evaluate(f"Waylink.{call}.catch(error => [error.name, error.message])")
+    assert caught[0] == "TypeError"
+    assert named in caught[1]
+    expect_sent(page, server, "attribution")
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ("", "apiKey"),
+        ("{}", "apiKey"),
+        ("{apiKey: 5}", "apiKey"),
+        ("{apiKey: 'k', consentMode: 'yes'}", "consentMode"),
+        ("{apiKey: 'k', baseUrl: 'https://links example'}", "baseUrl"),
+    ],
+)
+def test_init_says_what_is_wrong(page: Page, server: RecordingServer, options: str, named: str) -> None:
+    """A TypeError that names the option. Must not arrive: anything before an init with right options."""
+    page.goto(server.url())
+    caught = page.evaluate(f"Waylink.init({options}).catch(error => [error.name, error.message])")
+    assert caught[0] == "TypeError"
+    assert named in caught[1]
+    page.evaluate(INIT)
+    expect_sent(page, server, "attribution")
