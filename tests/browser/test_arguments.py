@@ -97,7 +97,7 @@ def test_bad_arguments_reject(page: Page, server: RecordingServer, call: str, na
         ("{}", "apiKey"),
         ("{apiKey: 5}", "apiKey"),
         ("{apiKey: 'k', consentMode: 'yes'}", "consentMode"),
-        ("{apiKey: 'k', baseUrl: 'https://links example'}", "baseUrl"),
+        ("{apiKey: 'k', baseUrl: 'https://[links'}", "baseUrl"),
     ],
 )
 def test_init_says_what_is_wrong(page: Page, server: RecordingServer, options: str, named: str) -> None:
