@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from backend.cli.command import Result, org_option, stored
-from backend.domain.apps import AndroidApp, Apps, InvalidApp, IosApp
+from backend.domain.apps import InvalidApp, parse_apps
 from backend.domain.host_names import InvalidHostName, normalize_host
 from backend.storage import apps, domains, organizations
 from backend.storage.mongo import Database
@@ -43,7 +43,13 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
     """Set the apps of DOMAIN, instead of those it had; without options it has none."""
     try:
         name = normalize_host(domain_name)
-        given = Apps(_ios(ios_team_id, ios_bundle_id, app_store_id), _android(android_package, fingerprints))
+        given = parse_apps(
+            team_id=ios_team_id or "",
+            bundle_id=ios_bundle_id or "",
+            app_store_id=app_store_id or "",
+            package=android_package or "",
+            fingerprints=fingerprints,
+        )
     except (InvalidApp, InvalidHostName) as error:
         raise click.UsageError(str(error)) from None
     await organizations.get_organization(database, org_id)
@@ -61,19 +67,3 @@ async def list_apps(database: Database, org_id: str) -> Result:
     await organizations.get_organization(database, org_id)
     found = await apps.list_apps(database, org_id)
     return {"apps": [{"domain": name, **asdict(each)} for name, each in found.items()]}
-
-
-def _ios(team_id: str | None, bundle_id: str | None, store_id: str | None) -> IosApp | None:
-    if team_id and bundle_id:
-        return IosApp(team_id, bundle_id, store_id)
-    if team_id or bundle_id or store_id:
-        raise InvalidApp("An iOS app needs both --ios-team-id and --ios-bundle-id.")
-    return None
-
-
-def _android(package: str | None, fingerprints: tuple[str, ...]) -> AndroidApp | None:
-    if package:
-        return AndroidApp(package, tuple(each.upper() for each in fingerprints))
-    if fingerprints:
-        raise InvalidApp("A certificate's fingerprint needs --android-package.")
-    return None

@@ -14,7 +14,12 @@ class Item:
     icon: str
 
 
-ITEMS = (Item("Overview", "home", "home"),)
+ITEMS = (
+    Item("Overview", "home", "home"),
+    Item("Attribution", "attribution", "attribution"),
+    Item("Apps", "apps", "phone"),
+    Item("Subscription", "subscription", "card"),
+)
 
 
 def is_current(item: Item, endpoint: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 NOTICES = {
+    "apps-saved": "The apps are saved.",
     "signed-out": "You are signed out.",
 }
 

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+# How people know the identifiers.
+TEAM_ID = "iOS team id"
+BUNDLE_ID = "iOS bundle id"
+STORE_ID = "App Store id"
+PACKAGE = "Android package"
+FINGERPRINT = "Certificate fingerprint"
 
 _TEAM_ID = re.compile(r"[A-Z0-9]{10}")
 _BUNDLE_ID = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
@@ -13,7 +21,12 @@ _FINGERPRINT = re.compile(r"([0-9A-F]{2}:){31}[0-9A-F]{2}")
 
 
 class InvalidApp(ValueError):
-    """An app's identifier breaks its rule; the message names the identifier and the rule."""
+    """An app's identifier breaks its rule, which the message says; `identifier` names it."""
+
+    def __init__(self, identifier: str, rule: str) -> None:
+        super().__init__(f"{identifier} {rule}.")
+        self.identifier = identifier
+        self.rule = rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +38,10 @@ class IosApp:
     app_store_id: str | None = None
 
     def __post_init__(self) -> None:
-        _check("iOS team id", self.team_id, _TEAM_ID, "10 capital letters and digits, such as A1B2C3D4E5")
-        _check("iOS bundle id", self.bundle_id, _BUNDLE_ID, "letters, digits, hyphens and dots: com.shop.app")
+        _check(TEAM_ID, self.team_id, _TEAM_ID, "10 capital letters and digits, such as A1B2C3D4E5")
+        _check(BUNDLE_ID, self.bundle_id, _BUNDLE_ID, "letters, digits, hyphens and dots: com.shop.app")
         if self.app_store_id is not None:
-            _check("App Store id", self.app_store_id, _STORE_ID, "digits, such as 1234567890")
+            _check(STORE_ID, self.app_store_id, _STORE_ID, "digits, such as 1234567890")
 
     @property
     def app_id(self) -> str:
@@ -49,11 +62,9 @@ class AndroidApp:
     fingerprints: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check("Android package", self.package, _PACKAGE, "names separated by dots, such as com.shop.app")
+        _check(PACKAGE, self.package, _PACKAGE, "names separated by dots, such as com.shop.app")
         for each in self.fingerprints:
-            _check(
-                "Certificate fingerprint", each, _FINGERPRINT, "SHA-256: 32 pairs of hex digits, with colons"
-            )
+            _check(FINGERPRINT, each, _FINGERPRINT, "SHA-256: 32 pairs of hex digits, with colons")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +75,32 @@ class Apps:
     android: AndroidApp | None = None
 
 
+def parse_apps(
+    *, team_id: str, bundle_id: str, app_store_id: str, package: str, fingerprints: Iterable[str]
+) -> Apps:
+    """The apps with these identifiers, each "" where there is none; raises InvalidApp."""
+    return Apps(_ios(team_id, bundle_id, app_store_id), _android(package, fingerprints))
+
+
+def _ios(team_id: str, bundle_id: str, app_store_id: str) -> IosApp | None:
+    if not (team_id or bundle_id or app_store_id):
+        return None
+    if not team_id:
+        raise InvalidApp(TEAM_ID, "is needed for an iOS app")
+    if not bundle_id:
+        raise InvalidApp(BUNDLE_ID, "is needed for an iOS app")
+    return IosApp(team_id, bundle_id, app_store_id or None)
+
+
+def _android(package: str, fingerprints: Iterable[str]) -> AndroidApp | None:
+    signed = tuple(each.upper() for each in fingerprints)
+    if package:
+        return AndroidApp(package, signed)
+    if signed:
+        raise InvalidApp(PACKAGE, "is needed where a certificate's fingerprint is given")
+    return None
+
+
 def _check(name: str, value: str, rule: re.Pattern[str], words: str) -> None:
     if not rule.fullmatch(value):
-        raise InvalidApp(f"{name} {value!r} must be {words}.")
+        raise InvalidApp(name, f"{value!r} must be {words}")

@@ -1,0 +1,103 @@
+"""/attribution: leads, conversions and revenue by where they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+
+from quart import Response, request
+
+from backend.current import resources
+from backend.dashboard.blueprint import dashboard, org_id
+from backend.dashboard.page import page
+from backend.storage.attribution_report import (
+    Dimension,
+    Period,
+    ReportRow,
+    TouchChoice,
+    attribution_report,
+)
+from backend.storage.links import find_links
+
+# Rows on the page; the command line's report has all.
+_MOST_ROWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the page's address asks for; `errors` complete sentences that begin with a field's label."""
+
+    dimension: Dimension
+    touch: TouchChoice
+    since: str
+    until: str
+    period: Period
+    errors: dict[str, str]
+
+
+@dashboard.get("/attribution")
+async def attribution() -> Response:
+    """A row for each link, campaign or source, most conversions first, and the totals."""
+    asked = _read_question()
+    rows = await attribution_report(
+        resources().database, org_id(), asked.dimension, asked.touch, asked.period
+    )
+    return await page(
+        "attribution.html",
+        422 if asked.errors else 200,
+        asked=asked,
+        rows=rows[:_MOST_ROWS],
+        left_out=max(0, len(rows) - _MOST_ROWS),
+        total=_total(rows),
+        most_conversions=max((row.conversions for row in rows), default=0),
+        links=await find_links(resources().database, [row.key for row in rows if row.key], org_id())
+        if asked.dimension is Dimension.LINK
+        else {},
+    )
+
+
+def _read_question() -> Question:
+    given = request.args
+    errors: dict[str, str] = {}
+    since, until = (given.get(name, "").strip() for name in ("since", "until"))
+    first, last = (_day(name, given.get(name, "").strip(), errors) for name in ("since", "until"))
+    if first and last and last < first:
+        errors["until"] = "must not be before the first day"
+        last = None
+    return Question(
+        Dimension(given["by"]) if given.get("by") in set(Dimension) else Dimension.LINK,
+        TouchChoice(given["touch"]) if given.get("touch") in set(TouchChoice) else TouchChoice.LAST,
+        since,
+        until,
+        Period(_midnight(first), _midnight(last + timedelta(days=1)) if last else None),
+        errors,
+    )
+
+
+def _day(name: str, text: str, errors: dict[str, str]) -> date | None:
+    try:
+        day = date.fromisoformat(text) if text else None
+    except ValueError:
+        day = date.max
+    if day == date.max:  # also the one day that none follows
+        errors[name] = "must be a day such as 2027-12-31"
+        return None
+    return day
+
+
+def _midnight(day: date | None) -> datetime | None:
+    return datetime.combine(day, time(), UTC) if day else None
+
+
+def _total(rows: Iterable[ReportRow]) -> ReportRow:
+    """All rows as one. A customer who came by several links is one customer."""
+    total = ReportRow(None)
+    for row in rows:
+        total.leads += row.leads
+        total.conversions += row.conversions
+        total.customer_ids |= row.customer_ids
+        for currency, amount in row.revenue.items():
+            total.revenue[currency] = total.revenue.get(currency, Decimal()) + amount
+    return total
