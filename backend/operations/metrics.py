@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hmac
 import os
+from collections.abc import Callable
 from ipaddress import ip_address
 
-from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Histogram
 from prometheus_client import generate_latest as written
 from prometheus_client.multiprocess import MultiProcessCollector
-from quart import Response, abort, request
+from quart import Quart, Response, abort, current_app, request
 
 from backend.current import resources
 from backend.operations.blueprint import operations
@@ -24,17 +25,12 @@ SECONDS = Histogram(
     ["route"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
-REDIRECTS = Counter("waylink_redirects", "Requests to link domains.", ["status"])
-REDIRECT_SECONDS = Histogram(
-    "waylink_redirect_seconds",
-    "Time to the answer of a link domain.",
-    buckets=(0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1),
-)
-CLICKS_WAITING = Gauge(
-    "waylink_clicks_waiting_bytes",
-    "Clicks on local disk that are not in MongoDB yet, in bytes.",
-    multiprocess_mode="livesum",
-)
+_KEY = "waylink.before_scrape"
+
+
+def attach_gauge(api: Quart, update: Callable[[], None]) -> None:
+    """Bring a gauge up to date by `update` whenever the metrics of this app are read."""
+    api.extensions.setdefault(_KEY, []).append(update)
 
 
 @operations.get("/metrics")
@@ -45,6 +41,8 @@ async def metrics() -> Response:
     """
     if not _may_read():
         abort(404)
+    for update in current_app.extensions.get(_KEY, ()):
+        update()
     return Response(written(_registry()), content_type=CONTENT_TYPE_LATEST)
 
 

@@ -6,12 +6,11 @@ import logging
 import re
 import time
 import uuid
-from typing import Any
 
 from quart import Quart, Response, g, request
 
 from backend.operations.logs import request_id
-from backend.operations.metrics import REDIRECT_SECONDS, REDIRECTS, REQUESTS, SECONDS
+from backend.operations.metrics import REQUESTS, SECONDS
 
 HEADER = "X-Request-Id"
 # A route of the API, never a path that someone made up: it may hold anything, and there is no end of them.
@@ -43,21 +42,3 @@ async def _end(response: Response) -> Response:
     facts = {"method": method, "route": route, "status": response.status_code}
     _log.info("Answered", extra=facts | {"milliseconds": round(seconds * 1000, 1)})
     return response
-
-
-class ObservedRedirects:
-    """The redirector, with its answers counted and timed; they are not logged one by one."""
-
-    def __init__(self, redirector: Any) -> None:
-        self._redirector = redirector
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        began = time.perf_counter()
-
-        async def observed_send(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                REDIRECTS.labels(message["status"]).inc()
-                REDIRECT_SECONDS.observe(time.perf_counter() - began)
-            await send(message)
-
-        await self._redirector(scope, receive, observed_send)

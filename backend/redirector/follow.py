@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from time import perf_counter
 from typing import Any
 
 from backend.current import Resources
@@ -16,6 +18,7 @@ from backend.redirector.association_files import ANDROID, APPLE, association_fil
 from backend.redirector.country import country_code, country_lookup
 from backend.redirector.handoffs import Handoffs
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
+from backend.redirector.metrics import observe_answer, observe_backlog
 from backend.redirector.outcomes import answer_for
 from backend.redirector.qr_code import qr_code, split_suffix
 from backend.redirector.recognition import recognize
@@ -23,6 +26,7 @@ from backend.redirector.shipper import Shipper
 from backend.redirector.visit import InvalidHost, Scope, Visit
 from backend.storage.mongo import StorageError
 
+_REPORT_EVERY = 1.0  # seconds
 _logger = logging.getLogger(__name__)
 
 
@@ -44,6 +48,7 @@ class Redirector:
         )
         self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
         self.shipper = Shipper(resources.database, settings.data_dir / "clicks")
+        self._reporting: asyncio.Task[None]
 
     async def startup(self) -> None:
         """Begin to follow changes and to ship clicks."""
@@ -51,19 +56,34 @@ class Redirector:
         await self._handoffs.start()
         self.cache.start()
         self.shipper.start()
+        self._reporting = asyncio.create_task(self._go_on_reporting())
 
     async def shutdown(self) -> None:
         """Ship what is there, and stop."""
+        self._reporting.cancel()
         await self._handoffs.stop()
         await self.cache.stop()
         await self.shipper.stop()
+
+    def report_backlog(self) -> None:
+        """Put into the metrics how much of this process's clicks waits to be shipped, now."""
+        observe_backlog(self.shipper.backlog)
+
+    async def _go_on_reporting(self) -> None:
+        """Report every second: another worker may be the one that is asked for the metrics of all."""
+        while True:
+            self.report_backlog()
+            await asyncio.sleep(_REPORT_EVERY)
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         """Answer one request (contract, "What the service does"; decisions, "Redirect")."""
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1000})
             return
-        await send_answer(send, await self._answer(scope), with_body=scope["method"] != "HEAD")
+        began = perf_counter()
+        answer = await self._answer(scope)
+        observe_answer(answer.status, perf_counter() - began)
+        await send_answer(send, answer, with_body=scope["method"] != "HEAD")
 
     async def _answer(self, scope: Scope) -> Answer:
         if scope["method"] not in {"GET", "HEAD"}:

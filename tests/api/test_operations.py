@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import logging
 import re
+import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -168,3 +170,32 @@ def test_a_fault_is_logged_without_its_message() -> None:
     assert json.loads(line)["error"] == "ValueError"
     assert "test_operations.py" in json.loads(line)["trace"][0]
     assert "ada@example.com" not in line
+
+
+@pytest.mark.parametrize(("method", "status"), [("GET", "404"), ("POST", "405")])
+async def test_requests_to_link_domains_are_counted(
+    client: httpx.AsyncClient, organization: TestOrganization, method: str, status: str
+) -> None:
+    """Each answer of a link domain moves the counter of its status, and is timed; those of the API do not."""
+    before = await metric(client, "waylink_redirects_total", status=status)
+    timed = await metric(client, "waylink_redirect_seconds_count")
+    await client.request(method, "/no-such-link", headers={"Host": organization.domain})
+    await client.request(method, "/no-such-path")
+    assert await metric(client, "waylink_redirects_total", status=status) == before + 1
+    assert await metric(client, "waylink_redirect_seconds_count") == timed + 1
+
+
+async def test_a_redirect_is_counted(client: httpx.AsyncClient, organization: TestOrganization) -> None:
+    """A visit of a short URL moves the counter of redirects by one, and no click waits once it is shipped."""
+    link = {"domain": organization.domain, "destination_url": "https://shop.example", "link_name": "n"}
+    body = link | {"ios_behavior": 1, "android_behavior": 1, "selected_path": "kites"}
+    created = await client.post("/serviceCore/pa/v1/create-link", json=body, headers=organization.headers)
+    assert created.status_code == 201
+    before = await metric(client, "waylink_redirects_total", status="302")
+    answer = await client.get("/kites", headers={"Host": organization.domain})
+    assert answer.status_code == 302
+    assert await metric(client, "waylink_redirects_total", status="302") == before + 1
+    deadline = time.monotonic() + 20
+    while await metric(client, "waylink_clicks_waiting_bytes") > 0:
+        assert time.monotonic() < deadline, "the click was not shipped"
+        await asyncio.sleep(0.05)
