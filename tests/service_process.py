@@ -38,7 +38,7 @@ class ServiceProcess:
 @contextmanager
 def service_process(data_dir: Path, **settings: str) -> Iterator[ServiceProcess]:
     """A service for the length of the block; `settings` are WAYLINK_ variables."""
-    environment = environment_of(data_dir, WAYLINK_PORT=str(free_port()), **settings)
+    environment = environment_of(data_dir, **({"WAYLINK_PORT": str(free_port())} | settings))
     with subprocess.Popen(
         [*WAYLINK, "serve", "--json"], stdout=subprocess.PIPE, text=True, env=environment
     ) as process:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.real_service import RealService, real_service
 from tests.browser.recording_server import RecordingServer, recording_server
 from tests.browser_setup import find_chromium
 
@@ -35,3 +36,10 @@ def server() -> Iterator[RecordingServer]:
     """A server of pages and batches."""
     with recording_server() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def service_of_shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealService]:
+    """The real service, with an organization whose pages a test serves itself."""
+    with real_service(tmp_path_factory.mktemp("service")) as service:
+        yield service

@@ -5,10 +5,8 @@ The service runs as its owner runs it, a process of its own; the shop beside it 
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +15,9 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from backend.settings import Settings
-from backend.storage.database import open_database
 from demo_site.app import DemoSite
 from tests.browser.demo_shop import bound_port, demo_shop
+from tests.browser.real_service import stored_documents
 from tests.service_process import ServiceProcess, service_process
 
 DOMAIN = "go.journey.localhost"
@@ -46,14 +43,7 @@ class Journey:
 
     def stored(self, collection: str) -> list[dict[str, Any]]:
         """The organization's documents of a collection, read beside the running service."""
-
-        async def read() -> list[dict[str, Any]]:
-            async with open_database(Settings(data_dir=self.data_dir)) as database:
-                return await database[collection].find({"org_id": self.org_id}).to_list(None)
-
-        # In a thread: Playwright's own loop runs in this one.
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, read()).result()
+        return stored_documents(self.data_dir, self.org_id, collection)
 
 
 @pytest.fixture(scope="module")

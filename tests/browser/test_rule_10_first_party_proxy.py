@@ -1,0 +1,56 @@
+"""Rule 10: with a first-party `baseUrl`, requests go there, as POST to the path of the service."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.real_service import RealService
+from tests.browser.recording_server import BATCH_PATH, RecordingServer, recording_server
+from tests.browser.shop_pages import CONVERSION, device_cookie, expect_sent, visit
+from tests.proxy_process import proxy_process
+
+
+@pytest.mark.parametrize(
+    ("address", "path"),
+    [
+        ("location.origin", BATCH_PATH),
+        ("'/'", BATCH_PATH),
+        ("'/metrics'", "/metrics" + BATCH_PATH),
+        ("'/metrics/'", "/metrics" + BATCH_PATH),
+    ],
+)
+def test_a_path_of_the_sites_own_origin(page: Page, server: RecordingServer, address: str, path: str) -> None:
+    """Must arrive, at the service's path below `baseUrl` and with the site's cookies: every call."""
+    visit(page, server, options=f"baseUrl: {address}")
+    page.evaluate(CONVERSION)
+    expect_sent(page, server, "attribution", "conversion")
+    assert {request["path"] for request in server.requests} == {path}
+    cookie = f"cl_device_id={device_cookie(page)['value']}"
+    assert all(cookie in request["headers"]["Cookie"] for request in server.requests)
+
+
+def test_a_subdomain_of_the_site(page: Page, server: RecordingServer) -> None:
+    """Must arrive there, without a preflight and without cookies: every call. Must not arrive at the site."""
+    with recording_server() as proxy:
+        visit(page, server, options=f"baseUrl: '{proxy.url('', 'data.shop.test')}'")
+        page.evaluate(CONVERSION)
+        expect_sent(page, proxy, "attribution", "conversion")
+        assert {request["path"] for request in proxy.requests} == {BATCH_PATH}
+        assert not any("Cookie" in request["headers"] for request in proxy.requests)
+    assert server.requests == []
+
+
+def test_the_example_proxy_in_front_of_the_real_service(
+    page: Page, server: RecordingServer, service_of_shop: RealService
+) -> None:
+    """Must be stored, as if it had come straight: the conversion, with the attribution of the check."""
+    origin = server.url("", "proxied.localhost")
+    service_of_shop.allow(origin)
+    with proxy_process(service_of_shop.base_url) as proxy:
+        page.goto(f"{origin}/?utm_source=news")
+        page.evaluate(f"Waylink.init({{apiKey: '{service_of_shop.web_key}', baseUrl: '{proxy}'}})")
+        page.evaluate(CONVERSION)
+        assert page.evaluate("Waylink.getAttribution()")["utm_source"] == "news"
+    stored = [each for each in service_of_shop.stored("conversions") if "proxied" in repr(each)]
+    assert [each["touch"]["utm"]["utm_source"] for each in stored] == ["news"]
