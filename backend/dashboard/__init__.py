@@ -1,6 +1,18 @@
 """The dashboard: pages at the root of the API host for the people who own an organization."""
 
-from backend.dashboard import apps, assets, attribution, home, sign_in, subscription, switch_organization
+from backend.dashboard import (
+    apps,
+    assets,
+    attribution,
+    change_link,
+    home,
+    link,
+    links,
+    make_link,
+    sign_in,
+    subscription,
+    switch_organization,
+)
 from backend.dashboard.blueprint import dashboard
 from backend.dashboard.error_pages import answer_browsers
 from backend.dashboard.service import attach_dashboard_service
@@ -11,8 +23,12 @@ __all__ = [
     "assets",
     "attach_dashboard_service",
     "attribution",
+    "change_link",
     "dashboard",
     "home",
+    "link",
+    "links",
+    "make_link",
     "sign_in",
     "subscription",
     "switch_organization",

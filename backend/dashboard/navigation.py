@@ -16,6 +16,7 @@ class Item:
 
 ITEMS = (
     Item("Overview", "home", "home"),
+    Item("Links", "links", "links"),
     Item("Attribution", "attribution", "attribution"),
     Item("Apps", "apps", "phone"),
     Item("Subscription", "subscription", "card"),

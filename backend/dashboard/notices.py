@@ -4,6 +4,10 @@ from __future__ import annotations
 
 NOTICES = {
     "apps-saved": "The apps are saved.",
+    "link-made": "The link is made. It works now.",
+    "link-changed": "The link is changed.",
+    "link-enabled": "The link is enabled: it redirects again.",
+    "link-disabled": "The link is disabled: visitors see an error page.",
     "signed-out": "You are signed out.",
 }
 

@@ -10,6 +10,7 @@ from backend.current import resources
 from backend.dashboard.assets import asset_address
 from backend.dashboard.blueprint import org_id, user
 from backend.dashboard.form import FORM_TOKEN
+from backend.dashboard.labels import LABELS
 from backend.dashboard.navigation import ITEMS, is_current
 from backend.dashboard.notices import notice
 from backend.dashboard.session_cookie import cookie_token
@@ -36,6 +37,7 @@ async def plain_page(template: str, status: int = 200, **values: Any) -> Respons
     """A page for everyone, made without a look at the storage."""
     shared = {
         "asset": asset_address,
+        "labels": LABELS,
         "form_token_name": FORM_TOKEN,
         "form_token": form_token(cookie_token()),
     }

@@ -63,6 +63,33 @@ def window_counts(buckets: Mapping[str, Parts], now: datetime) -> WindowCounts:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How often something happened in the hour or day (in UTC) that begins at `start`."""
+
+    start: datetime
+    count: int
+
+
+def days_of_chart(now: datetime, days: int) -> list[str]:
+    """The buckets of the last `days` days, the one of `now` included, oldest first."""
+    return [_day(now - timedelta(days=number)) for number in reversed(range(days))]
+
+
+def counts_by_day(buckets: Mapping[str, Parts], now: datetime, days: int) -> list[Count]:
+    """A count for each of the last `days` days, today included, from the buckets of `days_of_chart`."""
+    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    starts = (today - timedelta(days=number) for number in reversed(range(days)))
+    return [Count(start, sum(buckets.get(_day(start), {}).values())) for start in starts]
+
+
+def counts_by_hour(buckets: Mapping[str, Parts], now: datetime) -> list[Count]:
+    """A count for each of the last 24 hours, this one included, from the buckets of two days."""
+    hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    starts = (hour - timedelta(hours=number) for number in reversed(range(24)))
+    return [Count(start, buckets.get(_day(start), {}).get(str(start.hour), 0)) for start in starts]
+
+
 def _count_from(buckets: Mapping[str, Parts], start: datetime, now: datetime) -> int:
     later_days = (buckets.get(day, {}) for day in _days_from(start + timedelta(days=1), now))
     return (

@@ -21,3 +21,4 @@ class InvalidField(RequestError):
     def __init__(self, field: str, rule: str) -> None:
         super().__init__(f"{field} {rule}")
         self.field = field
+        self.rule = rule

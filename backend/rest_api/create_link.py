@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import secrets
-import uuid
 from typing import Any
 
 from quart import Response, jsonify
 
 from backend.current import resources
-from backend.domain.errors import InvalidField
-from backend.domain.link_input import GENERATED_PATH_LENGTH, PATH_ALPHABET, NewLink, parse_new_link
+from backend.domain.link_input import NewLink, parse_new_link
 from backend.domain.links import CreatedBy, Link
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.idempotency_key import IdempotencyKey, read_idempotency_key
-from backend.storage.domains import is_domain_of
 from backend.storage.idempotency import KeyUsed, find_earlier_request, insert_link_once
-from backend.storage.links import PathTaken, insert_link, looping_field
-
-# 55^6 paths: with ten million links on a domain, one try in 2,700 meets a path that is taken.
-_GENERATED_TRIES = 10
+from backend.storage.links import PathTaken, insert_link
+from backend.storage.new_links import DomainNotConfigured, store_new_link
 
 
 @rest.post("/create-link")
@@ -33,48 +27,29 @@ async def create_link() -> Response:
     key = read_idempotency_key(body)
     if key and (earlier := await _earlier_answer(key)):
         return earlier
-    await _check(new)
     try:
         link = await _store(new, key)
+    except DomainNotConfigured:
+        raise Refusal(error_table.DOMAIN_NOT_CONFIGURED) from None
+    except PathTaken:
+        raise Refusal(error_table.PATH_TAKEN) from None
     except KeyUsed:
         return await _answer_of_the_one_that_was_faster(key)
     return _created(link.domain, link.path)
 
 
-async def _check(new: NewLink) -> None:
-    database = resources().database
-    if not await is_domain_of(database, new.domain, caller().org_id):
-        raise Refusal(error_table.DOMAIN_NOT_CONFIGURED)
-    if new.selected_path and (
-        name := await looping_field(database, new.fields, new.domain, new.selected_path)
-    ):
-        raise InvalidField(name, "must not lead back to the link's own short URL")
-
-
 async def _store(new: NewLink, key: IdempotencyKey | None) -> Link:
-    if new.selected_path:
-        try:
-            return await _insert(new, new.selected_path, key)
-        except PathTaken:
-            raise Refusal(error_table.PATH_TAKEN) from None
-    for _ in range(_GENERATED_TRIES):
-        try:
-            return await _insert(new, _generated_path(), key)
-        except PathTaken:
-            continue
-    raise RuntimeError("no generated path was free")
+    database, now = resources().database, resources().clock()
 
+    async def insert(link: Link) -> None:
+        if key:
+            await insert_link_once(database, link, key.text, key.fingerprint, now)
+        else:
+            await insert_link(database, link)
 
-async def _insert(new: NewLink, path: str, key: IdempotencyKey | None) -> Link:
-    now = resources().clock()
-    link = new.to_link(
-        path, link_id=str(uuid.uuid4()), org_id=caller().org_id, created_by=CreatedBy.REST, now=now
+    return await store_new_link(
+        database, new, org_id=caller().org_id, created_by=CreatedBy.REST, now=now, insert=insert
     )
-    if key:
-        await insert_link_once(resources().database, link, key.text, key.fingerprint, now)
-    else:
-        await insert_link(resources().database, link)
-    return link
 
 
 async def _earlier_answer(key: IdempotencyKey) -> Response | None:
@@ -91,10 +66,6 @@ async def _answer_of_the_one_that_was_faster(key: IdempotencyKey | None) -> Resp
     if answer is None:
         raise RuntimeError("an idempotency key was used, but is not stored")
     return answer
-
-
-def _generated_path() -> str:
-    return "".join(secrets.choice(PATH_ALPHABET) for _ in range(GENERATED_PATH_LENGTH))
 
 
 def _created(domain: str, path: str) -> Response:

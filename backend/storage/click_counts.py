@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from backend.domain.analytics import WindowCounts
+from backend.domain.analytics import Count, WindowCounts, counts_by_day, counts_by_hour
 from backend.storage import counters
 from backend.storage.mongo import Database, Session
 
@@ -23,3 +23,18 @@ async def add_counts(
 async def count_window(database: Database, link_id: str, now: datetime) -> WindowCounts:
     """A link's clicks in total and in the 30 and 7 days before `now` (contract, "Click analytics object")."""
     return await counters.read_windows(database, NAME, link_id, now)
+
+
+async def count_days(database: Database, link_id: str, now: datetime) -> list[Count]:
+    """A link's clicks on each of the last 30 days (in UTC), today included."""
+    return counts_by_day(await counters.read_days(database, NAME, link_id, now, 30), now, 30)
+
+
+async def count_hours(database: Database, link_id: str, now: datetime) -> list[Count]:
+    """A link's clicks in each of the last 24 hours, this one included."""
+    return counts_by_hour(await counters.read_days(database, NAME, link_id, now, 2), now)
+
+
+async def count_totals(database: Database, link_ids: Iterable[str]) -> dict[str, int]:
+    """The clicks of these links since they were made; a link that nobody clicked is left out."""
+    return await counters.read_totals(database, NAME, link_ids)

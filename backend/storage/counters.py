@@ -11,9 +11,12 @@ from pymongo import IndexModel, UpdateOne
 
 from backend.domain.analytics import (
     FINE_BUCKETS_KEPT,
+    TOTAL,
+    Parts,
     WindowCounts,
     bucket_parts,
     buckets_of_windows,
+    days_of_chart,
     is_fine,
     window_counts,
 )
@@ -47,6 +50,22 @@ async def read_windows(database: Database, collection: str, link_id: str, now: d
     names = {_id(link_id, bucket): bucket for bucket in buckets_of_windows(now)}
     cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
     return window_counts({names[found["_id"]]: found["parts"] async for found in cursor}, now)
+
+
+async def read_days(
+    database: Database, collection: str, link_id: str, now: datetime, days: int
+) -> dict[str, Parts]:
+    """A link's counts of the last `days` days by hour, by the names of their buckets: one query by id."""
+    names = {_id(link_id, bucket): bucket for bucket in days_of_chart(now, days)}
+    cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
+    return {names[found["_id"]]: found["parts"] async for found in cursor}
+
+
+async def read_totals(database: Database, collection: str, link_ids: Iterable[str]) -> dict[str, int]:
+    """The counts of these links since they were made; a link without any is left out."""
+    names = {_id(link_id, TOTAL): link_id for link_id in link_ids}
+    cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
+    return {names[found["_id"]]: sum(found["parts"].values()) async for found in cursor}
 
 
 def _increment(org_id: str, link_id: str, bucket: str, parts: Counter[str], at: datetime) -> UpdateOne:

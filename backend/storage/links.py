@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
@@ -114,6 +115,25 @@ async def list_links(
     """A page of the organization's links, newest first."""
     cursor = database[NAME].find(_owned(org_id, created_by)).sort(NEWEST_FIRST).skip(skip).limit(limit)
     return [_from_document(document) async for document in cursor]
+
+
+async def search_links(database: Database, org_id: str, text: str, *, skip: int, limit: int) -> list[Link]:
+    """A page of the organization's links with this text in name, path or destination, newest first.
+
+    The text of a short URL finds its link. Walks the organization's links by their index until it has the
+    page, so the caller sets a `deadline`.
+    """
+    cursor = database[NAME].find(_with_text(org_id, text)).sort(NEWEST_FIRST).skip(skip).limit(limit)
+    return [_from_document(document) async for document in cursor]
+
+
+def _with_text(org_id: str, text: str) -> dict[str, Any]:
+    part = {"$regex": re.escape(text), "$options": "i"}
+    places: list[dict[str, Any]] = [{name: part} for name in ("link_name", "path", "destination_url")]
+    short_url = parse_short_url(text)
+    if short_url:
+        places.append({"domain": short_url[0], "path": short_url[1]})
+    return {"org_id": org_id, "$or": places}
 
 
 def _update_of(changes: Changes) -> dict[str, dict[str, Any]]:

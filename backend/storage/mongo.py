@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pymongo
 from motor.motor_asyncio import AsyncIOMotorClientSession, AsyncIOMotorDatabase
 from pymongo import WriteConcern
-from pymongo.errors import AutoReconnect, PyMongoError, ServerSelectionTimeoutError
+from pymongo.errors import AutoReconnect, ExecutionTimeout, PyMongoError, ServerSelectionTimeoutError
 from pymongo.read_concern import ReadConcern
 
 Document: TypeAlias = dict[str, Any]
@@ -23,6 +23,11 @@ STORAGE_UNREACHABLE = (ServerSelectionTimeoutError, AutoReconnect)
 StorageError = PyMongoError
 # `with deadline(seconds)`: what is asked of the database in the block raises StorageError after that time.
 deadline = pymongo.timeout
+
+
+def is_too_slow(error: Exception) -> bool:
+    """Whether the server gave up because of a time limit that the caller had set."""
+    return isinstance(error, PyMongoError) and (isinstance(error, ExecutionTimeout) or error.timeout)
 
 
 async def ping(database: Database) -> None:

@@ -20,8 +20,8 @@ MAY_IMPORT = {
     "json_api": {"json_api"} | WHAT_ALL_USE,
     **{room: {room, "json_api"} | WHAT_ALL_USE for room in SIBLINGS},
     "app_api": {"app_api", "json_api", "proxies"} | WHAT_ALL_USE,
-    "redirector": {"redirector", "json_api", "proxies"} | WHAT_ALL_USE,
-    "dashboard": {"dashboard", "passwords", "proxies"} | WHAT_ALL_USE,
+    "redirector": {"redirector", "json_api", "proxies", "qr_image"} | WHAT_ALL_USE,
+    "dashboard": {"dashboard", "passwords", "proxies", "qr_image"} | WHAT_ALL_USE,
 }
 
 

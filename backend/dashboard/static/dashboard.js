@@ -19,3 +19,9 @@ menu?.addEventListener('keydown', (event) => {
   menu.open = false;
   menu.querySelector('summary').focus();
 });
+
+// Countries by their names instead of their codes.
+const countries = new Intl.DisplayNames(['en'], { type: 'region' });
+for (const place of document.querySelectorAll('[data-country]')) {
+  place.textContent = countries.of(place.dataset.country) ?? place.dataset.country;
+}

@@ -1,0 +1,24 @@
+"""What people read where the API says a field's name."""
+
+from __future__ import annotations
+
+LABELS = {
+    "domain": "Domain",
+    "selected_path": "Path",
+    "destination_url": "Destination",
+    "link_name": "Name",
+    "ios_behavior": "On iPhone and iPad",
+    "android_behavior": "On Android",
+    "utm_source": "UTM source",
+    "utm_medium": "UTM medium",
+    "utm_campaign": "UTM campaign",
+    "utm_term": "UTM term",
+    "utm_content": "UTM content",
+    "social_title": "Preview: title",
+    "social_description": "Preview: description",
+    "social_image_url": "Preview: image",
+    "ios_fallback_url": "iOS without the app",
+    "android_fallback_url": "Android without the app",
+    "desktop_url": "Desktop",
+    "custom_data": "Custom data",
+}

@@ -1,0 +1,74 @@
+"""What the clicks of a link were: platforms, countries, referrers, and what was not counted and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from backend.storage.clicks import NAME
+from backend.storage.mongo import Database, Document
+
+# A breakdown reads so many records at most, the latest ones: what it costs has a bound.
+MOST_RECORDS = 50_000
+_MOST_ROWS = 10
+_PATIENCE_MS = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many records had this value; None where it is not known."""
+
+    value: str | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """The clicks of a link by each of their facts, most first; `is_partial`: only of the latest ones."""
+
+    platforms: list[Share]
+    countries: list[Share]
+    referrers: list[Share]
+    not_counted: list[Share]
+    is_partial: bool
+
+
+async def break_down_clicks(database: Database, link_id: str, org_id: str, since: datetime) -> Breakdown:
+    """The organization's clicks on a link from `since` on; raises StorageError after five seconds."""
+    facets = {name: _by(name) for name in ("platform", "country", "referrer_host")}
+    facets["all"] = [{"$count": "count"}]
+    counted = await _run(database, [*_latest(link_id, org_id, since, counted=True), {"$facet": facets}])
+    left_out = [*_latest(link_id, org_id, since, counted=False), *_by("reason")]
+    found = counted[0]
+    return Breakdown(
+        platforms=_shares(found["platform"]),
+        countries=_shares(found["country"]),
+        referrers=_shares(found["referrer_host"]),
+        not_counted=_shares(await _run(database, left_out)),
+        is_partial=bool(found["all"]) and found["all"][0]["count"] >= MOST_RECORDS,
+    )
+
+
+def _latest(link_id: str, org_id: str, since: datetime, *, counted: bool) -> list[Document]:
+    return [
+        {"$match": {"link_id": link_id, "counted": counted, "at": {"$gte": since}, "org_id": org_id}},
+        {"$sort": {"at": -1}},
+        {"$limit": MOST_RECORDS},
+    ]
+
+
+def _by(name: str) -> list[Document]:
+    return [
+        {"$group": {"_id": f"${name}", "count": {"$sum": 1}}},
+        {"$sort": {"count": -1, "_id": 1}},
+        {"$limit": _MOST_ROWS},
+    ]
+
+
+async def _run(database: Database, pipeline: list[Document]) -> list[Any]:
+    return await database[NAME].aggregate(pipeline, maxTimeMS=_PATIENCE_MS).to_list(None)
+
+
+def _shares(rows: list[Any]) -> list[Share]:
+    return [Share(row["_id"], row["count"]) for row in rows]

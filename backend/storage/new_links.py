@@ -1,0 +1,69 @@
+"""New links of an organization: what is checked before one is stored, and the search for a free path."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from backend.domain.errors import InvalidField
+from backend.domain.link_input import GENERATED_PATH_LENGTH, PATH_ALPHABET, NewLink
+from backend.domain.links import CreatedBy, Link
+from backend.storage.domains import is_domain_of
+from backend.storage.links import PathTaken, insert_link, looping_field
+from backend.storage.mongo import Database
+
+# 55^6 paths: with ten million links on a domain, one try in 2,700 meets a path that is taken.
+_GENERATED_TRIES = 10
+Insert = Callable[[Link], Awaitable[None]]
+
+
+class DomainNotConfigured(ValueError):
+    """The domain is not the organization's."""
+
+
+async def store_new_link(
+    database: Database,
+    new: NewLink,
+    *,
+    org_id: str,
+    created_by: CreatedBy,
+    now: datetime,
+    insert: Insert | None = None,
+) -> Link:
+    """Store a new link and give it; its generated path, where none was selected, is unique on the domain.
+
+    `insert` stores it, `insert_link` by default. Raises DomainNotConfigured, InvalidField where it would lead
+    back to itself, and PathTaken where the selected path is in use.
+    """
+    await _check(database, new, org_id)
+
+    async def attempt(path: str) -> Link:
+        link = new.to_link(path, link_id=str(uuid.uuid4()), org_id=org_id, created_by=created_by, now=now)
+        await (insert(link) if insert else insert_link(database, link))
+        return link
+
+    return await attempt(new.selected_path) if new.selected_path else await _at_free_path(attempt)
+
+
+async def _check(database: Database, new: NewLink, org_id: str) -> None:
+    if not await is_domain_of(database, new.domain, org_id):
+        raise DomainNotConfigured(new.domain)
+    if new.selected_path and (
+        name := await looping_field(database, new.fields, new.domain, new.selected_path)
+    ):
+        raise InvalidField(name, "must not lead back to the link's own short URL")
+
+
+async def _at_free_path(attempt: Callable[[str], Awaitable[Link]]) -> Link:
+    for _ in range(_GENERATED_TRIES):
+        try:
+            return await attempt(_generated_path())
+        except PathTaken:
+            continue
+    raise RuntimeError("no generated path was free")
+
+
+def _generated_path() -> str:
+    return "".join(secrets.choice(PATH_ALPHABET) for _ in range(GENERATED_PATH_LENGTH))
