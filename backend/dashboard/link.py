@@ -13,7 +13,7 @@ from backend.dashboard.own_link import own_link, short_url_of
 from backend.dashboard.page import page
 from backend.domain.clicks import NotCounted
 from backend.qr_image import MEDIA_TYPES, qr_image
-from backend.storage.click_breakdown import Breakdown, break_down_clicks
+from backend.storage.click_breakdown import MOST_RECORDS, Breakdown, break_down_clicks
 from backend.storage.click_counts import count_days, count_hours, count_window
 from backend.storage.install_counts import count_install_window
 from backend.storage.mongo import StorageError, is_too_slow
@@ -46,6 +46,7 @@ async def links_one(link_id: str) -> Response:
         periods=PERIODS,
         chart=await _chart(link.id, period, now),
         breakdown=await _breakdown(link.id, period, now),
+        most_records=MOST_RECORDS,
         platform_names=PLATFORMS,
         reasons=REASONS,
     )

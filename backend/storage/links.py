@@ -123,11 +123,12 @@ async def search_links(database: Database, org_id: str, text: str, *, skip: int,
     The text of a short URL finds its link. Walks the organization's links by their index until it has the
     page, so the caller sets a `deadline`.
     """
-    cursor = database[NAME].find(_with_text(org_id, text)).sort(NEWEST_FIRST).skip(skip).limit(limit)
+    cursor = database[NAME].find(with_text(org_id, text)).sort(NEWEST_FIRST).skip(skip).limit(limit)
     return [_from_document(document) async for document in cursor]
 
 
-def _with_text(org_id: str, text: str) -> dict[str, Any]:
+def with_text(org_id: str, text: str) -> dict[str, Any]:
+    """The condition of `search_links`."""
     part = {"$regex": re.escape(text), "$options": "i"}
     places: list[dict[str, Any]] = [{name: part} for name in ("link_name", "path", "destination_url")]
     short_url = parse_short_url(text)

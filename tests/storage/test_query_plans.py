@@ -9,7 +9,17 @@ from typing import Any
 import pytest
 
 from backend.domain.analytics import buckets_of_windows
-from backend.storage import api_keys, click_counts, domains, installs, links, organizations, origins
+from backend.storage import (
+    api_keys,
+    click_counts,
+    domains,
+    installs,
+    links,
+    organizations,
+    origins,
+    sessions,
+    users,
+)
 from backend.storage.mongo import Database
 
 ORG = {"org_id": "o"}
@@ -23,6 +33,11 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "the keys of an organization": (api_keys.NAME, ORG, {"created_at": 1}),
     "the domains of an organization": (domains.NAME, ORG, {"_id": 1}),
     "the origins of an organization": (origins.NAME, ORG, {"origin": 1}),
+    "users by address": (users.NAME, {"email": "e"}, {}),
+    "users of an organization": (users.NAME, {"org_ids": "o"}, {"email": 1}),
+    "a session": (sessions.NAME, {"_id": "h", "expires_at": {"$gt": datetime(2026, 1, 1, tzinfo=UTC)}}, {}),
+    "the sessions of a user": (sessions.NAME, {"user_id": "u"}, {}),
+    "a search in links": (links.NAME, links.with_text("o", "spring"), NEWEST_FIRST),
     "an organization by name": (organizations.NAME, {"name": "n"}, {"created_at": 1}),
     "the installs of an organization": (installs.NAME, ORG, {"at": 1}),
     "counts of a link": (
@@ -54,7 +69,9 @@ async def test_no_query_reads_a_whole_collection(database: Database, name: str) 
     assert "COLLSCAN" not in set(stages(plan))
 
 
-@pytest.mark.parametrize("name", ["a page of links", "a page of links of one kind of key"])
+@pytest.mark.parametrize(
+    "name", ["a page of links", "a page of links of one kind of key", "a search in links"]
+)
 async def test_pages_of_links_are_not_sorted_in_memory(database: Database, name: str) -> None:
     """A page costs its own length, not the number of links: the index has the order."""
     collection, wanted, order = QUERIES[name]

@@ -20,8 +20,9 @@ menu?.addEventListener('keydown', (event) => {
   menu.querySelector('summary').focus();
 });
 
-// Countries by their names instead of their codes.
+// Countries by their names instead of their codes; a code that is none stays as it is.
 const countries = new Intl.DisplayNames(['en'], { type: 'region' });
 for (const place of document.querySelectorAll('[data-country]')) {
-  place.textContent = countries.of(place.dataset.country) ?? place.dataset.country;
+  const code = place.dataset.country;
+  if (/^[A-Z]{2}$/.test(code)) place.textContent = countries.of(code) ?? code;
 }

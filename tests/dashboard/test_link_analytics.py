@@ -1,0 +1,178 @@
+"""A link's page: clicks over time, what they were, and what was not counted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from html import unescape
+
+import pytest
+
+from backend.app import utc_now
+from backend.domain.clicks import Click, NotCounted
+from backend.domain.destination import Outcome
+from backend.storage import click_breakdown
+from backend.storage.click_breakdown import break_down_clicks
+from backend.storage.clicks import ship_clicks
+from backend.storage.links import find_link_at
+from backend.storage.mongo import Database
+from tests.dashboard.people import Person
+from tests.organizations import TestOrganization
+
+
+class Clicks:
+    """Stores clicks of a link as the shipper does."""
+
+    def __init__(self, database: Database, org_id: str, link_id: str) -> None:
+        self.database, self.org_id, self.link_id = database, org_id, link_id
+        self.shipped = 0
+
+    async def add(
+        self, at: datetime, count: int = 1, *, platform: str = "desktop", country: str | None = None,
+        referrer: str | None = None, reason: NotCounted | None = None,
+    ) -> None:  # fmt: skip
+        """So many clicks at a time, or as many requests that were not counted for a reason."""
+        records = [self._click(n, at, platform, country, referrer, reason) for n in range(count)]
+        await ship_clicks(self.database, self.link_id, self.shipped, self.shipped + count, records)
+        self.shipped += count
+
+    def _click(
+        self, number: int, at: datetime, platform: str, country: str | None, referrer: str | None,
+        reason: NotCounted | None,
+    ) -> Click:  # fmt: skip
+        return Click(
+            id=f"{self.link_id}-{self.shipped + number}", org_id=self.org_id, link_id=self.link_id, at=at,
+            counted=reason is None, reason=reason, outcome=Outcome.WEB, platform=platform, system="",
+            browser="", client_kind="browser", country=country, referrer_host=referrer,
+        )  # fmt: skip
+
+
+@pytest.fixture
+async def clicks(person: Person, organization: TestOrganization, database: Database) -> Clicks:
+    """A link of the organization that nobody has clicked yet."""
+    fields = {"domain": organization.domain, "destination_url": "https://shop.example/", "link_name": "Sale"}
+    await person.send("/links/new", "/links/new", selected_path="p", **fields)
+    link = await find_link_at(database, organization.domain, "p", organization.id)
+    assert link is not None
+    return Clicks(database, organization.id, link.id)
+
+
+def table(page: str, caption: str) -> dict[str, str]:
+    """The rows of the table with this caption: its first cells with its second ones."""
+    found = re.search(
+        rf"<table[^>]*>\s*<caption[^>]*>{re.escape(caption)}</caption>(.*?)</table>", page, re.S
+    )
+    assert found, f"no table {caption!r}"
+    cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", found[1].partition("<tbody>")[2])
+    return {unescape(name): value for name, value in zip(cells[::2], cells[1::2], strict=True)}
+
+
+def shares(page: str, title: str) -> list[tuple[str, str]]:
+    """What a card says that clicks were, with counts."""
+    card = page.partition(f'<section class="card" aria-label="{title}">')[2].partition("</section>")[0]
+    names = re.findall(r'<span class="share-name"[^>]*>(.*?)</span>', card)
+    counts = re.findall(r'<span class="share-count">([\d,]+) ', card)
+    return list(zip(names, counts, strict=True))
+
+
+def days(now: datetime, ago: Iterable[int]) -> list[str]:
+    """The days so long ago, as the chart names them."""
+    return [(now - timedelta(days=each)).strftime("%-d %b") for each in ago]
+
+
+async def test_clicks_by_day(person: Person, clicks: Clicks) -> None:
+    """Each of thirty days has its clicks, those without any included; older clicks only count in all."""
+    now = utc_now()
+    for ago, count in ((0, 3), (1, 1), (29, 2), (31, 5)):
+        await clicks.add(now - timedelta(days=ago), count)
+    page = (await person.get(f"/links/{clicks.link_id}")).text
+    rows = table(page, "Clicks in the last 30 days, by day")
+    assert list(rows) == days(now, range(30))
+    today, yesterday, oldest = days(now, (0, 1, 29))
+    assert (rows.pop(today), rows.pop(yesterday), rows.pop(oldest)) == ("3", "1", "2")
+    assert set(rows.values()) == {"0"}
+    assert re.findall(r"<dt>(.*?)</dt><dd>(\d+)</dd>", page)[:1] == [("Clicks in all", "11")]
+
+
+async def test_clicks_by_hour(person: Person, clicks: Clicks) -> None:
+    """Each of the last 24 hours has its clicks, across midnight in UTC."""
+    now = utc_now()
+    for ago, count in ((0, 2), (5, 1), (23, 4), (24, 7)):
+        await clicks.add(now - timedelta(hours=ago), count)
+    rows = table(
+        (await person.get(f"/links/{clicks.link_id}?period=day")).text, "Clicks in the last 24 hours, by hour"
+    )
+    names = [(now.astimezone(UTC) - timedelta(hours=n)).strftime("%-d %b, %H:00") for n in range(24)]
+    assert list(rows) == names
+    assert [rows[names[n]] for n in (0, 5, 23)] == ["2", "1", "4"]
+    assert sum(map(int, rows.values())) == 7
+
+
+async def test_the_drawing_and_the_table_say_the_same(person: Person, clicks: Clicks) -> None:
+    """The highest column reaches as far as its count does on the scale, and every day has a title."""
+    await clicks.add(utc_now(), 15)
+    page = (await person.get(f"/links/{clicks.link_id}")).text
+    assert re.findall(r'<rect class="column" [^>]*height="([\d.]+)"', page) == ["75.0"]
+    assert '<div class="scale" aria-hidden="true"><span>20</span><span>10</span><span>0</span></div>' in page
+    assert page.count("<title>") == 31
+
+
+async def test_what_clicks_were(person: Person, clicks: Clicks) -> None:
+    """Platforms, countries and referrers, most first; unknown ones are named so."""
+    now = utc_now()
+    await clicks.add(now, 3, platform="ios", country="DE", referrer="news.example")
+    await clicks.add(now, 2, platform="desktop", country=None)
+    await clicks.add(now, 4, country="FR", reason=NotCounted.CRAWLER)
+    page = (await person.get(f"/links/{clicks.link_id}")).text
+    assert shares(page, "Platform") == [("iOS", "3"), ("Desktop", "2")]
+    assert shares(page, "Country") == [("DE", "3"), ("Unknown", "2")]
+    assert shares(page, "Referrer") == [("news.example", "3"), ("None: typed, scanned, or not told", "2")]
+
+
+async def test_what_was_not_counted(person: Person, clicks: Clicks) -> None:
+    """Every reason has its number and words; such requests are in no other figure."""
+    for number, reason in enumerate(NotCounted, start=1):
+        await clicks.add(utc_now(), number, reason=reason)
+    page = (await person.get(f"/links/{clicks.link_id}")).text
+    rows = table(page, "Requests for the link that are no clicks, and why")
+    assert list(rows.values()) == [str(number) for number in range(len(NotCounted), 0, -1)]
+    assert not set(rows) & set(NotCounted)
+    assert shares(page, "Platform") == []
+
+
+async def test_the_period_bounds_the_breakdown(person: Person, clicks: Clicks) -> None:
+    """The last 24 hours hold no click of the day before."""
+    await clicks.add(utc_now() - timedelta(hours=30), 2, country="FR")
+    await clicks.add(utc_now() - timedelta(hours=1), 1, country="DE")
+    assert shares((await person.get(f"/links/{clicks.link_id}?period=day")).text, "Country") == [("DE", "1")]
+    assert len(shares((await person.get(f"/links/{clicks.link_id}")).text, "Country")) == 2
+
+
+async def test_a_breakdown_reads_a_bounded_number_of_clicks(
+    person: Person, clicks: Clicks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of too many clicks it takes the latest, and says so."""
+    monkeypatch.setattr(click_breakdown, "MOST_RECORDS", 3)
+    await clicks.add(utc_now() - timedelta(days=2), 2, country="FR")
+    await clicks.add(utc_now(), 3, country="DE")
+    page = (await person.get(f"/links/{clicks.link_id}")).text
+    assert shares(page, "Country") == [("DE", "3")]
+    assert "Shares are those of the latest" in page
+
+
+async def test_clicks_of_another_organization_are_left_out(clicks: Clicks, database: Database) -> None:
+    """Whatever link id is asked for, only the organization's own clicks are read."""
+    await clicks.add(utc_now(), 2, country="DE")
+    since = utc_now() - timedelta(days=1)
+    assert (await break_down_clicks(database, clicks.link_id, clicks.org_id, since)).countries
+    assert (await break_down_clicks(database, clicks.link_id, "another", since)).countries == []
+
+
+async def test_a_breakdown_goes_over_an_index(clicks: Clicks, database: Database) -> None:
+    """The clicks are read in the index's order: neither all of them, nor sorted in memory."""
+    from tests.storage.test_query_plans import stages
+
+    match = {"link_id": clicks.link_id, "counted": True, "at": {"$gte": utc_now()}, "org_id": clicks.org_id}
+    plan = await database.command("explain", {"find": "clicks", "filter": match, "sort": {"at": -1}})
+    assert not {"COLLSCAN", "SORT"} & set(stages(plan["queryPlanner"]["winningPlan"]))
