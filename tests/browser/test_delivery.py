@@ -8,7 +8,9 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, refuse
-from tests.browser.shop_pages import CONVERSION, stored, visit
+from tests.browser.shop_pages import CONVERSION, INIT, stored, visit
+
+NOTHING_LEFT = "!Object.keys(localStorage).some(name => name.startsWith('cl_call_'))"
 
 
 def slowly(batch: Call) -> Answer:
@@ -58,7 +60,7 @@ def test_what_is_not_acknowledged_is_sent_again(page: Page, server: RecordingSer
     server.answer = acknowledge
     first, second = server.wait_for(3)[1:]
     assert first["call_id"] == second["call_id"]
-    page.wait_for_function("!Object.keys(localStorage).some(name => name.startsWith('cl_call_'))")
+    page.wait_for_function(NOTHING_LEFT)
 
 
 def test_a_later_page_sends_what_is_left(page: Page, server: RecordingServer) -> None:
@@ -103,25 +105,27 @@ def test_offline_and_back(page: Page, server: RecordingServer) -> None:
     page.evaluate("Waylink.trackEvent('b')")
     page.context.set_offline(False)
     server.wait_for(3)
-    page.wait_for_function("!Object.keys(localStorage).some(name => name.startsWith('cl_call_'))")
+    page.wait_for_function(NOTHING_LEFT)
     assert [call.get("name") for call in server.calls] == [None, "a", "b"]
 
 
 def test_two_tabs_send_once(page: Page, server: RecordingServer) -> None:
-    """Calls left behind are sent by one of two tabs."""
+    """Calls left behind are sent by one of two tabs that find them at the same moment."""
     visit(page, server, host="localhost")
     server.answer = refuse(503)
     page.evaluate(CONVERSION)
-    page.goto("about:blank")
+    page.goto(server.url("/blank", host="localhost"))
+    page.wait_for_function("localStorage.cl_pause < Date.now()")
     server.answer = slowly
-    page.wait_for_timeout(1500)  # the first pause is over, so that both tabs want to send at once
     other = page.context.new_page()
-    visit(page, server, host="localhost")
-    visit(other, server, host="localhost")
-    page.evaluate(CONVERSION)
-    other.evaluate(CONVERSION)
-    other.wait_for_function("!Object.keys(localStorage).some(name => name.startsWith('cl_call_'))")
-    assert len(server.calls) == 5
+    other.goto(server.url("/", host="localhost"))
+    for tab in (page, other):
+        tab.evaluate(f"{INIT}; 0")
+    for tab in (page, other):
+        tab.evaluate("Waylink.trackEvent('sentinel')")
+        tab.wait_for_function(NOTHING_LEFT)
+    assert server.kinds.count("conversion") == 2  # the one that was refused, and the one that was not
+    assert server.kinds.count("event") == 2
     assert len({call["call_id"] for call in server.calls}) == 4
 
 
