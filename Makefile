@@ -48,10 +48,14 @@ bench: setup ## Measure the service and the browser SDK on this machine
 	@$(BIN)/python -m benchmarks.sdk
 	@$(BIN)/python -m benchmarks.analytics
 
-lock: setup ## Renew requirements.lock from pyproject.toml
+LOCK = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
+  --no-emit-index-url --no-emit-find-links --quiet
+
+lock: setup ## Renew requirements.lock, and those of the image in deploy/, from pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
-	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --quiet --upgrade -o requirements.lock
+	@$(LOCK) pyproject.toml --all-extras --group dev --upgrade -o requirements.lock
+	@$(LOCK) pyproject.toml --constraint requirements.lock -o deploy/requirements.lock
+	@$(LOCK) --group build --constraint requirements.lock -o deploy/build.lock
 
 clean: ## Remove what setup and tests made; data/ stays
 	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache test-results

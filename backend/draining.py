@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import socket
 import struct
+import sys
+from array import array
 from typing import Any
 
 # Put into the scope's `state` of requests that arrive while the server stops.
@@ -70,10 +71,10 @@ async def drain(app: LastAnswers, listener: socket.socket, seconds: float) -> No
 
 
 def _refuse_new_connections(listener: socket.socket) -> None:
-    """Where the system can (Linux), leave what asks for a connection without an answer: it will ask again."""
-    filters = ctypes.create_string_buffer(
-        b"".join(struct.pack("HBBI", *each) for each in _DROP_NEW_CONNECTIONS)
-    )
-    program = struct.pack("HL", len(_DROP_NEW_CONNECTIONS), ctypes.addressof(filters))
+    """On Linux, leave what asks for a connection without an answer: it will ask again."""
+    if sys.platform != "linux":
+        return
+    steps = array("B", b"".join(struct.pack("HBBI", *each) for each in _DROP_NEW_CONNECTIONS))
+    program = struct.pack("HL", len(_DROP_NEW_CONNECTIONS), steps.buffer_info()[0])
     with contextlib.suppress(OSError):
         listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
