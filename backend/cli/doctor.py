@@ -68,6 +68,8 @@ def _probe(url: str) -> list[str]:
 
 
 def _no_probe_answer(response: httpx.Response) -> str:
+    if response.status_code == 405 and "Short URLs" in response.text:
+        return HOST_PASSED_ON
     if response.status_code == 404 and "html" in response.headers.get("Content-Type", ""):
         return HOST_PASSED_ON + " Or the path is not forwarded."
     if response.is_redirect:

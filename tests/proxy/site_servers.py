@@ -1,0 +1,140 @@
+"""Servers of a site that are its first-party proxy too: the recipes of proxy_example/, run as they are.
+
+Each serves a page with the SDK, and passes the SDK's requests on to the service.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.service_process import free_port
+
+ROOT = Path(__file__).parents[2]
+RECIPES = ROOT / "proxy_example"
+SERVICE_IN_RECIPES = "https://links.example"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A site's origin, and the SDK's baseUrl on it."""
+
+    origin: str
+    base_url: str
+
+
+SiteServer = Callable[[Path, str], AbstractContextManager[Site]]
+
+
+def make_pages(folder: Path) -> Path:
+    """A page that loads the SDK, in a folder."""
+    pages = folder / "pages"
+    pages.mkdir()
+    pages.chmod(0o755)
+    shutil.copy(ROOT / "sdk_dist" / "waylink.js", pages)
+    (pages / "index.html").write_text('<!doctype html><title>Shop</title><script src="/waylink.js"></script>')
+    return pages
+
+
+def recipe(name: str, service: str) -> str:
+    """A recipe's text, with the service's address in it."""
+    text = (RECIPES / name).read_text(encoding="utf-8")
+    assert SERVICE_IN_RECIPES in text
+    return text.replace(SERVICE_IN_RECIPES, service)
+
+
+@contextmanager
+def nginx(folder: Path, service: str) -> Iterator[Site]:
+    """nginx, with the recipe in its server block."""
+    executable = _find("nginx", "nginx-light")
+    port = free_port()
+    configuration = folder / "nginx.conf"
+    configuration.write_text(
+        f"""
+        daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/error.log;
+        events {{}}
+        http {{
+            access_log off; default_type text/html; types {{ text/javascript js; }}
+            client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+            fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+            server {{ listen 127.0.0.1:{port}; root {make_pages(folder)}; {recipe("nginx.conf", service)} }}
+        }}
+        """
+    )
+    command = [executable, "-c", str(configuration), "-e", str(folder / "error.log")]
+    with _running(command, f"http://localhost:{port}"):
+        yield Site(f"http://localhost:{port}", f"http://localhost:{port}/waylink")
+
+
+@contextmanager
+def caddy(folder: Path, service: str) -> Iterator[Site]:
+    """Caddy, with the recipe in its site block."""
+    executable = _find("caddy", "caddy")
+    port = free_port()
+    configuration = folder / "Caddyfile"
+    configuration.write_text(
+        f"{{\nadmin off\nauto_https off\n}}\nhttp://localhost:{port} {{\nbind 127.0.0.1\n"
+        f"root * {make_pages(folder)}\nfile_server\n{recipe('Caddyfile', service)}\n}}\n"
+    )
+    command = [executable, "run", "--adapter", "caddyfile", "--config", str(configuration)]
+    with _running(command, f"http://localhost:{port}", XDG_DATA_HOME=str(folder), HOME=str(folder)):
+        yield Site(f"http://localhost:{port}", f"http://localhost:{port}/waylink")
+
+
+@contextmanager
+def python(folder: Path, service: str) -> Iterator[Site]:
+    """The proxy in Python on a host of its own, beside a plain server of pages."""
+    pages, proxy = free_port(), free_port()
+    serve = [sys.executable, "-m", "http.server", str(pages), "--bind", "127.0.0.1"]
+    forward = [sys.executable, "-m", "hypercorn", "proxy_example.proxy:app", "--bind", f"127.0.0.1:{proxy}"]
+    with (
+        _running([*serve, "--directory", str(make_pages(folder))], f"http://localhost:{pages}"),
+        _running(forward, f"http://127.0.0.1:{proxy}", WAYLINK_SERVICE=service),
+    ):
+        yield Site(f"http://localhost:{pages}", f"http://127.0.0.1:{proxy}")
+
+
+def _find(name: str, package: str) -> str:
+    """The server's executable. Without it the test is skipped, in continuous integration it fails."""
+    found = shutil.which(name)
+    if found:
+        return found
+    message = f"{name} is not on this machine: apt-get install {package}"
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+@contextmanager
+def _running(command: list[str], address: str, **environment: str) -> Iterator[None]:
+    """The process for the length of the block, once the address answers anything."""
+    with subprocess.Popen(
+        command, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
+    ) as process:
+        try:
+            _wait_for(address, process)
+            yield
+        finally:
+            process.terminate()
+
+
+def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            httpx.get(address)
+        except httpx.TransportError:
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError(f"{process.args!r} does not answer at {address}")
