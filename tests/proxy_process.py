@@ -1,4 +1,4 @@
-"""The example proxy in Python as a site would run it: a process on a free port."""
+"""Servers beside the service, as a site runs them: processes on free ports."""
 
 from __future__ import annotations
 
@@ -6,36 +6,46 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 
 from tests.service_process import free_port
 
+ROOT = Path(__file__).parents[1]
+
 
 @contextmanager
 def proxy_process(service: str) -> Iterator[str]:
-    """The proxy in front of a service for the length of the block; gives its port's address on loopback."""
+    """The example proxy in Python in front of a service; gives its address on loopback."""
     bind = f"127.0.0.1:{free_port()}"
     command = [sys.executable, "-m", "hypercorn", "proxy_example.proxy:app", "--bind", bind]
-    environment = os.environ | {"WAYLINK_SERVICE": service}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as process:
+    with server_process(command, f"http://{bind}", WAYLINK_SERVICE=service):
+        yield f"http://{bind}"
+
+
+@contextmanager
+def server_process(command: Sequence[str], address: str, **environment: str) -> Iterator[None]:
+    """A process for the length of the block, once the address answers anything."""
+    with subprocess.Popen(
+        command, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
+    ) as process:
         try:
-            _wait_for(f"http://{bind}")
-            yield f"http://{bind}"
+            _wait_for(address, process)
+            yield
         finally:
             process.terminate()
 
 
-def _wait_for(address: str) -> None:
-    """Return when the address answers anything."""
+def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and process.poll() is None:
         try:
             httpx.get(address)
         except httpx.TransportError:
             time.sleep(0.05)
         else:
             return
-    raise AssertionError("the proxy did not start")
+    raise AssertionError(f"{process.args!r} does not answer at {address}")

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import pytest
 
+from tests.proxy_process import proxy_process, server_process
 from tests.service_process import free_port
 
 ROOT = Path(__file__).parents[2]
@@ -72,7 +70,7 @@ def nginx(folder: Path, service: str) -> Iterator[Site]:
         """
     )
     command = [executable, "-c", str(configuration), "-e", str(folder / "error.log")]
-    with _running(command, f"http://localhost:{port}"):
+    with server_process(command, f"http://localhost:{port}"):
         yield Site(f"http://localhost:{port}", f"http://localhost:{port}/waylink")
 
 
@@ -87,21 +85,21 @@ def caddy(folder: Path, service: str) -> Iterator[Site]:
         f"root * {make_pages(folder)}\nfile_server\n{recipe('Caddyfile', service)}\n}}\n"
     )
     command = [executable, "run", "--adapter", "caddyfile", "--config", str(configuration)]
-    with _running(command, f"http://localhost:{port}", XDG_DATA_HOME=str(folder), HOME=str(folder)):
+    with server_process(command, f"http://localhost:{port}", XDG_DATA_HOME=str(folder), HOME=str(folder)):
         yield Site(f"http://localhost:{port}", f"http://localhost:{port}/waylink")
 
 
 @contextmanager
 def python(folder: Path, service: str) -> Iterator[Site]:
     """The proxy in Python on a host of its own, beside a plain server of pages."""
-    pages, proxy = free_port(), free_port()
-    serve = [sys.executable, "-m", "http.server", str(pages), "--bind", "127.0.0.1"]
-    forward = [sys.executable, "-m", "hypercorn", "proxy_example.proxy:app", "--bind", f"127.0.0.1:{proxy}"]
+    port = free_port()
+    origin = f"http://localhost:{port}"
+    serve = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
     with (
-        _running([*serve, "--directory", str(make_pages(folder))], f"http://localhost:{pages}"),
-        _running(forward, f"http://127.0.0.1:{proxy}", WAYLINK_SERVICE=service),
+        server_process([*serve, "--directory", str(make_pages(folder))], origin),
+        proxy_process(service) as address,
     ):
-        yield Site(f"http://localhost:{pages}", f"http://127.0.0.1:{proxy}")
+        yield Site(origin, address)
 
 
 def _find(name: str, package: str) -> str:
@@ -113,28 +111,3 @@ def _find(name: str, package: str) -> str:
     if os.environ.get("CI"):
         pytest.fail(message)
     pytest.skip(message)
-
-
-@contextmanager
-def _running(command: list[str], address: str, **environment: str) -> Iterator[None]:
-    """The process for the length of the block, once the address answers anything."""
-    with subprocess.Popen(
-        command, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
-    ) as process:
-        try:
-            _wait_for(address, process)
-            yield
-        finally:
-            process.terminate()
-
-
-def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            httpx.get(address)
-        except httpx.TransportError:
-            time.sleep(0.05)
-        else:
-            return
-    raise AssertionError(f"{process.args!r} does not answer at {address}")
