@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
+import os
 import secrets
+from collections import Counter
+from dataclasses import asdict
 from typing import Any
 
 import click
 import httpx
 
-from backend.cli.command import json_option, printable
+from backend.cli.command import json_option, printable, utc_now
+from backend.doctor.examination import Examination
+from backend.doctor.finding import Area, Finding, Severity
+from backend.settings import InvalidSetting, load_settings
+from backend.storage.organizations import UnknownOrganization
 
 PROBE = "/serviceCore/sdk/v1/probe/"
 # Seconds that the proxy and the service behind it have.
@@ -21,9 +29,54 @@ HOST_PASSED_ON = (
 )
 
 
-@click.group()
-def doctor() -> None:
-    """Find out why something does not work."""
+@click.group(invoke_without_command=True)
+@click.option("--org", "org_id", metavar="ID", help="Examine the domains and keys of this organization only.")
+@json_option
+@click.pass_context
+def doctor(context: click.Context, org_id: str | None, as_json: bool) -> None:
+    """Find out why something does not work, and what to do.
+
+    Examines settings, storage, domains (DNS, TLS, the files that phones fetch), proxies and keys, from this
+    machine. Changes nothing. Ends with code 1 where something is an error.
+    """
+    if context.invoked_subcommand:
+        return
+    findings = asyncio.run(_examine(org_id, as_json))
+    counts = Counter(finding.severity for finding in findings)
+    if as_json:
+        summary = {severity.value: counts[severity] for severity in Severity}
+        click.echo(json.dumps({"findings": [asdict(each) for each in findings], "counts": summary}))
+    else:
+        click.echo(f"{counts[Severity.ERROR]} errors, {counts[Severity.WARNING]} warnings")
+    if counts[Severity.ERROR]:
+        raise SystemExit(1)
+
+
+async def _examine(org_id: str | None, quiet: bool) -> list[Finding]:
+    """The findings; each is printed when it is found, unless `quiet`."""
+    findings = []
+    try:
+        settings = load_settings()
+    except InvalidSetting as error:
+        findings = [Finding(Severity.ERROR, Area.CONFIGURATION, "settings", str(error), "Correct it.")]
+        if not quiet:
+            click.echo(_as_text(findings[0]))
+        return findings
+    try:
+        async for finding in Examination(settings, os.environ, utc_now(), org_id).run():
+            findings.append(finding)
+            if not quiet:
+                click.echo(_as_text(finding))
+    except UnknownOrganization as error:
+        raise click.ClickException(str(error)) from None
+    return findings
+
+
+def _as_text(finding: Finding) -> str:
+    lines = [f"{finding.severity:<8} {finding.area:<14} {finding.subject}: {finding.message}"]
+    if finding.advice:
+        lines.append(f"{'':<24}-> {finding.advice}")
+    return "\n".join(printable(line) for line in lines)
 
 
 @doctor.command("proxy")

@@ -54,5 +54,6 @@ def _key_row(each: ApiKey) -> dict[str, Any]:
         "kind": each.kind.value,
         "key": each.hint,
         "created": each.created_at.isoformat(timespec="seconds"),
+        "last_used": each.last_used_at.isoformat(timespec="seconds") if each.last_used_at else None,
         "revoked": each.revoked_at.isoformat(timespec="seconds") if each.revoked_at else None,
     }

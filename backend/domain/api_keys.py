@@ -27,7 +27,10 @@ _PREFIXES = {KeyKind.REST: "c_api_", KeyKind.MOBILE: "c_mob_", KeyKind.WEB: "c_w
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as it is stored: only its hash, and what helps its owner to tell it apart."""
+    """A key as it is stored: only its hash, and what helps its owner to tell it apart.
+
+    `last_used_at` is exact to a day; None: not used since this is recorded.
+    """
 
     id: str
     org_id: str
@@ -36,6 +39,7 @@ class ApiKey:
     last_four: str
     created_at: datetime
     revoked_at: datetime | None = None
+    last_used_at: datetime | None = None
 
     @property
     def hint(self) -> str:

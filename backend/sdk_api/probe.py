@@ -11,17 +11,21 @@ from backend.sdk_api.blueprint import sdk
 
 # Only hashes are sent back: this route must not read out what a proxy adds to a request.
 HASHED = ("Content-Type", "Cookie", "Origin", "Referer", "User-Agent", "X-Waylink-Probe")
+# Of these it only says whether they arrived: a proxy stands before the service where one did.
+FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP")
 
 
 @sdk.route("/probe/<path:rest>", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
 async def probe(rest: str) -> Response:
-    """What arrived, for whoever sent it: method, rest of the path, query, and hashes of body and headers."""
+    """What arrived, for whoever sent it: method, rest of the path, query, and hashes of body and headers,
+    and which headers of proxies came along."""
     body = await read_bytes()
     return jsonify(
         {
             "method": request.method,
             "path": rest,
             "query": request.query_string.decode("ascii", "replace"),
+            "forwarded": [name for name in FORWARDED if name in request.headers],
             "body_sha256": hashlib.sha256(body).hexdigest(),
             "headers_sha256": {
                 name: hashlib.sha256(request.headers[name].encode()).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from pymongo import IndexModel, ReturnDocument
@@ -14,6 +14,7 @@ from backend.domain.api_keys import ApiKey, KeyKind, key_text, new_key
 from backend.storage.mongo import Database
 
 NAME = "api_keys"
+_USE_NOTED_EVERY = timedelta(days=1)
 INDEXES = [IndexModel("key_hash", unique=True), IndexModel([("org_id", 1), ("created_at", 1)])]
 
 
@@ -39,6 +40,12 @@ async def find_active_key(database: Database, key_hash: str) -> ApiKey | None:
     """The key with this hash, unless there is none or it was revoked."""
     document = await database[NAME].find_one({"key_hash": key_hash, "revoked_at": None})
     return _from_document(document) if document else None
+
+
+async def note_use(database: Database, key: ApiKey, now: datetime) -> None:
+    """Remember that a key is in use, with one write a day."""
+    if key.last_used_at is None or now - key.last_used_at > _USE_NOTED_EVERY:
+        await database[NAME].update_one({"_id": key.id}, {"$max": {"last_used_at": now}})
 
 
 async def list_api_keys(database: Database, org_id: str) -> list[ApiKey]:

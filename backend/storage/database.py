@@ -9,7 +9,7 @@ from typing import Any
 
 from bson.codec_options import CodecOptions
 from motor.motor_asyncio import AsyncIOMotorClient
-from pymongo import WriteConcern
+from pymongo import IndexModel, WriteConcern
 
 from backend.settings import Settings
 from backend.storage import (
@@ -40,7 +40,7 @@ from backend.storage import (
     users,
 )
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.mongo import STORAGE_UNREACHABLE, Database, Document
+from backend.storage.mongo import STORAGE_UNREACHABLE, Database, Document, ping
 
 _COLLECTIONS = (
     organizations,
@@ -82,25 +82,27 @@ class MongoDBUnreachable(ConnectionError):
 
 
 @asynccontextmanager
-async def open_database(settings: Settings) -> AsyncIterator[Database]:
+async def open_database(settings: Settings, *, with_indexes: bool = True) -> AsyncIterator[Database]:
     """The database that the settings name, with its indexes; a server of our own where none is configured.
+
+    Not `with_indexes`, the database is left as it is.
 
     Raises MongoDBNotFound when a server must be started and this machine has none, and MongoDBUnreachable
     when the configured one does not answer.
     """
     if settings.mongodb_uri:
-        async with _connect(settings.mongodb_uri, settings.mongodb_database) as database:
+        async with _connect(settings.mongodb_uri, settings.mongodb_database, with_indexes) as database:
             yield database
         return
     async with (
         EmbeddedMongoDB(settings.data_dir / "mongodb") as server,
-        _connect(server.uri, settings.mongodb_database) as database,
+        _connect(server.uri, settings.mongodb_database, with_indexes) as database,
     ):
         yield database
 
 
 @asynccontextmanager
-async def _connect(uri: str, name: str) -> AsyncIterator[Database]:
+async def _connect(uri: str, name: str, with_indexes: bool) -> AsyncIterator[Database]:
     client: AsyncIOMotorClient[Document] = AsyncIOMotorClient(
         uri, tz_aware=True, serverSelectionTimeoutMS=5000, appname="waylink", retryWrites=True
     )
@@ -110,19 +112,24 @@ async def _connect(uri: str, name: str) -> AsyncIterator[Database]:
             codec_options=CodecOptions(tz_aware=True),
             write_concern=WriteConcern("majority"),
         )
-        await _prepare(database)
+        await _prepare(database, with_indexes=with_indexes)
         yield database
     finally:
         client.close()
 
 
-async def _prepare(database: Database) -> None:
+async def _prepare(database: Database, *, with_indexes: bool) -> None:
     try:
-        await create_indexes(database)
+        await (create_indexes(database) if with_indexes else ping(database))
     except STORAGE_UNREACHABLE:
         topology: Any = database.client.topology_description
         hosts = ", ".join(f"{host}:{port}" for host, port in topology.server_descriptions())
         raise MongoDBUnreachable(hosts) from None
+
+
+def declared_indexes() -> dict[str, list[IndexModel]]:
+    """The indexes that each collection is to have, by its name."""
+    return {collection.NAME: list(collection.INDEXES) for collection in _COLLECTIONS}
 
 
 async def create_indexes(database: Database) -> None:

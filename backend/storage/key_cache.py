@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from backend.domain.api_keys import ApiKey, KeyKind, hash_key, kind_of
-from backend.storage.api_keys import find_active_key
+from backend.storage.api_keys import find_active_key, note_use
 from backend.storage.mongo import Database
 
 
@@ -36,7 +37,10 @@ class KeyCache:
             return known
         key = await find_active_key(self._database, key_hash)
         self._remember(key_hash, key)
-        return key if key and key.is_for(key_hash) and key.kind is kind else None
+        if key is None or not key.is_for(key_hash) or key.kind is not kind:
+            return None
+        await note_use(self._database, key, datetime.now(UTC))
+        return key
 
     def _remember(self, key_hash: str, key: ApiKey | None) -> None:
         self._found.pop(key_hash, None)

@@ -1,0 +1,100 @@
+"""The files by which phones open a domain's links in an app, fetched and read as Apple and Google do.
+
+Both want status 200 without a redirect, JSON, and `application/json`; Apple reads 128 KB at most.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from backend.doctor.finding import Area, Finding, Findings
+from backend.doctor.site import Site
+from backend.domain.apps import AndroidApp, Apps, IosApp
+
+_found = Findings(Area.DOMAINS)
+APPLE = ".well-known/apple-app-site-association"
+GOOGLE = ".well-known/assetlinks.json"
+# What Apple's fetcher calls itself: firewalls that turn it away turn this away too.
+_APPLE_AGENT = "AASA-Bot/1.0.0"
+_LONGEST_FOR_APPLE = 128 * 1024
+_ADVICE = "Forward the path to the service as it is: with its Host header, without redirect or login."
+
+
+async def examine_association_files(client: httpx.AsyncClient, site: Site, apps: Apps) -> list[Finding]:
+    """What phones find on a link domain for the apps that are set for it."""
+    findings = []
+    if apps.ios:
+        findings.append(await _examine(client, site, APPLE, _apple_check(apps.ios)))
+    if apps.android:
+        findings.append(await _examine(client, site, GOOGLE, _google_check(apps.android)))
+        if not apps.android.fingerprints:
+            findings.append(
+                _found.warning(
+                    f"{site.address}/{GOOGLE}",
+                    "It names no certificate, so Android does not take the app for the domain's.",
+                    "waylink app set … --android-fingerprint SHA256",
+                )
+            )
+    return findings
+
+
+# Says what is wrong with a file's content, or None.
+_Check = Callable[[Any], str | None]
+
+
+async def _examine(client: httpx.AsyncClient, site: Site, path: str, check: _Check) -> Finding:
+    url = f"{site.address}/{path}"
+    try:
+        answer = await site.get(client, path, **({"User-Agent": _APPLE_AGENT} if path == APPLE else {}))
+    except httpx.HTTPError as error:
+        return _found.error(url, f"It can't be fetched ({type(error).__name__}: {error}).", _ADVICE)
+    wrong = _wrong_answer(answer) or _wrong_content(answer, check)
+    if wrong:
+        return _found.error(url, wrong, _ADVICE)
+    return _found.ok(url, "Phones can read it, and it names the app.")
+
+
+def _wrong_answer(answer: httpx.Response) -> str | None:
+    if answer.is_redirect:
+        return f"It is redirected to {answer.headers.get('Location')}, which phones do not follow."
+    if answer.status_code != 200:
+        return f"It is answered with status {answer.status_code}."
+    kind = answer.headers.get("Content-Type", "")
+    if kind.partition(";")[0].strip().lower() != "application/json":
+        return f"Its Content-Type is {kind or 'missing'}; it must be application/json."
+    if len(answer.content) > _LONGEST_FOR_APPLE and str(answer.url).endswith(APPLE):
+        return f"It has {len(answer.content)} bytes; Apple reads {_LONGEST_FOR_APPLE}."
+    return None
+
+
+def _wrong_content(answer: httpx.Response, check: _Check) -> str | None:
+    try:
+        return check(json.loads(answer.content))
+    except (ValueError, RecursionError):
+        return "It is not JSON."
+    except (KeyError, TypeError, IndexError, AttributeError):
+        return "It is JSON of another form."
+
+
+def _apple_check(app: IosApp) -> _Check:
+    def check(content: Any) -> str | None:
+        app_ids = [app_id for each in content["applinks"]["details"] for app_id in each["appIDs"]]
+        return None if app.app_id in app_ids else f"It does not name the app {app.app_id}."
+
+    return check
+
+
+def _google_check(app: AndroidApp) -> _Check:
+    def check(content: Any) -> str | None:
+        targets = [each["target"] for each in content]
+        own = [target for target in targets if target["package_name"] == app.package]
+        if not own:
+            return f"It does not name the app {app.package}."
+        shown = set(own[0]["sha256_cert_fingerprints"])
+        return None if set(app.fingerprints) <= shown else "It lacks certificates that are set for the app."
+
+    return check

@@ -1,0 +1,50 @@
+"""The certificate of a host, as browsers and phones check it."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from datetime import UTC, datetime, timedelta
+
+from backend.doctor.finding import Area, Finding, Findings
+
+_found = Findings(Area.DOMAINS)
+SECONDS = 10.0
+# Certificates that renew themselves have longer than this left.
+_SOON = timedelta(days=14)
+
+
+async def examine_certificate(host: str, now: datetime, port: int = 443) -> Finding:
+    """Whether the host shows a certificate that is trusted, is its own, and lasts."""
+    try:
+        ends = await _certificate_end(host, port)
+    except ssl.SSLCertVerificationError as error:
+        return _found.error(
+            host,
+            f"Its certificate is refused: {error.verify_message}.",
+            "Have the proxy get a certificate for this domain, with its whole chain.",
+        )
+    except (OSError, TimeoutError) as error:
+        return _found.error(
+            host,
+            f"There is no TLS on port {port} ({type(error).__name__}: {error}).",
+            "Let the proxy before the service listen there, with a certificate for this domain.",
+        )
+    left = ends - now
+    if left < _SOON:
+        return _found.warning(
+            host,
+            f"Its certificate ends on {ends:%Y-%m-%d}, in {left.days} days.",
+            "Renew it, and look why that does not happen by itself.",
+        )
+    return _found.ok(host, f"Its certificate is trusted until {ends:%Y-%m-%d}.")
+
+
+async def _certificate_end(host: str, port: int) -> datetime:
+    async with asyncio.timeout(SECONDS):
+        _, writer = await asyncio.open_connection(host, port, ssl=ssl.create_default_context())
+    try:
+        certificate = writer.get_extra_info("peercert")
+        return datetime.fromtimestamp(ssl.cert_time_to_seconds(certificate["notAfter"]), UTC)
+    finally:
+        writer.close()

@@ -1,0 +1,82 @@
+"""The settings, and whether the service answers where they say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+
+from backend.doctor.finding import Area, Finding, Findings
+from backend.domain.host_names import is_ip_address
+from backend.settings import Settings, unknown_variables
+
+_found = Findings(Area.CONFIGURATION)
+SECONDS = 10.0  # that an answer may take
+
+
+def examine_settings(settings: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """What can be said of the settings without asking anyone."""
+    for name in unknown_variables(environment):
+        yield _found.warning(
+            name, "It is set, but there is no such setting.", "`waylink settings` lists them all."
+        )
+    yield from _examine_base_url(settings)
+    yield _examine_folder(settings.data_dir)
+    if settings.country_header and not settings.trusted_proxies:
+        yield _found.warning(
+            "WAYLINK_COUNTRY_HEADER",
+            "The header is believed from no one, since no proxy is trusted.",
+            "Set WAYLINK_TRUSTED_PROXIES to the addresses of the proxy that sends it.",
+        )
+
+
+async def examine_base_url(client: httpx.AsyncClient, settings: Settings) -> Finding:
+    """Whether the service answers at its public address."""
+    url = f"{settings.base_url}/healthz"
+    try:
+        answer = await client.get(url)
+    except httpx.HTTPError as error:
+        return _found.error(
+            settings.base_url,
+            f"Nothing answers there ({type(error).__name__}: {error}).",
+            "Start the service, or point DNS and proxy of WAYLINK_BASE_URL at it.",
+        )
+    if answer.status_code == 200 and answer.headers.get("Content-Type", "").startswith("application/json"):
+        return _found.ok(settings.base_url, "The service answers at its public address.")
+    return _found.error(
+        settings.base_url,
+        f"What answers there is not this service ({answer.status_code} for /healthz).",
+        "Forward the host of WAYLINK_BASE_URL to the service, with its Host header, and without a redirect.",
+    )
+
+
+def _examine_base_url(settings: Settings) -> Iterator[Finding]:
+    parts = urlsplit(settings.base_url)
+    host = parts.hostname or ""
+    if host == "localhost" or is_ip_address(host):
+        yield _found.info(
+            "WAYLINK_BASE_URL",
+            f"The API's public address is {settings.base_url}, which no one else can use.",
+            "Set it to the address that sites and servers are to use, such as https://links.shop.com.",
+        )
+    elif parts.scheme != "https":
+        yield _found.warning(
+            "WAYLINK_BASE_URL",
+            "The API's public address is not https: keys travel in the clear, and https sites can't use it.",
+            "Put a proxy with a certificate before the service, and set WAYLINK_BASE_URL to https://….",
+        )
+
+
+def _examine_folder(folder: Path) -> Finding:
+    """Whether clicks can be kept until they are shipped."""
+    nearest = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
+        return _found.ok("WAYLINK_DATA_DIR", f"{folder} can be written.")
+    return _found.error(
+        "WAYLINK_DATA_DIR",
+        f"{folder} can't be written by this user: clicks would be lost.",
+        "Give the folder to the user that runs the service, or name another one.",
+    )

@@ -1,0 +1,66 @@
+"""The whole examination, one area after the other."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import httpx
+
+from backend.doctor.configuration import SECONDS, examine_base_url, examine_settings
+from backend.doctor.domains import DomainExamination
+from backend.doctor.finding import Finding
+from backend.doctor.keys import examine_keys
+from backend.doctor.proxies import examine_proxies
+from backend.doctor.storage import examine_storage, unreachable
+from backend.domain.organizations import Organization
+from backend.settings import Settings
+from backend.storage.database import MongoDBUnreachable, open_database
+from backend.storage.domains import list_domains
+from backend.storage.embedded_mongodb import MongoDBNotFound
+from backend.storage.mongo import Database, StorageError
+from backend.storage.organizations import get_organization, list_organizations
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """Examines an installation; only domains and keys of `org_id`, where one is given."""
+
+    settings: Settings
+    environment: Mapping[str, str]
+    now: datetime
+    org_id: str | None = None
+
+    async def run(self) -> AsyncIterator[Finding]:
+        """Every finding, as it is found. Changes nothing. Raises UnknownOrganization."""
+        async with httpx.AsyncClient(timeout=SECONDS, follow_redirects=False) as client:
+            for finding in examine_settings(self.settings, self.environment):
+                yield finding
+            yield await examine_base_url(client, self.settings)
+            try:
+                async with open_database(self.settings, with_indexes=False) as database:
+                    async for finding in self._with_database(database, client):
+                        yield finding
+            except (MongoDBUnreachable, MongoDBNotFound, StorageError) as error:
+                yield unreachable(str(error))
+
+    async def _with_database(self, database: Database, client: httpx.AsyncClient) -> AsyncIterator[Finding]:
+        async for finding in examine_storage(database, self.settings):
+            yield finding
+        organizations = await self._organizations(database)
+        domains = DomainExamination(database, self.settings, client, self.now)
+        for organization in organizations:
+            for domain in await list_domains(database, organization.id):
+                async for finding in domains.examine(domain):
+                    yield finding
+        if proxies := await examine_proxies(client, self.settings):
+            yield proxies
+        for organization in organizations:
+            async for finding in examine_keys(database, organization, self.now):
+                yield finding
+
+    async def _organizations(self, database: Database) -> list[Organization]:
+        if self.org_id:
+            return [await get_organization(database, self.org_id)]
+        return await list_organizations(database)

@@ -1,0 +1,113 @@
+"""The database: its replica set, its clock and its indexes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+
+from backend.doctor.finding import Area, Finding, Findings
+from backend.settings import Settings
+from backend.storage.inspection import (
+    Difference,
+    IndexDifference,
+    ServerState,
+    compare_indexes,
+    read_server_state,
+)
+from backend.storage.mongo import Database
+
+_found = Findings(Area.STORAGE)
+_OLDEST_VERSION = 6
+_NOTICEABLE = timedelta(seconds=1)
+# Rate limits, subscriptions and the order of clicks are wrong by then.
+_TOO_FAR = timedelta(seconds=30)
+
+
+def unreachable(reason: str) -> Finding:
+    """The database can't be opened at all."""
+    return _found.error(
+        "MongoDB", reason, "Start MongoDB, and check WAYLINK_MONGODB_URI and who may connect from here."
+    )
+
+
+async def examine_storage(database: Database, settings: Settings) -> AsyncIterator[Finding]:
+    """Everything that can be asked of the server; raises StorageError."""
+    state = await read_server_state(database)
+    yield _examine_version(state)
+    for finding in _examine_replica_set(state, settings):
+        yield finding
+    yield examine_clock(state.ahead)
+    differences = [difference async for difference in compare_indexes(database)]
+    for difference in differences:
+        yield _about_index(difference)
+    if not any(each.difference is not Difference.UNKNOWN for each in differences):
+        yield _found.ok("indexes", "Every declared index is there, as declared.")
+
+
+def _examine_version(state: ServerState) -> Finding:
+    if int(state.version.split(".")[0]) < _OLDEST_VERSION:
+        return _found.error(
+            "MongoDB", f"Its version is {state.version}.", f"Upgrade it to {_OLDEST_VERSION}.0 or newer."
+        )
+    return _found.ok("MongoDB", f"Version {state.version} answers.")
+
+
+def _examine_replica_set(state: ServerState, settings: Settings) -> Iterator[Finding]:
+    if state.set_name is None:
+        yield _found.error(
+            "replica set",
+            "The server is no member of one: transactions and change streams do not work.",
+            "Start mongod with --replSet and run rs.initiate(); one member is enough.",
+        )
+        return
+    members = state.members
+    if members is None:
+        yield _found.info(
+            "replica set",
+            "This user may not ask for its members.",
+            "Grant it clusterMonitor to have them examined.",
+        )
+        return
+    for member in members:
+        if not member.is_healthy:
+            yield _found.warning(
+                member.name,
+                f"This member of the replica set is {member.state}.",
+                "Look at its log, and bring it back: writes wait for a majority.",
+            )
+    yield _about_size(len(members), settings)
+
+
+def _about_size(members: int, settings: Settings) -> Finding:
+    if members > 1:
+        return _found.ok("replica set", f"It has {members} members.")
+    advice = "Use a replica set of three machines, or keep backups elsewhere."
+    if settings.mongodb_uri is None:
+        return _found.info("replica set", "The service runs a MongoDB of its own, without a copy.", advice)
+    return _found.warning("replica set", "It has one member: there is no copy of the data.", advice)
+
+
+def examine_clock(ahead: timedelta) -> Finding:
+    """Whether the server's clock, which is so far ahead of this machine's, is right enough."""
+    seconds = abs(ahead).total_seconds()
+    side = "ahead of" if ahead > timedelta() else "behind"
+    message = f"The server's clock is {seconds:.1f} s {side} this machine's."
+    if abs(ahead) < _NOTICEABLE:
+        return _found.ok("clock", message)
+    make = _found.error if abs(ahead) > _TOO_FAR else _found.warning
+    return make("clock", message, "Let NTP set the clocks of both machines.")
+
+
+def _about_index(difference: IndexDifference) -> Finding:
+    subject = f"{difference.collection}.{difference.index}"
+    if difference.difference is Difference.UNKNOWN:
+        return _found.info(subject, "This index is not one of ours.", "It costs a little at each write.")
+    make = _found.error if difference.is_unique else _found.warning
+    if difference.difference is Difference.MISSING:
+        return make(subject, "This index is missing.", "Start the service once: it creates what is missing.")
+    return make(
+        subject,
+        "This index is not as declared; the service can't start with it.",
+        f'Drop it (db.{difference.collection}.dropIndex("{difference.index}")) and start the service, '
+        "which creates it anew.",
+    )

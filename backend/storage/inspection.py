@@ -1,0 +1,111 @@
+"""What the server says of itself, and how its indexes differ from the declared ones. Changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from pymongo.errors import OperationFailure
+
+from backend.storage.database import declared_indexes
+from backend.storage.mongo import Database
+
+# What makes an index do what it is there for.
+_RULES = ("unique", "expireAfterSeconds", "partialFilterExpression")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of the replica set, with its state as MongoDB names it."""
+
+    name: str
+    state: str
+    is_healthy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """`set_name` is None without a replica set, `members` where this user may not ask for them.
+
+    `ahead` is how far the server's clock is ahead of this machine's.
+    """
+
+    version: str
+    set_name: str | None
+    is_writable: bool
+    members: tuple[Member, ...] | None
+    ahead: timedelta
+
+
+class Difference(StrEnum):
+    """How an index differs from what is declared."""
+
+    MISSING = "missing"
+    CHANGED = "changed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDifference:
+    """An index that is not as declared; `is_unique` says whether a rule of the data depends on it."""
+
+    collection: str
+    index: str
+    difference: Difference
+    is_unique: bool
+
+
+async def read_server_state(database: Database) -> ServerState:
+    """Ask the server; raises StorageError."""
+    began = datetime.now(UTC)
+    hello = await database.command("hello")
+    ended = datetime.now(UTC)
+    build = await database.command("buildInfo")
+    return ServerState(
+        version=build["version"],
+        set_name=hello.get("setName"),
+        is_writable=bool(hello.get("isWritablePrimary")),
+        members=await _members(database),
+        ahead=hello["localTime"].replace(tzinfo=UTC) - (began + (ended - began) / 2),
+    )
+
+
+async def compare_indexes(database: Database) -> AsyncIterator[IndexDifference]:
+    """Every index that is not as declared, of the collections that are there."""
+    existing = set(await database.list_collection_names())
+    for name, declared in declared_indexes().items():
+        if name not in existing:
+            continue
+        present = {found["name"]: dict(found) async for found in database[name].list_indexes()}
+        wanted = {index.document["name"]: index.document for index in declared}
+        for index, document in wanted.items():
+            difference = _difference(document, present.get(index))
+            if difference:
+                yield IndexDifference(name, index, difference, bool(document.get("unique")))
+        for index in present.keys() - wanted.keys() - {"_id_"}:
+            yield IndexDifference(name, index, Difference.UNKNOWN, bool(present[index].get("unique")))
+
+
+def _difference(wanted: Mapping[str, Any], present: Mapping[str, Any] | None) -> Difference | None:
+    if present is None:
+        return Difference.MISSING
+    same_keys = list(wanted["key"].items()) == list(present["key"].items())
+    same_rules = all(wanted.get(rule) == present.get(rule) for rule in _RULES)
+    return None if same_keys and same_rules else Difference.CHANGED
+
+
+async def _members(database: Database) -> tuple[Member, ...] | None:
+    try:
+        status = await database.client.admin.command("replSetGetStatus")
+    except OperationFailure:
+        return None
+    return tuple(
+        Member(each["name"], each["stateStr"], bool(each["health"]) and each["stateStr"] in _WORKING)
+        for each in status["members"]
+    )
+
+
+_WORKING = {"PRIMARY", "SECONDARY", "ARBITER"}

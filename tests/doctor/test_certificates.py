@@ -1,0 +1,99 @@
+"""Certificates, shown by a real TLS server. Those in tests/doctor/tls/ are made for these tests only."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from backend.doctor.certificates import examine_certificate
+from backend.doctor.finding import Severity
+from tests.service_process import free_port
+
+TLS = Path(__file__).parent / "tls"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@asynccontextmanager
+async def tls_server(certificate: str) -> AsyncIterator[int]:
+    """A server that shows this certificate; gives its port."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(TLS / certificate, TLS / "server.key")
+    context.set_ciphers("DEFAULT")
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "localhost", 0, ssl=context)
+    async with server:
+        yield int(server.sockets[0].getsockname()[1])
+
+
+@pytest.fixture
+def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests' certificate authority counts as trusted."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(TLS / "ca.pem"))
+
+
+@pytest.mark.usefixtures("trusted")
+async def test_a_good_certificate() -> None:
+    """A trusted certificate of the host's own is well, with the day on which it ends."""
+    async with tls_server("valid.pem") as port:
+        finding = await examine_certificate("localhost", NOW, port)
+    assert (finding.severity, finding.message) == (
+        Severity.OK,
+        "Its certificate is trusted until 2100-01-01.",
+    )
+
+
+@pytest.mark.usefixtures("trusted")
+async def test_a_certificate_that_ends_soon() -> None:
+    """Two weeks before the end there is a warning."""
+    async with tls_server("valid.pem") as port:
+        finding = await examine_certificate("localhost", datetime(2099, 12, 25, tzinfo=UTC), port)
+    assert (finding.severity, finding.message) == (
+        Severity.WARNING,
+        "Its certificate ends on 2100-01-01, in 7 days.",
+    )
+
+
+@pytest.mark.usefixtures("trusted")
+@pytest.mark.parametrize(
+    ("certificate", "words"), [("expired.pem", "expired"), ("other_host.pem", "not valid for 'localhost'")]
+)
+async def test_a_bad_certificate(certificate: str, words: str) -> None:
+    """One that has ended, or is another host's, is an error that says so."""
+    async with tls_server(certificate) as port:
+        finding = await examine_certificate("localhost", NOW, port)
+    assert finding.severity is Severity.ERROR
+    assert words in finding.message
+
+
+async def test_a_certificate_that_nobody_trusts() -> None:
+    """Without its authority among the trusted ones, a certificate is refused."""
+    async with tls_server("valid.pem") as port:
+        finding = await examine_certificate("localhost", NOW, port)
+    assert finding.severity is Severity.ERROR
+    assert "Its certificate is refused" in finding.message
+
+
+async def test_no_tls_at_all() -> None:
+    """A port that nothing listens on, or that does not speak TLS, is an error."""
+    assert "There is no TLS" in (await examine_certificate("localhost", NOW, free_port())).message
+
+    async def speak_plainly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(speak_plainly, "localhost", 0)
+    async with server:
+        port = int(server.sockets[0].getsockname()[1])
+        finding = await examine_certificate("localhost", NOW, port)
+    assert finding.severity is Severity.ERROR
+    assert "There is no TLS" in finding.message

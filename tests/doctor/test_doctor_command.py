@@ -1,0 +1,325 @@
+"""`waylink doctor` beside a running service, with a proxy before it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pymongo import MongoClient
+from pymongo.database import Database
+
+from backend.doctor.association_files import examine_association_files
+from backend.doctor.finding import Severity
+from backend.doctor.site import site_of
+from backend.domain.apps import AndroidApp, Apps, IosApp
+from tests.doctor.front_proxy import Behaviour, front_proxy
+from tests.service_process import WAYLINK, ServiceProcess, free_port, service_process
+
+DOMAIN = "go.shop.localhost"
+FINGERPRINT = ":".join(["AB"] * 32)
+APPLE = "/.well-known/apple-app-site-association"
+GOOGLE = "/.well-known/assetlinks.json"
+APPS = Apps(IosApp("A1B2C3D4E5", "com.shop.app"), AndroidApp("com.shop.app", (FINGERPRINT,)))
+LONG_AGO = datetime(2024, 1, 1, tzinfo=UTC)
+Finding = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """A service, a proxy before it at which doctor looks, and an organization with a domain and its apps."""
+
+    running: ServiceProcess
+    proxy_port: int
+    proxy: Behaviour
+    org_id: str
+
+    def doctor(self, *arguments: str, **settings: str) -> tuple[int, list[Finding]]:
+        """The exit code, and the findings that are not ok."""
+        code, printed = self.doctor_prints(*arguments, **settings)
+        found: list[Finding] = printed["findings"]
+        counts: dict[str, int] = printed["counts"]
+        for severity, count in counts.items():
+            assert count == sum(each["severity"] == severity for each in found)
+        assert code == (1 if counts["error"] else 0)
+        return code, found
+
+    def doctor_prints(self, *arguments: str, **settings: str) -> tuple[int, dict[str, Any]]:
+        """The exit code, and what --json prints."""
+        done = self.run("doctor", "--json", *arguments, **settings)
+        assert "Traceback" not in done.stderr
+        return done.returncode, json.loads(done.stdout)
+
+    def run(self, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        """Run a command with the settings of a service that is reached through the proxy."""
+        environment = {
+            **self.running.environment,
+            "WAYLINK_BASE_URL": f"http://127.0.0.1:{self.proxy_port}",
+            "WAYLINK_PORT": str(self.proxy_port),
+            "WAYLINK_LOCAL_SHORT_URLS": "true",
+            **settings,
+        }
+        return subprocess.run(
+            [*WAYLINK, *arguments], env=environment, capture_output=True, text=True, check=False
+        )
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    """A service with a MongoDB of its own."""
+    with service_process(tmp_path_factory.mktemp("data"), WAYLINK_LOCAL_SHORT_URLS="true") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def org_id(running: ServiceProcess) -> str:
+    """An organization that has everything it needs."""
+    org_id = str(running.command("organization", "create", "Acme")["id"])
+    running.command("domain", "add", DOMAIN, "--org", org_id)
+    running.command("origin", "add", "https://shop.example", "--org", org_id)
+    for kind in ("rest", "web"):
+        running.command("key", "create", "--org", org_id, "--kind", kind)
+    set_apps(running, org_id, "--android-fingerprint", FINGERPRINT)
+    return org_id
+
+
+@pytest.fixture
+def installation(running: ServiceProcess, org_id: str) -> Iterator[Installation]:
+    """The service with a new proxy before it."""
+    with front_proxy(running.base_url.replace("localhost", "127.0.0.1")) as (port, behaviour):
+        yield Installation(running, port, behaviour, org_id)
+
+
+def set_apps(running: ServiceProcess, org_id: str, *more: str) -> None:
+    """Set an iOS and an Android app for the domain."""
+    ios = ("--ios-team-id", "A1B2C3D4E5", "--ios-bundle-id", "com.shop.app")
+    running.command("app", "set", DOMAIN, "--org", org_id, *ios, "--android-package", "com.shop.app", *more)
+
+
+def about(findings: list[Finding], area: str, severity: str = "") -> list[Finding]:
+    """The findings of an area, of one severity where it is given."""
+    return [each for each in findings if each["area"] == area and severity in {"", each["severity"]}]
+
+
+def messages(findings: list[Finding]) -> str:
+    """All that is said, for a test to look in."""
+    return "\n".join(f"{each['subject']}: {each['message']}" for each in findings)
+
+
+def test_all_is_well(installation: Installation) -> None:
+    """A service that works has no warning and no error, in any area, and the command ends with code 0."""
+    code, findings = installation.doctor()
+    assert (code, [each for each in findings if each["severity"] in {"warning", "error"}]) == (0, [])
+    assert {each["area"] for each in findings} == {"configuration", "storage", "domains", "proxies", "keys"}
+    address = f"http://{DOMAIN}:{installation.proxy_port}"
+    readable = [each["subject"] for each in about(findings, "domains", "ok")]
+    assert readable == [DOMAIN, f"{address}{APPLE}", f"{address}{GOOGLE}"]
+    lines = installation.run("doctor").stdout.splitlines()
+    assert lines[-1] == "0 errors, 0 warnings"
+    assert any(line.startswith("ok       storage        MongoDB: Version ") for line in lines)
+
+
+def test_settings(installation: Installation) -> None:
+    """A bad value is an error; a misspelt variable, and a header that no one is believed, are warnings."""
+    code, findings = installation.doctor(WAYLINK_RATE_LIMIT="many")
+    assert (code, len(findings)) == (1, 1)
+    assert "WAYLINK_RATE_LIMIT is 'many'" in findings[0]["message"]
+    _, findings = installation.doctor(WAYLINK_PROT="80", WAYLINK_COUNTRY_HEADER="CF-IPCountry")
+    subjects = [each["subject"] for each in about(findings, "configuration", "warning")]
+    assert subjects == ["WAYLINK_PROT", "WAYLINK_COUNTRY_HEADER"]
+
+
+def test_the_base_url_is_asked(installation: Installation) -> None:
+    """Where nothing answers at the public address, or something else does, that is an error."""
+    closed = f"http://127.0.0.1:{free_port()}"
+    _, findings = installation.doctor(WAYLINK_BASE_URL=closed)
+    assert "Nothing answers there" in messages(about(findings, "configuration", "error"))
+    installation.proxy.answers["/healthz"] = (302, {"Location": "https://login.example/"}, b"")
+    _, findings = installation.doctor()
+    assert "not this service (302" in messages(about(findings, "configuration", "error"))
+
+
+@pytest.mark.parametrize(
+    ("path", "answer", "words"),
+    [
+        (APPLE, (301, {"Location": "https://www.shop.example/"}, b""), "redirected to https://www.shop"),
+        (APPLE, (200, {"Content-Type": "text/plain"}, b"{}"), "Content-Type is text/plain"),
+        (APPLE, (200, {"Content-Type": "application/json"}, b"{}"), "JSON of another form"),
+        (
+            APPLE,
+            (200, {"Content-Type": "application/json"}, b'{"applinks":{"details":[{"appIDs":["X.y"]}]}}'),
+            "does not name the app A1B2C3D4E5.com.shop.app",
+        ),
+        (APPLE, (200, {"Content-Type": "application/json"}, b" " * 200_000), "Apple reads 131072"),
+        (GOOGLE, (403, {}, b""), "answered with status 403"),
+        (GOOGLE, (200, {"Content-Type": "application/json"}, b"[]"), "does not name the app com.shop.app"),
+        (GOOGLE, (200, {"Content-Type": "application/json; charset=utf-8"}, b"<html>"), "is not JSON"),
+    ],
+)
+async def test_association_files_that_phones_refuse(
+    installation: Installation, path: str, answer: tuple[int, dict[str, str], bytes], words: str
+) -> None:
+    """What a phone would not accept is an error that says what is wrong with which file."""
+    installation.proxy.answers[path] = answer
+    site = site_of(DOMAIN, installation.proxy_port)
+    async with httpx.AsyncClient() as client:
+        findings = await examine_association_files(client, site, APPS)
+    [error] = [each for each in findings if each.severity is Severity.ERROR]
+    assert error.subject.endswith(path)
+    assert words in error.message
+    assert error.advice
+
+
+def test_an_association_file_that_phones_refuse_is_an_error(installation: Installation) -> None:
+    """The command ends with code 1 where a phone would not accept a file."""
+    installation.proxy.answers[APPLE] = (301, {"Location": "https://www.shop.example/"}, b"")
+    code, findings = installation.doctor()
+    assert (code, [APPLE in each["subject"] for each in about(findings, "domains", "error")]) == (1, [True])
+
+
+def test_a_proxy_that_rewrites_the_host(installation: Installation) -> None:
+    """A link domain whose requests arrive as the API's is an error that names the Host header."""
+    installation.proxy.host = "127.0.0.1"
+    _, findings = installation.doctor()
+    [error] = [each for each in about(findings, "domains", "error") if each["subject"] == DOMAIN]
+    assert "pass the Host header on" in error["advice"]
+
+
+def test_domains_that_do_not_work(installation: Installation) -> None:
+    """A name that DNS does not know, the API's own name, and an app without a certificate are found."""
+    other = installation.running.command("organization", "create", "Other")["id"]
+    for domain in ("go.nowhere.invalid", "api.shop.localhost"):
+        installation.running.command("domain", "add", domain, "--org", other)
+    api = f"http://api.shop.localhost:{installation.proxy_port}"
+    _, findings = installation.doctor("--org", other, WAYLINK_BASE_URL=api)
+    said = {each["subject"]: each["message"] for each in about(findings, "domains", "error")}
+    assert said["go.nowhere.invalid"].startswith("DNS has no address for it")
+    assert said["api.shop.localhost"].startswith("It is the host of WAYLINK_BASE_URL too")
+    set_apps(installation.running, installation.org_id)
+    _, findings = installation.doctor("--org", installation.org_id)
+    set_apps(installation.running, installation.org_id, "--android-fingerprint", FINGERPRINT)
+    assert "names no certificate" in messages(about(findings, "domains", "warning"))
+
+
+@pytest.mark.parametrize(
+    ("sends", "trusted", "words"),
+    [
+        ({"X-Forwarded-For": "203.0.113.9"}, "", "none is trusted: every visitor gets the proxy's country"),
+        ({}, "10.0.0.0/8", "10.0.0.0/8 is trusted, but no X-Forwarded-For arrives"),
+        ({"Forwarded": "for=203.0.113.9"}, "", "sends Forwarded; the service reads X-Forwarded-For only"),
+        ({"X-Forwarded-For": "203.0.113.9"}, "127.0.0.1", ""),
+    ],
+)
+def test_proxies(installation: Installation, sends: dict[str, str], trusted: str, words: str) -> None:
+    """A proxy that the service does not know of, or one that it waits for in vain, is a warning."""
+    installation.proxy.sends |= sends
+    _, findings = installation.doctor(WAYLINK_TRUSTED_PROXIES=trusted)
+    warnings = about(findings, "proxies", "warning")
+    assert [words in each["message"] for each in warnings] == ([True] if words else [])
+
+
+def test_keys(installation: Installation) -> None:
+    """No key for servers, a key for browsers without an origin, refused browsers, revoked and forgotten keys
+    are found, and only the organization's that is asked about."""
+    running = installation.running
+    org_id = running.command("organization", "create", "Empty")["id"]
+    web = running.command("key", "create", "--org", org_id, "--kind", "web")
+    rest = running.command("key", "create", "--org", org_id, "--kind", "rest")
+    running.command("key", "revoke", rest["id"])
+    batch = {"api_key": web["key"], "device_id": org_id, "sdk": "js/test", "calls": []}
+    refused = httpx.post(
+        f"{running.base_url}/serviceCore/sdk/v1/batch",
+        json=batch,
+        headers={"Origin": "https://new.example"},
+    )
+    assert refused.status_code == 403
+    with mongodb(running) as database:
+        long_ago = {"created_at": LONG_AGO, "last_used_at": LONG_AGO}
+        database["api_keys"].update_one({"_id": web["id"]}, {"$set": long_ago})
+    code, findings = installation.doctor("--org", org_id)
+    assert code == 1
+    keys = about(findings, "keys")
+    assert {each["subject"] for each in keys} == {f"Empty ({org_id})"}
+    assert [(each["severity"], each["message"].split(":")[0]) for each in keys] == [
+        ("warning", "No REST key is in force"),
+        ("error", "It has a key for browsers and no allowed origin"),
+        ("warning", f"The key c_web_…{web['key'][-4:]}, created on 2024-01-01, was last used on 2024-01-01."),
+        ("info", "1 of its 2 keys are revoked."),
+        ("warning", "Browsers on these origins were refused within a day"),
+    ]
+    assert "https://new.example" in keys[-1]["message"]
+    unknown = installation.run("doctor", "--org", "nobody")
+    assert "There is no organization with the id 'nobody'" in unknown.stderr
+
+
+def test_the_use_of_a_key_is_remembered(installation: Installation) -> None:
+    """The list of keys says when a key was used last."""
+    running, org_id = installation.running, installation.org_id
+    created = running.command("key", "create", "--org", org_id, "--kind", "rest")
+    assert last_use(running, org_id, created["id"]) is None
+    page = httpx.get(f"{running.base_url}/serviceCore/pa/v1/links/page", headers={"API-KEY": created["key"]})
+    assert page.status_code == 200
+    assert last_use(running, org_id, created["id"]) is not None
+
+
+def last_use(running: ServiceProcess, org_id: str, key_id: str) -> str | None:
+    """When a key was used last, as the list of keys says it."""
+    keys = running.command("key", "list", "--org", org_id)["keys"]
+    found: str | None = next(key["last_used"] for key in keys if key["id"] == key_id)
+    return found
+
+
+def test_indexes(installation: Installation) -> None:
+    """An index that is missing, not as declared, or not ours is found, and doctor does not put it right."""
+    with mongodb(installation.running) as database:
+        links = database["links"]
+        links.drop_index("domain_1_path_1")
+        links.create_index([("domain", 1), ("path", 1)], name="domain_1_path_1")
+        database["clicks"].drop_index("link_id_1_counted_1_at_1")
+        links.create_index("link_name")
+        try:
+            _, findings = installation.doctor()
+            assert "link_id_1_counted_1_at_1" not in database["clicks"].index_information()
+        finally:
+            links.drop_index("domain_1_path_1")
+            links.drop_index("link_name_1")
+    found = {
+        each["subject"]: each["severity"] for each in about(findings, "storage") if "." in each["subject"]
+    }
+    assert found == {
+        "links.domain_1_path_1": "error",
+        "links.link_name_1": "info",
+        "clicks.link_id_1_counted_1_at_1": "warning",
+    }
+    installation.running.command("organization", "list")  # opens the database as the service does
+    assert about(installation.doctor()[1], "storage", "error") == []
+
+
+def test_a_database_that_does_not_answer(installation: Installation) -> None:
+    """Without its database, the rest is left out and one error says why, without the password."""
+    uri = f"mongodb://user:secret@127.0.0.1:{free_port()}/?serverSelectionTimeoutMS=200"
+    _, findings = installation.doctor(WAYLINK_MONGODB_URI=uri)
+    [error] = about(findings, "storage")
+    assert error["severity"] == "error"
+    assert "does not answer" in error["message"]
+    assert "secret" not in json.dumps(findings)
+
+
+@contextmanager
+def mongodb(running: ServiceProcess) -> Iterator[Database[dict[str, Any]]]:
+    """The service's database."""
+    state = json.loads(
+        (Path(running.environment["WAYLINK_DATA_DIR"]) / "mongodb" / "server.json").read_text()
+    )
+    client: MongoClient[dict[str, Any]] = MongoClient("127.0.0.1", state["port"], directConnection=True)
+    try:
+        yield client["waylink"]
+    finally:
+        client.close()
