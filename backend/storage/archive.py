@@ -34,6 +34,8 @@ from backend.storage import (
     origins,
     rate_limits,
     refusals,
+    sessions,
+    users,
 )
 from backend.storage.mongo import Database, Document, Session
 
@@ -72,6 +74,10 @@ def _by_field(org_id: str) -> Document:
     return {"org_id": org_id}
 
 
+def _by_membership(org_id: str) -> Document:
+    return {"org_ids": org_id}
+
+
 def _by_prefix(org_id: str) -> Document:
     return {"_id": {"$regex": f"^{re.escape(org_id)}/"}}
 
@@ -107,13 +113,21 @@ SETUP = (
     Archived(origins.NAME, _by_field),
     Archived(domains.NAME, _by_field),
     Archived(api_keys.NAME, _by_field),
+    Archived(users.NAME, _by_membership),
     Archived(organizations.NAME, _named_by_id),
 )
 ARCHIVED = (*HISTORY, *SETUP)
 # What is no organization's: where this service's own logs, limits and restores stand. And what is forgotten
-# within a day: links that wait for an app, and the keys of their hashed addresses.
+# within a day: who is signed in, links that wait for an app, and the keys of their hashed addresses.
 NOT_ARCHIVED = frozenset(
-    {click_logs.NAME, rate_limits.NAME, "restores", deferred_links.NAME, address_keys.NAME}
+    {
+        click_logs.NAME,
+        rate_limits.NAME,
+        "restores",
+        sessions.NAME,
+        deferred_links.NAME,
+        address_keys.NAME,
+    }
 )
 
 
@@ -154,7 +168,7 @@ async def read_owned(
         async for condition in _conditions(database, session, each, org_id):
             found = database[each.name].find(condition, session=session).sort("_id", 1).allow_disk_use(True)
             async for document in found:
-                yield each.name, document
+                yield each.name, _part_of(each, document, org_id)
 
 
 def is_owned(archived: Archived, document: Document, org_id: str) -> bool:
@@ -162,9 +176,16 @@ def is_owned(archived: Archived, document: Document, org_id: str) -> bool:
     own_id = str(document.get("_id"))
     if archived.condition is _named_by_id:
         return own_id == org_id
+    if archived.condition is _by_membership:
+        return bool(document["org_ids"] == [org_id])
     if archived.condition is _by_prefix and not own_id.startswith(f"{org_id}/"):
         return False
     return bool(document.get("org_id", org_id) == org_id)
+
+
+def _part_of(archived: Archived, document: Document, org_id: str) -> Document:
+    """What of a document is the organization's: a user's other organizations are not."""
+    return document | {"org_ids": [org_id]} if archived.condition is _by_membership else document
 
 
 async def _conditions(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from pymongo.errors import BulkWriteError
 
-from backend.storage import api_keys, domains, organizations
+from backend.storage import api_keys, domains, organizations, users
 from backend.storage.mongo import Database, Document, Session, in_transaction
 
 NAME = "restores"
@@ -19,6 +19,7 @@ _WHAT = {
     domains.NAME: "the domain",
     organizations.NAME: "an organization with the id",
     api_keys.NAME: "a key with the id",
+    users.NAME: "another user with the address of the user",
 }
 
 
@@ -59,7 +60,12 @@ async def begin_restore(database: Database, org_id: str, fingerprint: str) -> in
 
 async def refuse_taken(database: Database, name: str, documents: Sequence[Document]) -> None:
     """Raise AlreadyTaken if the collection has any of these documents' ids, or keys that unlock the same."""
-    conditions: list[Document] = [{"_id": {"$in": [document["_id"] for document in documents]}}]
+    if name == users.NAME:
+        conditions: list[Document] = [
+            {"email": document["email"], "_id": {"$ne": document["_id"]}} for document in documents
+        ]
+    else:
+        conditions = [{"_id": {"$in": [document["_id"] for document in documents]}}]
     if name == api_keys.NAME:
         conditions.append({"key_hash": {"$in": [document["key_hash"] for document in documents]}})
     for condition in conditions:
@@ -93,13 +99,33 @@ async def finish_restore(database: Database, org_id: str, setup: Mapping[str, Se
 
     async def work(session: Session) -> None:
         for name, documents in setup.items():
-            await database[name].insert_many(documents, session=session)
+            new = (
+                await _join_known_users(database, session, org_id, documents)
+                if name == users.NAME
+                else documents
+            )
+            if new:
+                await database[name].insert_many(new, session=session)
         await database[NAME].delete_one({"_id": org_id}, session=session)
 
     try:
         await in_transaction(database, work)
     except BulkWriteError as error:
         _raise_taken(error, setup)
+
+
+async def _join_known_users(
+    database: Database, session: Session, org_id: str, documents: Sequence[Document]
+) -> Sequence[Document]:
+    """Let users who came with another organization act for this one too; gives the others."""
+    ids = [document["_id"] for document in documents]
+    collection = database[users.NAME]
+    known = {
+        found["_id"] async for found in collection.find({"_id": {"$in": ids}}, {"_id": 1}, session=session)
+    }
+    for user_id in known:
+        await collection.update_one({"_id": user_id}, {"$addToSet": {"org_ids": org_id}}, session=session)
+    return [document for document in documents if document["_id"] not in known]
 
 
 async def _insert_missing(database: Database, name: str, documents: Sequence[Document]) -> None:

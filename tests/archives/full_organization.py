@@ -11,11 +11,13 @@ from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
 from backend.domain.installs import Install, Platform
+from backend.domain.users import User
 from backend.storage.apps import set_apps
 from backend.storage.clicks import ship_clicks
 from backend.storage.installs import record_install
 from backend.storage.links import list_links
 from backend.storage.mongo import Database
+from backend.storage.users import insert_user
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
 
@@ -37,6 +39,9 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
         AndroidApp("com.shop.app", (":".join(["AB"] * 32),)),
     )
     await set_apps(database, organization.domain, organization.id, apps)
+    email = f"ada@{organization.domain}"
+    user = User(str(uuid.uuid4()), email, "$argon2id$x", (organization.id, "another"), datetime.now(UTC))
+    await insert_user(database, user)
     return link_ids
 
 

@@ -6,6 +6,7 @@ import json
 import pkgutil
 import uuid
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +19,7 @@ from backend.archives.archive_file import UnreadableArchive
 from backend.archives.export import export_organization
 from backend.archives.restore import Restored, restore_organization
 from backend.domain.api_keys import hash_key
-from backend.storage import api_keys, links, organizations
+from backend.storage import api_keys, links, organizations, users
 from backend.storage.archive import ARCHIVED, NOT_ARCHIVED
 from backend.storage.conversions import NAME as CONVERSIONS
 from backend.storage.database import create_indexes
@@ -188,6 +189,32 @@ async def test_a_restore_refuses_what_is_taken(
         await restore(elsewhere, file)
     assert [each.id for each in await organizations.list_organizations(elsewhere)] == [other.id]
     assert await links.count_links(elsewhere, full.id) == 0
+
+
+async def test_users_of_several_organizations(
+    client: httpx.AsyncClient,
+    database: Database,
+    elsewhere: Database,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+) -> None:
+    """A user is exported without other organizations, acts for each that is restored, and is refused where
+    the address is another user's."""
+    first, second = await make_organization(), await make_organization()
+    await fill(client, database, first)
+    [user] = await users.list_users(database, first.id)
+    await users.set_organizations(database, user.id, [first.id, second.id])
+    for organization in (first, second):
+        file = tmp_path / f"{organization.id}.jsonl"
+        await export(database, organization.id, file)
+        await restore(elsewhere, file)
+    assert [each.org_ids for each in await users.list_users(elsewhere)] == [(first.id, second.id)]
+    third = await make_organization()
+    await users.insert_user(database, replace(user, id="9", email="b@c.example", org_ids=(third.id,)))
+    await users.insert_user(elsewhere, replace(user, id="8", email="b@c.example", org_ids=()))
+    await export(database, third.id, file)
+    with pytest.raises(AlreadyTaken, match="another user with the address of the user 8"):
+        await restore(elsewhere, file)
 
 
 async def test_another_file_does_not_go_on_with_a_restore(
