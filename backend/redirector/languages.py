@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 DEFAULT = "en"
+_WEIGHT = re.compile(r"[01](\.[0-9]{0,3})?")
 # For each language: title and sentence of each message, and the words on the app page.
 _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
     "en": {
@@ -73,8 +75,6 @@ def language_of(accept_language: bytes) -> str:
 
 def _wish(text: str) -> tuple[str, float]:
     """The language without its region, and its weight."""
-    tag, _, weight = text.partition(";q=")
-    try:
-        return tag.strip().lower().partition("-")[0], float(weight or 1)
-    except ValueError:
-        return DEFAULT, 0.0
+    tag, _, weight = text.replace(" ", "").lower().partition(";q=")
+    match = _WEIGHT.fullmatch(weight or "1")
+    return tag.partition("-")[0], float(match[0]) if match else 0.0

@@ -16,7 +16,7 @@ _PLATFORMS = {"iOS": Platform.IOS, "Android": Platform.ANDROID}
 # Families of ua-parser that are apps which show web pages in a view of their own.
 _IN_APP_FAMILIES = frozenset(
     {"Facebook", "Instagram", "TikTok", "WeChat Browser", "LINE", "Snapchat", "Pinterest", "LinkedIn",
-     "Twitter", "Messenger", "KakaoTalk"}
+     "Twitter", "Facebook Messenger", "Messenger", "KakaoTalk"}
 )  # fmt: skip
 # A web view that ua-parser gives no app's name (LinkedIn, WeChat on Android, any other app).
 _WEB_VIEW_FAMILIES = frozenset({"Mobile Safari UI/WKWebView", "Chrome Mobile WebView"})
@@ -58,11 +58,13 @@ def recognize(user_agent: bytes) -> Client:
 
 def _kind(text: str, browser: str) -> ClientKind:
     lowered = text.lower()
-    if any(name in lowered for name in _PREVIEW_FETCHERS) and browser not in _IN_APP_FAMILIES:
+    # Some apps name their own browser and their preview fetcher alike.
+    is_in_app = browser in _IN_APP_FAMILIES or browser in _WEB_VIEW_FAMILIES
+    if any(name in lowered for name in _PREVIEW_FETCHERS) and not is_in_app:
         return ClientKind.PREVIEW_FETCHER
     if _says_it_crawls(text):
         return ClientKind.CRAWLER
-    if browser in _IN_APP_FAMILIES or browser in _WEB_VIEW_FAMILIES:
+    if is_in_app:
         return ClientKind.IN_APP_BROWSER
     return ClientKind.HTTP_CLIENT if _crawler_name(text) else ClientKind.BROWSER
 

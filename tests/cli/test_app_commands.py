@@ -1,0 +1,119 @@
+"""`waylink app`: the apps of an organization's domains, seen by who opens the links."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from click.testing import CliRunner, Result
+
+from backend.cli import main
+from tests.service_process import ServiceProcess, service_process
+
+DOMAIN = "go.apps.example"
+FINGERPRINT = ":".join(["AB"] * 32)
+IOS = ("--ios-team-id", "A1B2C3D4E5", "--ios-bundle-id", "com.shop.app", "--app-store-id", "1234567890")
+ANDROID = ("--android-package", "com.shop.app", "--android-fingerprint", FINGERPRINT.lower())
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    """A service with a MongoDB of its own."""
+    with service_process(tmp_path_factory.mktemp("data")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def org_id(running: ServiceProcess) -> str:
+    """An organization with a domain."""
+    org_id = str(running.command("organization", "create", "Apps")["id"])
+    running.command("domain", "add", DOMAIN, "--org", org_id)
+    return org_id
+
+
+def association(running: ServiceProcess, path: str) -> httpx.Response:
+    """The file that phones fetch from the domain."""
+    return httpx.get(f"{running.base_url}/.well-known/{path}", headers={"host": DOMAIN})
+
+
+def test_apps_are_set_listed_and_taken_away(running: ServiceProcess, org_id: str) -> None:
+    """What was set is listed and served on the domain; setting again replaces it, without options by none."""
+    ios = {"team_id": "A1B2C3D4E5", "bundle_id": "com.shop.app", "app_store_id": "1234567890"}
+    android = {"package": "com.shop.app", "fingerprints": [FINGERPRINT]}
+    set_both = done(running, "set", "Go.Apps.example.", "--org", org_id, *IOS, *ANDROID)
+    assert set_both == {"domain": DOMAIN, "ios": ios, "android": android}
+    assert done(running, "list", "--org", org_id)["apps"] == [set_both]
+    assert association(running, "apple-app-site-association").json()["applinks"]["details"]
+    assert association(running, "assetlinks.json").json()[0]["target"]["sha256_cert_fingerprints"] == [
+        FINGERPRINT
+    ]
+
+    done(running, "set", DOMAIN, "--org", org_id, *IOS[:4])
+    [listed] = done(running, "list", "--org", org_id)["apps"]
+    assert (listed["ios"]["app_store_id"], listed["android"]) == (None, None)
+    assert association(running, "assetlinks.json").status_code == 404
+
+    done(running, "set", DOMAIN, "--org", org_id)
+    assert association(running, "apple-app-site-association").status_code == 404
+
+
+def test_another_organization_has_its_own_apps(running: ServiceProcess, org_id: str) -> None:
+    """Nobody sets the apps of another organization's domain, or sees them."""
+    done(running, "set", DOMAIN, "--org", org_id, *IOS)
+    other = str(running.command("organization", "create", "Other")["id"])
+    assert done(running, "list", "--org", other)["apps"] == []
+    assert "does not belong to the organization" in refusal(running, DOMAIN, "--org", other, *IOS)
+    assert done(running, "list", "--org", org_id)["apps"][0]["ios"]["bundle_id"] == "com.shop.app"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--ios-team-id", "A1B2C3D4E5"), "needs both --ios-team-id and --ios-bundle-id"),
+        (("--app-store-id", "1"), "needs both --ios-team-id and --ios-bundle-id"),
+        (("--ios-team-id", "short", "--ios-bundle-id", "com.shop"), "iOS team id 'short' must be 10 capital"),
+        (("--ios-team-id", "A1B2C3D4E5", "--ios-bundle-id", "com..shop"), "iOS bundle id 'com..shop' must"),
+        ((*IOS[:4], "--app-store-id", "id12"), "App Store id 'id12' must be digits"),
+        (("--android-package", "shop"), "Android package 'shop' must be names separated by dots"),
+        (("--android-package", "com.shop", "--android-fingerprint", "AB:CD"), "fingerprint 'AB:CD' must be"),
+        (("--android-fingerprint", FINGERPRINT), "needs --android-package"),
+    ],
+)
+def test_bad_apps_are_named(
+    running: ServiceProcess, org_id: str, options: tuple[str, ...], sentence: str
+) -> None:
+    """An identifier that breaks its rule is named with the rule, and changes nothing."""
+    before = done(running, "list", "--org", org_id)
+    assert sentence in refusal(running, DOMAIN, "--org", org_id, *options)
+    assert done(running, "list", "--org", org_id) == before
+
+
+def test_a_domain_that_is_no_host_name(running: ServiceProcess, org_id: str) -> None:
+    """A domain must be a host name that the organization has."""
+    assert "host name" in refusal(running, "not a host", "--org", org_id, *IOS)
+    assert "There is no organization" in refusal(running, DOMAIN, "--org", "nobody", *IOS)
+
+
+def app(running: ServiceProcess, *arguments: str) -> Result:
+    """Run `waylink app ARGUMENTS --json` in this process, beside the service."""
+    result = CliRunner().invoke(main, ["app", *arguments, "--json"], env=running.environment)
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
+def done(running: ServiceProcess, *arguments: str) -> dict[str, Any]:
+    """What a command printed that must succeed."""
+    result = app(running, *arguments)
+    assert result.exit_code == 0, result.stderr
+    printed: dict[str, Any] = json.loads(result.stdout)
+    return printed
+
+
+def refusal(running: ServiceProcess, *arguments: str) -> str:
+    """What `waylink app set` prints when it must fail, on one line."""
+    result = app(running, "set", *arguments)
+    assert result.exit_code != 0
+    return " ".join(result.stderr.split())
