@@ -30,6 +30,11 @@ class TrustedProxies:
             address = _without_port(hops.pop().strip())
         return address
 
+    def visitor_scheme(self, peer: str, forwarded_proto: bytes | None) -> str:
+        """What the visitor's browser spoke: https, as short URLs do, unless a proxy of ours says http."""
+        is_http = forwarded_proto is not None and forwarded_proto.strip().lower() == b"http"
+        return "http" if is_http and self.trusts(peer) else "https"
+
 
 def _without_port(text: str) -> str:
     if text.startswith("["):

@@ -118,7 +118,7 @@ class Redirector:
         """Decide, record, and answer for a link that exists."""
         client = recognize(visit.user_agent)
         outcome = decide(entry.link, client, entry.apps)
-        answer = answer_for(outcome, visit, entry, client)
+        answer = answer_for(outcome, visit, entry, client, self._proxies)
         self._record(outcome, visit, entry, client)
         return answer
 

@@ -8,13 +8,16 @@ from backend.domain.apps import AndroidApp
 from backend.domain.client import Client
 from backend.domain.destination import Outcome, fallback_url, intent_url, play_store_url
 from backend.domain.web_address import LINK_ID_PARAMETER, web_address
+from backend.proxies import TrustedProxies
 from backend.redirector import pages
 from backend.redirector.answer import Answer, redirect
 from backend.redirector.link_cache import CachedLink
 from backend.redirector.visit import Visit
 
 
-def answer_for(outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> Answer:
+def answer_for(
+    outcome: Outcome, visit: Visit, entry: CachedLink, client: Client, proxies: TrustedProxies
+) -> Answer:
     """What is sent for an outcome of `domain.destination.decide`."""
     apps = entry.apps
     if outcome is Outcome.WEB:
@@ -22,11 +25,11 @@ def answer_for(outcome: Outcome, visit: Visit, entry: CachedLink, client: Client
     if outcome is Outcome.APP_STORE and apps.ios and apps.ios.store_url:
         return redirect(apps.ios.store_url.encode("ascii"))
     if outcome is Outcome.INTENT and apps.android:
-        return redirect(_intent(visit, entry, apps.android, client).encode("ascii"))
+        scheme = _scheme(visit, proxies)
+        return redirect(_intent(visit, entry, apps.android, client, scheme).encode("ascii"))
     if outcome is Outcome.APP_PAGE and apps.android:
-        return pages.app_page(
-            visit, entry.link, _intent(visit, entry, apps.android, client), _web(visit, entry).decode()
-        )
+        intent = _intent(visit, entry, apps.android, client, _scheme(visit, proxies))
+        return pages.app_page(visit, entry.link, intent, _web(visit, entry).decode())
     if outcome is Outcome.PREVIEW:
         return pages.preview(entry.link, entry.address.decode())
     return pages.not_found(visit)
@@ -42,10 +45,15 @@ def _fallback(visit: Visit, entry: CachedLink, client: Client) -> bytes | None:
     return web_address(replace(entry.link, destination_url=url), visit.query).encode("ascii") if url else None
 
 
-def _intent(visit: Visit, entry: CachedLink, app: AndroidApp, client: Client) -> str:
+def _scheme(visit: Visit, proxies: TrustedProxies) -> str:
+    """The scheme of the short URL in the visitor's browser: the app's intent filter must match it."""
+    return proxies.visitor_scheme(visit.peer, visit.headers.get(b"x-forwarded-proto"))
+
+
+def _intent(visit: Visit, entry: CachedLink, app: AndroidApp, client: Client, scheme: str) -> str:
     """Opens the short URL in the app; where it is missing, the link's fallback or else the Play Store, which
     hands the link's id on."""
     rest = f"{entry.link.domain}/{entry.link.path}" + (f"?{visit.query}" if visit.query else "")
     own = _fallback(visit, entry, client)
     missing = own.decode() if own else play_store_url(app, {LINK_ID_PARAMETER: entry.link.id})
-    return intent_url(app, "https", rest, missing)
+    return intent_url(app, scheme, rest, missing)

@@ -1,0 +1,47 @@
+"""Whom a request comes from: forwarding headers are believed from the configured proxies only."""
+
+from __future__ import annotations
+
+import pytest
+
+from backend.proxies import TrustedProxies
+
+PROXIES = TrustedProxies(("10.0.0.0/8", "2001:db8::1"))
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded_for", "visitor"),
+    [
+        ("192.0.2.1", None, "192.0.2.1"),
+        ("192.0.2.1", b"203.0.113.9", "192.0.2.1"),
+        ("10.0.0.1", b"203.0.113.9", "203.0.113.9"),
+        ("10.0.0.1", b"203.0.113.9, 10.0.0.2", "203.0.113.9"),
+        ("10.0.0.1", b"1.1.1.1, 203.0.113.9, 10.0.0.2", "203.0.113.9"),
+        ("10.0.0.1", b"10.0.0.9", "10.0.0.9"),
+        ("10.0.0.1", b"203.0.113.9:4711", "203.0.113.9"),
+        ("10.0.0.1", b"[2001:db8::7]:4711", "2001:db8::7"),
+        ("2001:db8::1", b"2001:db8::7", "2001:db8::7"),
+        ("10.0.0.1", b"", "10.0.0.1"),
+        ("10.0.0.1", None, "10.0.0.1"),
+        ("10.0.0.1", b"unknown", "unknown"),
+    ],
+)
+def test_the_visitor_s_address(peer: str, forwarded_for: bytes | None, visitor: str) -> None:
+    """The nearest address that is no proxy of ours: what stands before it, anyone may have written."""
+    assert PROXIES.visitor_address(peer, forwarded_for) == visitor
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded_proto", "scheme"),
+    [
+        ("192.0.2.1", b"http", "https"),
+        ("10.0.0.1", b"http", "http"),
+        ("10.0.0.1", b" HTTP ", "http"),
+        ("10.0.0.1", b"https", "https"),
+        ("10.0.0.1", b"gopher", "https"),
+        ("10.0.0.1", None, "https"),
+    ],
+)
+def test_the_visitor_s_scheme(peer: str, forwarded_proto: bytes | None, scheme: str) -> None:
+    """https, as short URLs are, unless a proxy of ours says that the visitor came by http."""
+    assert PROXIES.visitor_scheme(peer, forwarded_proto) == scheme
