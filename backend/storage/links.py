@@ -104,6 +104,14 @@ async def list_app_paths(database: Database, domain: str, limit: int) -> list[st
     return [document["path"] async for document in cursor]
 
 
+async def list_browser_paths(database: Database, domain: str, limit: int) -> list[str]:
+    """The paths of a domain's links that must not open the iOS app: open-in-browser and disabled ones."""
+    in_browser = {"domain": domain, "ios_behavior": Behavior.BROWSER.value}
+    disabled = {"domain": domain, "ios_behavior": Behavior.APP.value, "is_enabled": False}
+    cursor = database[NAME].find({"$or": [in_browser, disabled]}, {"path": 1}).limit(limit)
+    return [document["path"] async for document in cursor]
+
+
 async def count_links(database: Database, org_id: str, created_by: CreatedBy | None = None) -> int:
     """How many links the organization has, enabled and disabled."""
     return int(await database[NAME].count_documents(_owned(org_id, created_by)))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import html
+import uuid
 from urllib.parse import quote
 
 import httpx
 
 from backend.domain.apps import AndroidApp, Apps, IosApp
-from backend.domain.links import Behavior
+from backend.domain.links import Behavior, Link
 from backend.storage.apps import set_apps
+from backend.storage.links import NAME
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization
 from tests.redirector.conftest import LinkFactory, Recorded
@@ -77,17 +79,46 @@ async def test_fallbacks_instead_of_store_and_destination(
 async def test_association_files(
     visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
 ) -> None:
-    """They name the domain's apps and the links that open in one; without an app they are missing."""
+    """They name the domain's apps, and the links that open in none; without an app they are missing."""
     apple = "/.well-known/apple-app-site-association"
     assert (await visitor.get(apple)).status_code == 404
     await set_apps(database, organization.domain, organization.id, APPS)
-    in_app, _ = await make_link(**APP), await make_link()
+    await make_link(**APP)
+    excluded = {(await make_link()).path, (await make_link(**APP, is_enabled=False)).path}
     answer = await visitor.get(apple)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
     [details] = answer.json()["applinks"]["details"]
-    assert details == {"appIDs": ["A1B2C3D4E5.com.shop.app"], "components": [{"/": f"/{in_app.path}"}]}
+    assert details["appIDs"] == ["A1B2C3D4E5.com.shop.app"]
+    *links, svg, png, everything_else = details["components"]
+    assert {each["/"] for each in links} == {f"/{path}" for path in excluded}
+    assert all(each["exclude"] for each in [*links, svg, png])
+    assert everything_else == {"/": "*"}
     [target] = (await visitor.get("/.well-known/assetlinks.json")).json()
     assert target["target"]["package_name"] == "com.shop.app"
+
+
+async def test_an_association_file_for_more_links_than_apple_takes(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+) -> None:
+    """With too many browser links to exclude, it names the app links, and never more than 128 KB of them."""
+    await set_apps(database, organization.domain, organization.id, APPS)
+    app_link, browser_link = await make_link(**APP), await make_link()
+    await multiply(database, browser_link, 4200)
+    few = await visitor.get("/apple-app-site-association")
+    assert few.json()["applinks"]["details"][0]["components"] == [{"/": f"/{app_link.path}"}]
+    await multiply(database, app_link, 8200)
+    many = await visitor.get("/apple-app-site-association")
+    assert 120_000 < len(many.content) < 128_000
+    assert f'"/{browser_link.path}"' not in many.text
+
+
+async def multiply(database: Database, link: Link, count: int) -> None:
+    """Store that many more links like this one."""
+    document = await database[NAME].find_one({"_id": link.id})
+    assert document is not None
+    await database[NAME].insert_many(
+        [document | {"_id": str(uuid.uuid4()), "path": uuid.uuid4().hex[:10]} for _ in range(count)]
+    )
 
 
 async def test_a_preview_shows_the_social_fields_as_text(

@@ -66,6 +66,16 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         {"domain": "d", "is_enabled": True, "ios_behavior": 2},
         NEWEST_FIRST,
     ),
+    "the browser links of a domain": (
+        links.NAME,
+        {
+            "$or": [
+                {"domain": "d", "ios_behavior": 1},
+                {"domain": "d", "ios_behavior": 2, "is_enabled": False},
+            ]
+        },
+        {},
+    ),
     "the records of a link's clicks": (
         clicks.NAME,
         {"link_id": "l", "counted": True, "at": {"$gt": NOW}},
