@@ -19,6 +19,7 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "This link can't be opened right now",
             "Please try again in a few seconds.",
         ),
+        "opens_app": ("This link opens in the app", "If nothing happens, the app may not be installed yet."),
         "app": ("Open in the app", "Continue in the browser"),
     },
     "de": {
@@ -30,6 +31,10 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
         "unavailable": (
             "Dieser Link lässt sich gerade nicht öffnen",
             "Bitte versuchen Sie es in ein paar Sekunden noch einmal.",
+        ),
+        "opens_app": (
+            "Dieser Link öffnet sich in der App",
+            "Wenn nichts geschieht, ist die App vielleicht noch nicht installiert.",
         ),
         "app": ("In der App öffnen", "Im Browser weiter"),
     },
@@ -43,6 +48,10 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Ce lien ne peut pas être ouvert pour le moment",
             "Veuillez réessayer dans quelques secondes.",
         ),
+        "opens_app": (
+            "Ce lien s’ouvre dans l’application",
+            "Si rien ne se passe, l’application n’est peut-être pas encore installée.",
+        ),
         "app": ("Ouvrir dans l’application", "Continuer dans le navigateur"),
     },
     "es": {
@@ -54,6 +63,10 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
         "unavailable": (
             "Este enlace no se puede abrir ahora",
             "Vuelva a intentarlo en unos segundos.",
+        ),
+        "opens_app": (
+            "Este enlace se abre en la aplicación",
+            "Si no ocurre nada, puede que la aplicación aún no esté instalada.",
         ),
         "app": ("Abrir en la aplicación", "Continuar en el navegador"),
     },

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from jinja2 import Environment, PackageLoader
 
 from backend.domain.links import Link
@@ -33,12 +35,13 @@ def _message(visit: Visit, name: str) -> str:
 def app_page(visit: Visit, link: Link, app_address: str, web: str) -> Answer:
     """A button that opens the app, for browsers that open apps only after a tap on a link in a page."""
     language = language_of(visit.headers.get(b"accept-language", b""))
-    button, other = texts_in(language)["app"]
+    texts = texts_in(language)
+    (title, text), (button, other) = texts["opens_app"], texts["app"]
     return page(
         _templates.get_template("app.html").render(
             language=language,
-            title=link.social.get("social_title") or button,
-            text=link.social.get("social_description", ""),
+            title=link.social.get("social_title") or title,
+            text=link.social.get("social_description") or text,
             button=button,
             other=other,
             app_address=app_address,
@@ -54,6 +57,12 @@ def preview(link: Link, web: str) -> Answer:
     image = link.social.get("social_image_url", "")
     return page(
         _templates.get_template("preview.html").render(
-            language="en", title=title or link.domain, heading=title, text=description, image=image, web=web
+            language="en",
+            title=title or link.domain,
+            heading=title,
+            text=description,
+            image=image,
+            web=web,
+            host=urlsplit(web).hostname,
         )
     )

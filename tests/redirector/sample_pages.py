@@ -1,0 +1,45 @@
+"""Every page that visitors may see, made by the code that makes them, with fields that are hard on a page."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from backend.domain.links import Link
+from backend.redirector import pages
+from backend.redirector.answer import Answer
+from backend.redirector.visit import Visit
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+INTENT = "intent://go.shop.example/spring#Intent;scheme=https;package=com.shop.app;end"
+WEB = "https://shop.example/kites?utm_source=mail&cl_link_id=0b7d2b3a-1111-4222-8333-123456789abc"
+SOCIAL = {
+    "social_title": '</title><script>alert("x")</script>' + "Donaudampfschifffahrt" * 6,
+    "social_description": "<img src=https://evil.example/x onerror=alert(1)>" + "x" * 300,
+    "social_image_url": 'https://shop.example/kite.png?"><script src=//evil.example></script>',
+}
+
+
+def sample_pages(language: str = "en") -> dict[str, Answer]:
+    """The pages by name."""
+    visit = Visit(
+        {
+            "method": "GET",
+            "path": "/spring",
+            "raw_path": b"/spring",
+            "query_string": b"",
+            "headers": [(b"host", b"go.shop.example"), (b"accept-language", language.encode())],
+        }
+    )
+    return {
+        "error": pages.not_found(visit),
+        "unavailable": pages.unavailable(visit),
+        "app": pages.app_page(visit, link({}), INTENT, WEB),
+        "app with social fields": pages.app_page(visit, link(SOCIAL), INTENT, WEB),
+        "preview": pages.preview(link(SOCIAL), WEB),
+        "preview of a title": pages.preview(link({"social_title": "Kites"}), WEB),
+    }
+
+
+def link(social: dict[str, str]) -> Link:
+    """A link with these social fields."""
+    return Link("7", "org", "go.shop.example", "spring", "https://shop.example", "S", NOW, NOW, social=social)
