@@ -1,0 +1,35 @@
+"""The sample files of docs/moving-in.md."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from backend.app import utc_now
+from backend.imports.link_csv import read_rows
+from backend.imports.link_import import LinkImport, Outcome
+from backend.storage.links import list_links
+from backend.storage.mongo import Database
+from tests.organizations import TestOrganization
+
+SAMPLES = Path(__file__).parents[2] / "docs" / "samples"
+NAMED = {"short_url": "link", "destination_url": "long_url", "link_name": "title"}
+
+
+@pytest.mark.parametrize(
+    ("name", "named", "count"), [("links.csv", {}, 4), ("other-service.csv", NAMED, 2)], ids=["ours", "other"]
+)
+async def test_samples(
+    database: Database, organization: TestOrganization, name: str, named: dict[str, str], count: int
+) -> None:
+    """Every row of a sample becomes a link, with the options that the page gives."""
+    rows = [
+        replace(row, cells=row.cells | {"domain": organization.domain})
+        for row in read_rows(SAMPLES / name, named)
+    ]
+    report = await LinkImport(database, organization.id, utc_now(), dry_run=False).run(rows, lambda _: None)
+    assert report.counts == {Outcome.CREATED: count}
+    found = await list_links(database, organization.id, skip=0, limit=9)
+    assert sum(link.is_enabled for link in found) == count - (name == "links.csv")
