@@ -18,6 +18,7 @@ from hypercorn.utils import LifespanFailureError
 from backend.app import create_app
 from backend.draining import LastAnswers, drain
 from backend.operations.logs import configure_logs
+from backend.request_framing import use_strict_framing
 from backend.settings import Settings
 
 
@@ -78,6 +79,7 @@ async def serve_sites(
     Then what was accepted is answered: for `drain_seconds` everything that comes, after that what is under
     way, for at most `graceful_seconds`.
     """
+    use_strict_framing()
     addresses = [site.socket.getsockname()[:2] for site in sites]
     stop = _stop_at_signals(stop or asyncio.Event())
     async with asyncio.TaskGroup() as tasks:
