@@ -12,6 +12,8 @@ export default {
       return new Response('Not found', { status: 404 });
     }
     // fetch writes Host anew from the address; every other header is passed on.
-    return fetch(new Request(SERVICE + path + url.search, request));
+    const forwarded = new Request(SERVICE + path + url.search, request);
+    forwarded.headers.set('X-Forwarded-Host', url.host);
+    return fetch(forwarded);
   },
 };

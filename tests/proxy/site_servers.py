@@ -102,6 +102,16 @@ def python(folder: Path, service: str) -> Iterator[Site]:
         yield Site(origin, address)
 
 
+@contextmanager
+def mounted(folder: Path, service: str) -> Iterator[Site]:
+    """The proxy in Python as a part of the site's own application."""
+    port = free_port()
+    origin = f"http://localhost:{port}"
+    command = [sys.executable, "-m", "hypercorn", "tests.proxy.mounted:app", "--bind", f"127.0.0.1:{port}"]
+    with server_process(command, origin, WAYLINK_SERVICE=service, PAGES=str(make_pages(folder))):
+        yield Site(origin, origin)
+
+
 def _find(name: str, package: str) -> str:
     """The server's executable. Without it the test is skipped, in continuous integration it fails."""
     found = shutil.which(name)

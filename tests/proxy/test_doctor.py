@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from backend.cli import main
-from tests.proxy.lossy_proxy import Defect, lossy_proxy
+from tests.proxy.lossy_proxy import Defect, Forwarded, lossy_proxy
 from tests.service_process import free_port, service_process
 
 
@@ -62,6 +62,18 @@ def test_what_is_lost_is_named(service: str, name: str) -> None:
         examined = examine(address)
     assert examined.exit_code == 1
     assert sentence in examined.stdout
+
+
+def without_several(sent: Forwarded) -> Forwarded:
+    """What is left of a request by a proxy with three defects."""
+    return replace(sent, body=b"{}").with_header("Origin", None).with_header("Cookie", None)
+
+
+def test_several_losses_are_all_named(service: str) -> None:
+    """Who repairs a proxy sees everything at once."""
+    with lossy_proxy(service, without_several) as address:
+        named = [line.split(":")[0] for line in examine(address).stdout.splitlines()]
+    assert named == ["body", "header Cookie", "header Origin"]
 
 
 def test_nothing_is_lost_without_a_defect(service: str) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Page
@@ -24,7 +25,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealService]:
 
 
 @pytest.fixture(
-    params=[site_servers.nginx, site_servers.caddy, site_servers.python], ids=lambda each: each.__name__
+    params=[site_servers.nginx, site_servers.caddy, site_servers.python, site_servers.mounted],
+    ids=lambda each: each.__name__,
 )
 def site(request: pytest.FixtureRequest, shop: RealService, tmp_path: Path) -> Iterator[Site]:
     """A site behind each proxy, whose origin is allowed."""
@@ -56,3 +58,17 @@ def test_the_doctor_finds_nothing_lost(site: Site) -> None:
     """Method, path, query, body and headers of the probe arrive unchanged."""
     examined = CliRunner().invoke(main, ["doctor", "proxy", site.base_url, "--json"])
     assert json.loads(examined.stdout) == {"url": site.base_url, "ok": True, "lost": []}
+
+
+def test_the_rest_of_the_service_stays_outside(site: Site) -> None:
+    """The proxy passes on nothing but POST, and nothing but the SDK's addresses."""
+    for method, path in (
+        ("GET", "/serviceCore/sdk/v1/batch"),
+        ("DELETE", "/serviceCore/sdk/v1/batch"),
+        ("POST", "/serviceCore/pa/v1/create-link"),
+        ("POST", "/serviceCore/sdk/v1/../../pa/v1/create-link"),
+        ("GET", "/metrics"),
+    ):
+        answer = httpx.request(method, site.base_url + path)
+        assert answer.status_code >= 400
+        assert "X-Request-Id" not in answer.headers  # which every answer of the service has
