@@ -40,6 +40,12 @@ class ReplicaSet:
         self.members[port].wait()
         return port
 
+    def fail_commands(self, *names: str) -> None:
+        """Have the member that takes writes refuse these commands of the service, from now on."""
+        with _client(self.wait_for_primary()) as client:
+            data = {"failCommands": names, "errorCode": 96, "appName": "waylink"}
+            client.admin.command("configureFailPoint", "failCommand", mode="alwaysOn", data=data)
+
     def wait_for_primary(self) -> int:
         """The port of the member that takes writes, once there is one."""
         deadline = time.monotonic() + PATIENCE
@@ -52,13 +58,16 @@ class ReplicaSet:
 
 
 @contextmanager
-def replica_set(folder: Path) -> Iterator[ReplicaSet]:
-    """A replica set that elects a new primary within about a second, for the length of the block."""
+def replica_set(folder: Path, size: int = 3, *, can_fail: bool = False) -> Iterator[ReplicaSet]:
+    """A replica set that elects a new primary within about a second, for the length of the block.
+
+    `can_fail` lets `fail_commands` have its members refuse commands.
+    """
     with ExitStack() as started:
         members = {}
-        for _ in range(3):
+        for _ in range(size):
             port = free_port()
-            members[port] = started.enter_context(_member(folder / str(port), port))
+            members[port] = started.enter_context(_member(folder / str(port), port, can_fail))
         _initiate(list(members))
         running = ReplicaSet(members)
         running.wait_for_primary()
@@ -66,7 +75,7 @@ def replica_set(folder: Path) -> Iterator[ReplicaSet]:
 
 
 @contextmanager
-def _member(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+def _member(folder: Path, port: int, can_fail: bool) -> Iterator[subprocess.Popen[bytes]]:
     folder.mkdir()
     command = [
         str(find_mongod()),
@@ -78,6 +87,7 @@ def _member(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
         "--oplogSize", "100",
         "--wiredTigerCacheSizeGB", "0.25",
         "--nounixsocket",
+        *(("--setParameter", "enableTestCommands=1") if can_fail else ()),
     ]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
