@@ -20,6 +20,7 @@ from backend.storage.links import resolve_link
 from backend.storage.mongo import Database, StorageError, deadline
 
 _READ_SECONDS = 1.0  # a visitor does not wait longer than this for the database
+_PATIENCE = 0.25  # nor longer than this where the link is in memory, if not known to be current
 _RETRY_SECONDS = 1.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NONE: dict[str, str] = {}
@@ -61,7 +62,8 @@ class LinkCache:
         self._changed_while_loading: set[Key] = set()
         self._watched_since = float("inf")
         self._current_until = 0.0  # what was loaded since the stream began is current until then
-        self._down_until = 0.0
+        self._is_down = False  # the database did not answer when it was asked last
+        self._ask_again_at = 0.0
         self._watcher: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
@@ -96,23 +98,36 @@ class LinkCache:
 
         Where the database does not answer: as it was when it was last read, else LinkUnavailable is raised.
         """
-        stale = self._entries.get((domain, path))
-        if stale and time.monotonic() < self._down_until:
-            return stale
-        try:
-            return await self._load_once((domain, path))
-        except LinkUnavailable:
-            if stale:
-                return stale
-            raise
+        key = (domain, path)
+        stale = self._entries.get(key)
+        return await (self._load_soon(key, stale) if stale else asyncio.shield(self._loading(key)))
 
-    async def _load_once(self, key: Key) -> CachedLink | None:
+    async def _load_soon(self, key: Key, stale: CachedLink) -> CachedLink | None:
+        """The link as it is now, if that can be told at once: nobody waits for a database that is down."""
+        if self._is_down and time.monotonic() < self._ask_again_at:
+            return stale
+        task = self._loading(key)
+        if self._is_down:
+            self._ask_again_at = time.monotonic() + _READ_SECONDS + _RETRY_SECONDS  # one asks for all
+            return stale
+        await asyncio.wait({task}, timeout=_PATIENCE)
+        try:
+            return task.result() if task.done() else stale
+        except LinkUnavailable:
+            return stale
+
+    def _loading(self, key: Key) -> asyncio.Task[CachedLink | None]:
         """One read for all who wait for the same link."""
         task = self._loads.get(key)
         if task is None:
             task = self._loads[key] = asyncio.create_task(self._read(key))
-            task.add_done_callback(lambda _: self._loads.pop(key, None))
-        return await asyncio.shield(task)
+            task.add_done_callback(lambda done: self._loaded(key, done))
+        return task
+
+    def _loaded(self, key: Key, task: asyncio.Task[CachedLink | None]) -> None:
+        del self._loads[key]
+        if not task.cancelled():
+            task.exception()  # seen, also where nobody waits for it any more
 
     async def _read(self, key: Key) -> CachedLink | None:
         self._changed_while_loading.discard(key)
@@ -123,9 +138,9 @@ class LinkCache:
                     resolve_link(self._database, *key), find_apps(self._database, key[0])
                 )
         except StorageError as error:
-            self._down_until = time.monotonic() + _RETRY_SECONDS
+            self._is_down, self._ask_again_at = True, time.monotonic() + _RETRY_SECONDS
             raise LinkUnavailable from error
-        self._down_until = 0.0
+        self._is_down = False
         return self._keep(key, link, apps, began)
 
     def _keep(self, key: Key, link: Link | None, apps: Apps, began: float) -> CachedLink | None:

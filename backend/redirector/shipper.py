@@ -14,13 +14,15 @@ from backend.domain.clicks import Click, parse_record
 from backend.redirector.click_log import ClickLog, click_id, create_log, take_over_logs
 from backend.storage.click_logs import AlreadyShipped, shipped_position
 from backend.storage.clicks import ship_clicks
-from backend.storage.mongo import Database, StorageError
+from backend.storage.mongo import Database, StorageError, deadline
 
 # Seconds between two looks at an idle log: a click is in the analytics about this much later.
 _LOOK_EVERY = 0.05
 # Seconds between two looks for logs of processes that ended.
 _TAKE_OVER_EVERY = 5.0
 _BATCH_BYTES = 100_000  # about 500 clicks: large enough to be cheap, small enough not to stall redirects
+_SHIP_SECONDS = 30.0  # a batch that takes longer is tried again
+_LONGEST_REST = 1.0
 _REST = 4.0  # how much longer than a batch takes the shipper rests while more is waiting
 _ROTATE_BYTES = 4_000_000
 _ROTATE_SECONDS = 24 * 3600.0
@@ -69,7 +71,7 @@ class Shipper:
                 self._failures = 0
                 # Redirects come first: under load, shipping takes a part of the time, and catches up later.
                 took = time.monotonic() - began
-                await asyncio.sleep(_REST * took if busy else _LOOK_EVERY)
+                await asyncio.sleep(min(_REST * took, _LONGEST_REST) if busy else _LOOK_EVERY)
             except StorageError as error:
                 await self._pause(error)
 
@@ -78,7 +80,7 @@ class Shipper:
         self._failures += 1
         if self._failures == 1:
             _logger.warning("Clicks wait on disk, the database can't be written: %s", error)
-        await asyncio.sleep(min(_LONGEST_PAUSE, 0.1 * 2**self._failures) * random.uniform(0.5, 1))  # noqa: S311 - jitter
+        await asyncio.sleep(pause_after(self._failures))
 
     async def _ship_rest(self) -> None:
         while await self._ship_all():
@@ -111,7 +113,8 @@ class Shipper:
             return start
         end = start + len(lines)
         try:
-            await ship_clicks(self._database, log.id, start, end, list(_clicks(log.id, start, lines)))
+            with deadline(_SHIP_SECONDS):
+                await ship_clicks(self._database, log.id, start, end, list(_clicks(log.id, start, lines)))
         except AlreadyShipped as shipped:
             return shipped.position
         return end
@@ -130,6 +133,13 @@ class Shipper:
             self.log.remove()
         else:
             self.log.close()
+
+
+def pause_after(failures: int) -> float:
+    """Seconds until the next try after so many failures in a row."""
+    # The exponent is bounded: after a thousand failures its power has no float.
+    longest = min(_LONGEST_PAUSE, 0.1 * 2 ** min(failures, 10))
+    return longest * random.uniform(0.5, 1)  # noqa: S311 - jitter
 
 
 def _clicks(log_id: str, start: int, lines: bytes) -> Iterator[Click]:

@@ -1,10 +1,8 @@
-"""Redirects on real processes: killed under load, and with the database stopped."""
+"""Redirects on real processes: killed under load."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import signal
 import time
 from collections.abc import Callable
@@ -90,27 +88,3 @@ async def test_no_answered_click_is_lost_by_kill_9(tmp_path: Path, tell: Callabl
     tell(f"kill -9 under load: {len(answered)} answered, {counted} counted")
     # A click may be on disk whose answer was still on its way; at most one for each of the eight visitors.
     assert len(answered) <= counted <= len(answered) + 8
-
-
-async def test_redirects_go_on_while_the_database_is_stopped(
-    tmp_path: Path, tell: Callable[[str], None]
-) -> None:
-    """With MongoDB stopped, a cached link redirects without one error; all clicks count once it is back."""
-    with service_process(tmp_path, WAYLINK_LINK_CACHE_SECONDS="1") as service:
-        link = new_link(service)
-        answered: list[int] = []
-        done = asyncio.Event()
-        visitors = [asyncio.create_task(click(service, link["path"], done, answered)) for _ in range(4)]
-        await answers(answered, 100)
-        mongod = json.loads((tmp_path / "mongodb" / "server.json").read_text())["pid"]
-        os.kill(mongod, signal.SIGSTOP)
-        try:
-            await asyncio.sleep(6)  # the outage itself: longer than the time to live and the deadlines
-        finally:
-            os.kill(mongod, signal.SIGCONT)
-        done.set()
-        await asyncio.gather(*visitors)
-        counted = await asyncio.to_thread(wait_for_clicks, service, link, len(answered))
-    tell(f"MongoDB stopped under load: {len(answered)} answered, {counted} counted")
-    assert set(answered) == {302}
-    assert counted == len(answered)

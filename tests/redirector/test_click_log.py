@@ -11,7 +11,7 @@ from backend.domain.clicks import client_fragment, parse_record, record_line
 from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome
 from backend.redirector.click_log import create_log, take_over_logs
-from backend.redirector.shipper import Shipper
+from backend.redirector.shipper import Shipper, pause_after
 from backend.storage.click_counts import count_window
 from backend.storage.click_logs import AlreadyShipped
 from backend.storage.clicks import ship_clicks
@@ -76,3 +76,9 @@ async def test_a_stopping_shipper_ships_all_of_its_log(
     await shipper.stop()
     assert (await count_window(database, link.id, clock())).total == 2000
     assert take_over_logs(tmp_path) == []
+
+
+@pytest.mark.parametrize("failures", [1, 5, 1024, 1_000_000])
+def test_the_pause_between_tries_is_bounded(failures: int) -> None:
+    """However long the database is away, the next try comes within two seconds."""
+    assert 0 < pause_after(failures) <= 2

@@ -1,0 +1,128 @@
+"""MongoDB stopped under load, with two worker processes: for 6 seconds, or for OUTAGE_SECONDS.
+
+`OUTAGE_SECONDS=60 pytest -s tests/faults/test_outage.py` is the long form; `make bench` runs it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from tests.faults.test_redirect_faults import DOMAIN, new_link, wait_for_clicks
+from tests.service_process import ServiceProcess, service_process
+
+# Longer than the time to live below, and than what the service gives the database to answer.
+OUTAGE_SECONDS = float(os.environ.get("OUTAGE_SECONDS", "6"))
+WORKERS = 2
+VISITORS = 4
+
+
+@dataclass
+class Visits:
+    """What visitors got: what was not a redirect, and of each redirect when it was asked for and how long
+    it took, in seconds."""
+
+    service: ServiceProcess
+    path: str
+    redirects: list[tuple[float, float]] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    stopped: bool = False
+
+    @asynccontextmanager
+    async def load(self) -> AsyncIterator[None]:
+        """Visitors who follow the link one visit after the other, for the length of the block."""
+        async with asyncio.TaskGroup() as visitors:
+            for _ in range(VISITORS):
+                visitors.create_task(self._visit_often())
+            try:
+                yield
+            finally:
+                self.stopped = True
+
+    async def _visit_often(self) -> None:
+        async with self._client() as client:
+            while not self.stopped:
+                await self._visit(client)
+
+    async def _visit(self, client: httpx.AsyncClient) -> None:
+        began = time.monotonic()
+        try:
+            status = (await client.get(self.path, timeout=30)).status_code
+        except httpx.TransportError as error:
+            self.others.append(repr(error))
+            return
+        if status == 302:
+            self.redirects.append((began, time.monotonic() - began))
+        else:
+            self.others.append(str(status))
+
+    async def wait_for(self, more: int) -> None:
+        """Return when so many more visits were redirected."""
+        least = len(self.redirects) + more
+        async with asyncio.timeout(60):
+            while len(self.redirects) < least:  # noqa: ASYNC110 - the count is what the test is about
+                await asyncio.sleep(0.01)
+
+    async def warm(self, data_dir: Path) -> None:
+        """Follow the link on new connections until each worker has it in memory: each has written clicks."""
+        async with asyncio.timeout(60):
+            while sum(log.stat().st_size > 0 for log in (data_dir / "clicks").glob("*.log")) < WORKERS:
+                async with self._client() as client:
+                    await self._visit(client)
+
+    def _client(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(base_url=self.service.base_url, headers={"host": DOMAIN})
+
+    def in_words(self, begin: float, end: float) -> str:
+        """How many redirects a second there were in that time, and how long the slowest ones took."""
+        took = sorted(seconds for began, seconds in self.redirects if begin <= began < end)
+        p99 = took[len(took) * 99 // 100] * 1000
+        return f"{len(took) / (end - begin):.0f}/s, p99 {p99:.0f} ms, slowest {took[-1] * 1000:.0f} ms"
+
+
+@asynccontextmanager
+async def stopped_mongod(data_dir: Path) -> AsyncIterator[None]:
+    """The service's own MongoDB neither answers nor closes connections for the length of the block."""
+    mongod = json.loads((data_dir / "mongodb" / "server.json").read_text())["pid"]
+    os.kill(mongod, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(mongod, signal.SIGCONT)
+
+
+async def test_redirects_go_on_while_the_database_is_stopped(
+    tmp_path: Path, tell: Callable[[str], None]
+) -> None:
+    """A link in memory redirects without one error; every click is counted once when MongoDB is back."""
+    settings = {"WAYLINK_WORKERS": str(WORKERS), "WAYLINK_LINK_CACHE_SECONDS": "1"}
+    with service_process(tmp_path, **settings) as service:
+        link = new_link(service)
+        visits = Visits(service, link["path"])
+        await visits.warm(tmp_path)
+        async with visits.load():
+            loaded = time.monotonic()
+            await visits.wait_for(500)
+            async with stopped_mongod(tmp_path):
+                stopped = time.monotonic()
+                await asyncio.sleep(OUTAGE_SECONDS)  # the outage itself
+            back = time.monotonic()
+            await visits.wait_for(500)
+        ended = time.monotonic()
+        counted = await asyncio.to_thread(wait_for_clicks, service, link, len(visits.redirects))
+    waited = time.monotonic() - ended
+    tell(f"before: {visits.in_words(loaded, stopped)}; while MongoDB was stopped for {OUTAGE_SECONDS:.0f} s: "
+         f"{visits.in_words(stopped, back)}; after: {visits.in_words(back, ended)}")  # fmt: skip
+    tell(f"{len(visits.redirects)} redirects, {len(visits.others)} errors, {counted} clicks counted "
+         f"{waited:.1f} s after the last one")  # fmt: skip
+    assert visits.others == []
+    assert counted == len(visits.redirects)
