@@ -138,7 +138,7 @@ class Shipper:
 def pause_after(failures: int) -> float:
     """Seconds until the next try after so many failures in a row."""
     # The exponent is bounded: after a thousand failures its power has no float.
-    longest = min(_LONGEST_PAUSE, 0.1 * 2 ** min(failures, 10))
+    longest = min(_LONGEST_PAUSE, 0.1 * 2.0 ** min(failures, 10))
     return longest * random.uniform(0.5, 1)  # noqa: S311 - jitter
 
 
