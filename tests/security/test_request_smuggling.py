@@ -50,6 +50,8 @@ REFUSED = {
     "a bare LF after the request line": b"GET /healthz HTTP/1.1\nHost: localhost\r\n\r\n" + SMUGGLED,
     "a bare CR in a header": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\rY: b\r\n\r\n" + SMUGGLED,
     "a NUL in a header": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\x00b\r\n\r\n" + SMUGGLED,
+    "a byte above ASCII in the target": b"GET /\x85 HTTP/1.1\r\nHost: localhost\r\n\r\n" + SMUGGLED,
+    "a control character in the target": b"GET /\x0b HTTP/1.1\r\nHost: localhost\r\n\r\n" + SMUGGLED,
     "no Host": b"GET /healthz HTTP/1.1\r\n\r\n" + SMUGGLED,
     "two Hosts": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n" + SMUGGLED,
     "a header without a colon": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nnothing\r\n\r\n" + SMUGGLED,
