@@ -44,6 +44,8 @@ sdk: setup ## Build sdk_dist/ from sdk_src/
 bench: setup ## Measure the service and the browser SDK on this machine
 	@command -v wrk >/dev/null || apt-get install -y -qq wrk || echo "Install wrk for the benchmark of redirects"
 	@$(BIN)/python -m benchmarks.redirects
+	@$(BIN)/python -m benchmarks.redirect_memory
+	@$(BIN)/python -m benchmarks.link_numbers
 	@$(BIN)/python -m benchmarks.ingest
 	@$(BIN)/python -m benchmarks.sdk
 	@$(BIN)/python -m benchmarks.analytics

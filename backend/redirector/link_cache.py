@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from sys import intern
 
 from backend.domain.apps import Apps
@@ -34,15 +35,25 @@ class LinkUnavailable(Exception):
 
 
 class CachedLink:
-    """A link, its domain's apps, and where a click without a query leads."""
+    """A link and its domain's apps."""
 
-    __slots__ = ("address", "apps", "link", "loaded_at")
+    __slots__ = ("apps", "link", "loaded_at")
 
     def __init__(self, link: Link, apps: Apps, loaded_at: float) -> None:
         self.link = link
         self.apps = apps
         self.loaded_at = loaded_at
-        self.address = web_address(link).encode("ascii")
+
+    @property
+    def address(self) -> bytes:
+        """Where a click without a query leads."""
+        return _address_of(self)
+
+
+@lru_cache(maxsize=10_000)
+def _address_of(entry: CachedLink) -> bytes:
+    """Kept for the links that are asked for most only: for all of them it would take much memory."""
+    return web_address(entry.link).encode("ascii")
 
 
 class LinkCache:
@@ -194,8 +205,18 @@ def _only_what_redirects_need(link: Link) -> Link:
         link_name="",
         created_at=_EPOCH,
         modified_at=_EPOCH,
-        utm=link.utm or _NONE,
+        utm=_shared(link.utm),
         social=link.social or _NONE,
         fallbacks=link.fallbacks or _NONE,
         custom_data=None,
     )
+
+
+def _shared(utm: dict[str, str]) -> dict[str, str]:
+    """The fields, as one object for all links that have the same."""
+    return _shared_of(tuple(utm.items()))
+
+
+@lru_cache(maxsize=10_000)
+def _shared_of(items: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    return {intern(name): value for name, value in items}

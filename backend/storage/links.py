@@ -49,6 +49,11 @@ async def insert_link(database: Database, link: Link, session: Session | None = 
         raise PathTaken(link.path) from None
 
 
+async def insert_links(database: Database, links: Iterable[Link]) -> None:
+    """Store new links at paths that are free, many at once."""
+    await database[NAME].insert_many(map(_to_document, links), ordered=False)
+
+
 async def find_link(database: Database, link_id: str, org_id: str) -> Link | None:
     """The organization's link with this id."""
     return _from_found(await database[NAME].find_one({"_id": link_id, "org_id": org_id}))

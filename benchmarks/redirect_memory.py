@@ -1,0 +1,88 @@
+"""Memory of the service: over a million redirects, and with 100,000 links in its cache.
+
+`python -m benchmarks.redirect_memory` stores the links, lets wrk ask for each of them once and more, and
+then for one of them a million times, and prints the resident memory of the service's process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from backend.settings import Settings
+from backend.storage.database import open_database
+from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from benchmarks.servers import HYPERCORN, Server, service
+from benchmarks.stored_links import path_of, prepare_domain, store_links
+from benchmarks.wrk import ask, require_wrk
+
+_SECONDS_A_STEP = 5
+# Asks for one path after the other, over all connections together.
+_EACH_IN_TURN = """
+local number = {start}
+request = function()
+  number = (number + 1) % {count}
+  return wrk.format(nil, "/kites/" .. number)
+end
+"""
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--links", type=int, default=100_000, help="how many links are cached")
+    options.add_argument("--redirects", type=int, default=1_000_000, help="how many redirects follow")
+    given = options.parse_args()
+    require_wrk()
+    asyncio.run(_measure(given.links, given.redirects))
+
+
+async def _measure(links: int, redirects: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="waylink-bench-") as name:
+        folder = Path(name)
+        async with EmbeddedMongoDB(folder / "mongodb") as mongodb:
+            settings = replace(Settings(), mongodb_uri=mongodb.uri, data_dir=folder)
+            async with open_database(settings) as database:
+                await store_links(database, await prepare_domain(database), 0, links)
+            with service(HYPERCORN, folder, mongodb.uri) as server:
+                await _report_cache(server, folder, links)
+                await _report_redirects(server, redirects)
+
+
+async def _report_cache(server: Server, folder: Path, links: int) -> None:
+    await ask(f"{server.url}/{path_of(0)}", 2)
+    before = server.megabytes
+    script = folder / "each.lua"
+    asked = 0
+    while asked < 1.1 * links:
+        # Some answers are still on their way when wrk stops, so that the next step begins a little before.
+        script.write_text(_EACH_IN_TURN.format(count=links, start=max(0, asked - 100)))
+        # A busy machine may give up a read of the database; that link is missing then, one of many.
+        asked += (await ask(server.url, _SECONDS_A_STEP, script=script, all_redirect=False)).answers
+        print(f"\r  {asked:,} answers for {links:,} links", end="", flush=True)
+    grown = server.megabytes - before
+    print(
+        f"\r{links:,} links in the cache: {grown:.0f} MB (target for 100,000: below 100), "
+        f"{before:.0f} MB before"
+    )
+
+
+async def _report_redirects(server: Server, redirects: int) -> None:
+    await ask(f"{server.url}/{path_of(0)}", _SECONDS_A_STEP)
+    before = highest = server.megabytes
+    answers = 0
+    while answers < redirects:
+        answers += (await ask(f"{server.url}/{path_of(0)}", _SECONDS_A_STEP)).answers
+        highest = max(highest, server.megabytes)
+        print(f"\r  {answers:,} redirects, {server.megabytes:.0f} MB", end="", flush=True)
+    print(
+        f"\r{answers:,} redirects: {before:.0f} MB before, {highest:.0f} MB at the most, "
+        f"{server.megabytes:.0f} MB after"
+    )
+
+
+if __name__ == "__main__":
+    main()

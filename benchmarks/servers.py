@@ -1,0 +1,99 @@
+"""The servers that `make bench` compares: the service and an empty app, each on Hypercorn or on Granian."""
+
+from __future__ import annotations
+
+import importlib.util
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from tests.service_process import environment_of, free_port
+
+HYPERCORN, GRANIAN = "hypercorn", "granian"
+_GRANIAN = (sys.executable, "-m", "granian", "--interface", "asgi", "--loop", "uvloop", "--no-ws")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server of one worker process."""
+
+    url: str
+    pid: int
+
+    @property
+    def megabytes(self) -> float:
+        """Resident memory of the process and those that it started, in millions of bytes."""
+        return sum(map(_resident, _family(self.pid))) / 1e6
+
+
+def installed_servers() -> list[str]:
+    """The names of the ASGI servers that can be measured here."""
+    return [HYPERCORN] + ([GRANIAN] if importlib.util.find_spec("granian") else [])
+
+
+@contextmanager
+def empty_app(server: str) -> Iterator[Server]:
+    """The empty app on this ASGI server."""
+    port = free_port()
+    command = {
+        HYPERCORN: (sys.executable, "-m", "benchmarks.empty_app", str(port)),
+        GRANIAN: (*_GRANIAN, "--port", str(port), "benchmarks.empty_app:app"),
+    }[server]
+    with _running(command, port, None) as running:
+        yield running
+
+
+@contextmanager
+def service(server: str, data_dir: Path, mongodb_uri: str) -> Iterator[Server]:
+    """The whole service on this ASGI server."""
+    port = free_port()
+    command = {
+        HYPERCORN: (sys.executable, "-m", "backend.cli", "serve"),
+        GRANIAN: (*_GRANIAN, "--port", str(port), "--factory", "backend.app:create_app"),
+    }[server]
+    settings = environment_of(data_dir, WAYLINK_PORT=str(port), WAYLINK_MONGODB_URI=mongodb_uri)
+    with _running(command, port, settings) as running:
+        yield running
+
+
+@contextmanager
+def _running(command: tuple[str, ...], port: int, environment: dict[str, str] | None) -> Iterator[Server]:
+    url = f"http://127.0.0.1:{port}"
+    with subprocess.Popen(  # noqa: S603 - our own words
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            _wait_for(url, process)
+            yield Server(url, process.pid)
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            httpx.get(url, timeout=5)
+        except httpx.TransportError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError(f"{process.args!r} does not answer at {url}")
+
+
+def _family(pid: int) -> Iterator[int]:
+    yield pid
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        yield from _family(int(child))
+
+
+def _resident(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()

@@ -1,0 +1,51 @@
+"""Links for the benchmarks, stored in bulk."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+
+from backend.domain.links import Link
+from backend.storage import domains, links, organizations
+from backend.storage.mongo import Database
+from benchmarks.wrk import HOST
+
+_AT_ONCE = 5_000
+
+
+async def prepare_domain(database: Database) -> str:
+    """Store an organization with the domain of the benchmarks; the organization's id."""
+    now = datetime.now(UTC)
+    org_id = (await organizations.create_organization(database, "Bench", now)).id
+    await domains.insert_domain(database, HOST, org_id, now)
+    return org_id
+
+
+async def store_links(database: Database, org_id: str, start: int, end: int) -> None:
+    """Store the links at the paths `kites/<start>` to `kites/<end - 1>`."""
+    for first in range(start, end, _AT_ONCE):
+        last = min(end, first + _AT_ONCE)
+        await links.insert_links(database, [new_link(org_id, number) for number in range(first, last)])
+        print(f"\r  {last:,} links stored", end="", flush=True)
+    print("\r", end="")
+
+
+def new_link(org_id: str, number: int) -> Link:
+    """A link with the fields that most have."""
+    now = datetime.now(UTC)
+    return Link(
+        str(uuid.uuid4()),
+        org_id,
+        HOST,
+        path_of(number),
+        f"https://shop.example/kites/{number}?size=large",
+        f"Kite {number}",
+        now,
+        now,
+        utm={"utm_source": "newsletter", "utm_campaign": f"campaign-{number % 100}"},
+    )
+
+
+def path_of(number: int) -> str:
+    """The path of a link."""
+    return f"kites/{number}"

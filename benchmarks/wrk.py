@@ -1,0 +1,48 @@
+"""wrk, which asks a server as fast as it answers, and what it measured."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HOST = "go.bench.localhost"
+_MILLISECONDS = {"us": 0.001, "ms": 1, "s": 1000}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What wrk measured: requests a second, the 99th percentile in milliseconds, and all answers."""
+
+    rate: float
+    p99: float
+    answers: int
+
+
+def require_wrk() -> None:
+    """End the program where wrk is not installed, and say how to get it."""
+    if not shutil.which("wrk"):
+        sys.exit("The benchmark needs wrk: apt-get install wrk")
+
+
+async def ask(url: str, seconds: int, *, script: Path | None = None, all_redirect: bool = True) -> Run:
+    """Ask over 32 connections for so long, for the address or what a Lua script says."""
+    command = ["wrk", "-t1", "-c32", f"-d{seconds}s", "--latency", "-H", f"Host: {HOST}"]
+    command += ["-s", str(script)] if script else []
+    process = await asyncio.create_subprocess_exec(*command, url, stdout=asyncio.subprocess.PIPE)
+    printed = (await process.communicate())[0].decode()
+    if all_redirect and "Non-2xx or 3xx" in printed:
+        raise RuntimeError(f"Not every answer was a redirect: {printed}")
+    return _read(printed)
+
+
+def _read(printed: str) -> Run:
+    rate = re.search(r"Requests/sec: *([\d.]+)", printed)
+    answers = re.search(r"(\d+) requests in", printed)
+    p99 = re.search(r"99% *([\d.]+)(us|ms|s)\b", printed)
+    if not (rate and answers and p99):
+        raise RuntimeError(f"wrk printed something else than usual: {printed}")
+    return Run(float(rate[1]), float(p99[1]) * _MILLISECONDS[p99[2]], int(answers[1]))
