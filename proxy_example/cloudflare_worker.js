@@ -12,8 +12,6 @@ export default {
       return new Response('Not found', { status: 404 });
     }
     // fetch writes Host anew from the address; every other header is passed on.
-    const forwarded = new Request(SERVICE + path + url.search, request);
-    forwarded.headers.set('X-Forwarded-Host', url.host);
-    return fetch(forwarded);
+    return fetch(new Request(SERVICE + path + url.search, request));
   },
 };

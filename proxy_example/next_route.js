@@ -9,7 +9,6 @@ export async function POST(request, { params }) {
     return new Response('Not found', { status: 404 });
   }
   const headers = new Headers(request.headers);
-  headers.set('x-forwarded-host', headers.get('host'));
   headers.delete('host');
   headers.delete('connection');
   headers.delete('content-length');

@@ -55,13 +55,10 @@ async def forward(rest: str) -> Response:
     service: httpx.AsyncClient = app.extensions["service"]
     query = request.query_string.decode("ascii")
     url = f"{SDK_API}{rest}" + (f"?{query}" if query else "")
-    # The service sets the device cookie only where the page and this address share their host.
-    headers = [
-        *_passed_on(request.headers.items(), also="x-forwarded-host"),
-        ("X-Forwarded-Host", request.host),
-    ]
     try:
-        answer = await service.post(url, content=await request.get_data(), headers=headers)
+        answer = await service.post(
+            url, content=await request.get_data(), headers=_passed_on(request.headers.items())
+        )
     except httpx.TransportError:
         return Response("The service can't be reached.", 502)  # the SDK sends again later
     # httpx has unpacked the answer, and Response counts its length anew.

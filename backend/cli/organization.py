@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import Result, stored, utc_now
+from backend.cli.command import Result, org_option, stored, utc_now
+from backend.domain.host_names import InvalidHostName, is_ip_address, normalize_host
 from backend.storage import organizations
 from backend.storage.mongo import Database
 
@@ -25,9 +26,40 @@ async def create_organization(database: Database, name: str) -> Result:
     return {"id": created.id, "name": created.name}
 
 
+@organization.command("set")
+@org_option
+@click.option(
+    "--device-cookie",
+    required=True,
+    type=click.Choice(["on", "off"]),
+    help="Whether the SDK's cookie is renewed by header behind a first-party proxy.",
+)
+@click.option(
+    "--cookie-domain", metavar="DOMAIN", help="What the sites give `init` as cookieDomain, if they do."
+)
+@stored
+async def set_organization(
+    database: Database, org_id: str, device_cookie: str, cookie_domain: str | None
+) -> Result:
+    """Change how an organization's sites are served."""
+    domain = _cookie_domain(cookie_domain) if cookie_domain else None
+    await organizations.set_device_cookie(database, org_id, device_cookie == "on", domain)
+    return {"org_id": org_id, "device_cookie": device_cookie, "cookie_domain": domain}
+
+
 @organization.command("list")
 @stored
 async def list_organizations(database: Database) -> Result:
     """List the organizations."""
     found = await organizations.list_organizations(database)
     return {"organizations": [{"id": each.id, "name": each.name} for each in found]}
+
+
+def _cookie_domain(text: str) -> str:
+    try:
+        domain = normalize_host(text.removeprefix("."))
+    except InvalidHostName as error:
+        raise click.BadParameter(f"{text!r} {error}", param_hint="--cookie-domain") from None
+    if "." not in domain or is_ip_address(domain):
+        raise click.BadParameter(f"{text!r} is not a domain such as shop.com", param_hint="--cookie-domain")
+    return domain

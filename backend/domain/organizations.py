@@ -10,7 +10,8 @@ from datetime import datetime
 class Organization:
     """An organization; its subscription, where it has one, pays for install analytics.
 
-    `retention_days` is how long it keeps what its visitors did; None is without limit.
+    `retention_days` is how long it keeps what its visitors did; None is without limit. `device_cookie`: the
+    SDK's cookie is renewed by header, on `cookie_domain` where its sites give `init` one.
     """
 
     id: str
@@ -18,6 +19,8 @@ class Organization:
     created_at: datetime
     subscription_until: datetime | None = None
     retention_days: int | None = None
+    device_cookie: bool = False
+    cookie_domain: str | None = None
 
     def has_subscription(self, now: datetime) -> bool:
         """Whether a paid subscription is in force at `now`."""

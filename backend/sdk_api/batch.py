@@ -16,8 +16,10 @@ from backend.json_api.error_table import ErrorRow
 from backend.json_api.json_body import parse_json_object, read_bytes
 from backend.json_api.refusal import Refusal
 from backend.sdk_api.blueprint import sdk
+from backend.sdk_api.device_cookie import renew_device_cookie
 from backend.sdk_api.ingest import ingest
 from backend.sdk_api.origins import require_allowed_origin
+from backend.sdk_api.service import sdk_service
 from backend.storage.group_commit import NotStored
 
 # text/plain is what a browser sends without a preflight.
@@ -42,12 +44,15 @@ async def receive_batch() -> Response:
     key = await _authenticate(body.get("api_key"))
     await require_allowed_origin(key.org_id)
     envelope = parse_envelope(body)
+    organization = await sdk_service().organizations.get(key.org_id)
     try:
-        results = await ingest(key.org_id, envelope)
+        results = await ingest(organization, envelope)
     except NotStored:
         refusal = Refusal(error_table.STORAGE_UNREACHABLE)
         raise refusal.with_headers({"Retry-After": str(RETRY_AFTER)}) from None
-    return jsonify({"results": results})
+    response = jsonify({"results": results})
+    renew_device_cookie(response, organization, envelope.device_id)
+    return response
 
 
 async def _read_body() -> bytes:

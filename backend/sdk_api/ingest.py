@@ -14,6 +14,7 @@ from backend.domain.calls import Call, Kind, counted_at, parse_call
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.field_rules import is_uuid
 from backend.domain.links import Link
+from backend.domain.organizations import Organization
 from backend.sdk_api.metrics import CALLS, UNKNOWN_KIND
 from backend.sdk_api.service import sdk_service
 from backend.storage.batches import Status
@@ -33,7 +34,7 @@ class _Checked:
     rejected: Result
 
 
-async def ingest(org_id: str, envelope: Envelope) -> list[Result]:
+async def ingest(organization: Organization, envelope: Envelope) -> list[Result]:
     """Store the valid calls of a request; gives a result for each call, in order.
 
     Raises NotStored when nothing of it could be stored.
@@ -41,9 +42,9 @@ async def ingest(org_id: str, envelope: Envelope) -> list[Result]:
     received_at = resources().clock()
     checked = [_check(value) for value in envelope.calls]
     calls = [each.call for each in checked if each.call]
-    sources = await _sources(org_id, calls)
+    sources = await _sources(organization.id, calls)
     counted = [_count(call, envelope, received_at, sources) for call in calls]
-    statuses = await _store(org_id, envelope, received_at, counted)
+    statuses = await _store(organization, envelope, received_at, counted)
     answers = iter([_answer(call, status, sources) for call, status in zip(calls, statuses, strict=True)])
     results = [next(answers) if each.call else each.rejected for each in checked]
     for each, result in zip(checked, results, strict=True):
@@ -88,12 +89,12 @@ def _count(call: Call, envelope: Envelope, received_at: datetime, sources: dict[
 
 
 async def _store(
-    org_id: str, envelope: Envelope, received_at: datetime, counted: Sequence[CountedCall]
+    organization: Organization, envelope: Envelope, received_at: datetime, counted: Sequence[CountedCall]
 ) -> list[Status]:
     if not counted:
         return []
-    organization = await sdk_service().organizations.get(org_id)
-    batch = Batch(org_id, envelope.device_id, received_at, organization.retention_days, tuple(counted))
+    days = organization.retention_days
+    batch = Batch(organization.id, envelope.device_id, received_at, days, tuple(counted))
     return await sdk_service().commit.add(batch)
 
 

@@ -81,6 +81,14 @@ async def set_retention_days(database: Database, org_id: str, days: int | None) 
         raise UnknownOrganization(org_id)
 
 
+async def set_device_cookie(database: Database, org_id: str, is_on: bool, domain: str | None) -> None:
+    """Set whether the device cookie is renewed by header, and on which domain; raises UnknownOrganization."""
+    change = {"device_cookie": is_on, "cookie_domain": domain}
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": change})
+    if not found.matched_count:
+        raise UnknownOrganization(org_id)
+
+
 def _from_document(document: dict[str, Any]) -> Organization:
     return Organization(
         id=document["_id"],
@@ -88,4 +96,6 @@ def _from_document(document: dict[str, Any]) -> Organization:
         created_at=document["created_at"],
         subscription_until=document.get("subscription_until"),
         retention_days=document.get("retention_days"),
+        device_cookie=document.get("device_cookie", False),
+        cookie_domain=document.get("cookie_domain"),
     )

@@ -138,3 +138,33 @@ def test_bad_input_is_named(running: ServiceProcess, arguments: tuple[str, ...],
     assert done.returncode != 0
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_device_cookie_is_a_setting(running: ServiceProcess, org_id: str) -> None:
+    """It is switched on and off, with the domain that the sites chose, in the one form that is compared."""
+    on = running.command(
+        "organization", "set", "--org", org_id, "--device-cookie", "on", "--cookie-domain", ".Shop.Example"
+    )
+    assert on == {"org_id": org_id, "device_cookie": "on", "cookie_domain": "shop.example"}
+    off = running.command("organization", "set", "--org", org_id, "--device-cookie", "off")
+    assert off == {"org_id": org_id, "device_cookie": "off", "cookie_domain": None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--device-cookie", "maybe"], "'maybe' is not one of"),
+        (["--device-cookie", "on", "--cookie-domain", "com"], "'com' is not a domain"),
+        (["--device-cookie", "on", "--cookie-domain", "a b.com"], "must be a host name"),
+        (["--device-cookie", "on", "--cookie-domain", "10.0.0.1"], "'10.0.0.1' is not a domain"),
+        (["--device-cookie", "on", "--org", "none"], "There is no organization with the id 'none'"),
+    ],
+)
+def test_bad_settings_of_the_device_cookie(
+    running: ServiceProcess, org_id: str, arguments: list[str], said: str
+) -> None:
+    """A wrong word, what is no domain, and an unknown organization are named, and nothing is changed."""
+    command = [*WAYLINK, "organization", "set", "--org", org_id, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=running.environment, check=False)
+    assert done.returncode != 0
+    assert said in done.stderr

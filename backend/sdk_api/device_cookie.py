@@ -1,0 +1,51 @@
+"""The device cookie, renewed by header behind a first-party proxy (contract, SDK rules 10 and 11)."""
+
+from __future__ import annotations
+
+from functools import cache
+from urllib.parse import urlsplit
+
+from publicsuffixlist import PublicSuffixList
+from quart import Response, request
+
+from backend.domain.host_names import is_ip_address
+from backend.domain.organizations import Organization
+
+# Name, lifetime and attributes are the SDK's (decisions, "device cookie").
+NAME = "cl_device_id"
+LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
+
+
+def renew_device_cookie(response: Response, organization: Organization, device_id: str) -> None:
+    """Set the cookie again on this answer, if the organization wants that and the browser sent it along.
+
+    A browser sends a cookie only where it belongs, so one that holds the batch's own device id proves that
+    the request went to an address of the page's site; and the SDK writes it after consent only.
+    """
+    if not organization.device_cookie or device_id not in request.cookies.getlist(NAME):
+        return
+    origin = urlsplit(request.headers["Origin"])
+    response.set_cookie(
+        NAME,
+        device_id,
+        max_age=LIFETIME,
+        domain=_domain(origin.hostname or "", organization.cookie_domain),
+        path="/",
+        secure=origin.scheme == "https",
+        samesite="Lax",
+    )
+
+
+def _domain(host: str, chosen: str | None) -> str | None:
+    """The domain of the SDK's cookie on a page of this host; None stands for the host alone.
+
+    It is what `init` was given as `cookieDomain`, else the widest that browsers accept.
+    """
+    if chosen and f".{host}".endswith(f".{chosen}"):
+        return chosen
+    return None if is_ip_address(host) else _public_suffixes().privatesuffix(host)
+
+
+@cache
+def _public_suffixes() -> PublicSuffixList:
+    return PublicSuffixList()

@@ -1,0 +1,92 @@
+"""The device cookie, renewed by header in a browser behind the proxy in Python."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Response
+
+from tests.browser.real_service import RealService, real_service
+from tests.browser.shop_pages import CONVERSION, device_cookie
+from tests.proxy import site_servers
+from tests.proxy.site_servers import Site
+
+DAY = 24 * 60 * 60
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealService]:
+    """The service, with an organization that wants the cookie renewed."""
+    with real_service(tmp_path_factory.mktemp("service")) as service:
+        service.service.command("organization", "set", "--org", service.org_id, "--device-cookie", "on")
+        yield service
+
+
+@pytest.fixture
+def site(shop: RealService, tmp_path: Path) -> Iterator[Site]:
+    """A site with the proxy on its own origin."""
+    with site_servers.mounted(tmp_path, shop.base_url) as site:
+        shop.allow(site.origin)
+        yield site
+
+
+def cap(page: Page, seconds: float) -> None:
+    """Let the cookie end soon, as Safari does with cookies of scripts."""
+    kept: dict[str, Any] = device_cookie(page)
+    capped = {name: kept[name] for name in ("name", "value", "domain", "path")}
+    page.context.add_cookies([{**capped, "expires": time.time() + seconds}])  # type: ignore[typeddict-item]
+
+
+def answers_of(page: Page) -> list[Response]:
+    """The answers to batches that the page gets from now on."""
+    answers: list[Response] = []
+    page.on("response", lambda each: answers.append(each) if "/serviceCore/" in each.url else None)
+    return answers
+
+
+def test_a_call_renews_the_cookie(page: Page, shop: RealService, site: Site) -> None:
+    """The answer to a call gives a cookie that was about to end its 400 days again; scripts can read it."""
+    page.goto(site.origin)
+    page.evaluate(shop.init(f"baseUrl: '{site.base_url}'"))
+    device = device_cookie(page)["value"]
+    cap(page, 60)
+    assert device_cookie(page)["expires"] < time.time() + DAY
+    page.evaluate(CONVERSION)
+    cookie = device_cookie(page)
+    assert cookie["expires"] > time.time() + 399 * DAY
+    assert (cookie["value"], cookie["httpOnly"], cookie["sameSite"]) == (device, False, "Lax")
+    assert page.evaluate("document.cookie") == f"cl_device_id={device}"
+
+
+def test_nothing_is_set_before_consent_or_after_it_is_withdrawn(
+    page: Page, shop: RealService, site: Site
+) -> None:
+    """Before consent no answer and no cookie; with it the answers set it; withdrawn, there is none."""
+    answers = answers_of(page)
+    page.goto(site.origin)
+    page.evaluate(shop.init(f"baseUrl: '{site.base_url}', consentMode: 'required'"))
+    sale = page.evaluate_handle(f"({{promise: {CONVERSION}}})")
+    assert (answers, page.context.cookies()) == ([], [])
+    page.evaluate("Waylink.grantConsent()")
+    page.evaluate("sale => sale.promise", sale)
+    assert answers
+    assert all("cl_device_id=" in (each.header_value("Set-Cookie") or "") for each in answers)
+    page.evaluate("Waylink.denyConsent()")
+    assert page.context.cookies() == []
+
+
+def test_a_proxy_on_another_origin_sets_nothing(page: Page, shop: RealService, tmp_path: Path) -> None:
+    """Where the browser does not send the cookie along, the answers have none either; the script's stays."""
+    with site_servers.python(tmp_path, shop.base_url) as site:
+        shop.allow(site.origin)
+        answers = answers_of(page)
+        page.goto(site.origin)
+        page.evaluate(shop.init(f"baseUrl: '{site.base_url}'"))
+        page.evaluate(CONVERSION)
+        assert len(answers) == 2
+        assert not any(each.header_value("Set-Cookie") for each in answers)
+        assert device_cookie(page)["expires"] > time.time() + 399 * DAY
