@@ -8,7 +8,7 @@ from backend.cli.command import Result, org_option, stored, utc_now
 from backend.domain.origins import InvalidOrigin, parse_origin
 from backend.storage import organizations, origins, refusals
 from backend.storage.mongo import Database
-from backend.storage.refusals import Refusal
+from backend.storage.refusals import RefusedOrigin
 
 
 @click.group()
@@ -55,20 +55,18 @@ async def list_origins(database: Database, org_id: str) -> Result:
 async def list_refused(database: Database, org_id: str) -> Result:
     """List the latest browser requests that were refused because of their origin, by origin."""
     await organizations.get_organization(database, org_id)
-    return {"refused": _by_origin(await refusals.list_refusals(database, org_id))}
+    recent = await refusals.list_refusals(database, org_id)
+    return {"refused": [_row(each) for each in refusals.by_origin(recent)]}
 
 
-def _by_origin(recent: list[Refusal]) -> list[Result]:
-    """One row for each origin, latest first: origin, requests among the latest hundred, last time, reason."""
-    rows: dict[str, Result] = {}
-    for each in recent:
-        last = each.at.isoformat(timespec="seconds")
-        row = rows.setdefault(
-            each.origin,
-            {"origin": each.origin or "(none)", "requests": 0, "last": last, "reason": each.reason},
-        )
-        row["requests"] += 1
-    return list(rows.values())
+def _row(each: RefusedOrigin) -> Result:
+    """Origin, requests among the latest hundred, last time, reason."""
+    return {
+        "origin": each.origin or "(none)",
+        "requests": each.requests,
+        "last": each.last.at.isoformat(timespec="seconds"),
+        "reason": each.last.reason,
+    }
 
 
 def _parse_origin(text: str) -> str:

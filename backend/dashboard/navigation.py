@@ -18,6 +18,9 @@ ITEMS = (
     Item("Overview", "home", "home"),
     Item("Links", "links", "links"),
     Item("Attribution", "attribution", "attribution"),
+    Item("Keys", "keys", "key"),
+    Item("Allowed origins", "origins", "shield"),
+    Item("Install the SDK", "install", "code"),
     Item("Apps", "apps", "phone"),
     Item("Subscription", "subscription", "card"),
 )

@@ -8,6 +8,9 @@ NOTICES = {
     "link-changed": "The link is changed.",
     "link-enabled": "The link is enabled: it redirects again.",
     "link-disabled": "The link is disabled: visitors see an error page.",
+    "key-revoked": "The key is revoked. Whatever uses it is refused within seconds.",
+    "origin-allowed": "The origin is allowed. Its calls are accepted within seconds.",
+    "origin-removed": "The origin is not allowed any more. Its calls are refused within seconds.",
     "signed-out": "You are signed out.",
 }
 

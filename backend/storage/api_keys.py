@@ -54,10 +54,14 @@ async def list_api_keys(database: Database, org_id: str) -> list[ApiKey]:
     return [_from_document(document) async for document in cursor]
 
 
-async def revoke_api_key(database: Database, key_id: str, now: datetime) -> ApiKey:
-    """Revoke a key; a key revoked before keeps its first time. Raises UnknownKey."""
+async def revoke_api_key(database: Database, key_id: str, now: datetime, org_id: str | None = None) -> ApiKey:
+    """Revoke a key, of this organization where one is named; a key revoked before keeps its first time.
+
+    Raises UnknownKey.
+    """
+    owner = {"org_id": org_id} if org_id else {}
     document = await database[NAME].find_one_and_update(
-        {"_id": key_id},
+        {"_id": key_id, **owner},
         [{"$set": {"revoked_at": {"$ifNull": ["$revoked_at", now]}}}],
         return_document=ReturnDocument.AFTER,
     )

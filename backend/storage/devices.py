@@ -13,7 +13,7 @@ from backend.domain.attribution import ClickId, Device, Identification, Touch
 from backend.storage.mongo import Database, Document, Session
 
 NAME = "devices"
-INDEXES = [IndexModel("org_id"), IndexModel("expires_at", expireAfterSeconds=0)]
+INDEXES = [IndexModel([("org_id", 1), ("first_seen_at", 1)]), IndexModel("expires_at", expireAfterSeconds=0)]
 
 # An organization and a device ID.
 DeviceKey = tuple[str, str]
@@ -28,6 +28,16 @@ async def find_devices(
         _from_document(found) async for found in database[NAME].find({"_id": {"$in": ids}}, session=session)
     ]
     return {(device.org_id, device.id): device for device in devices}
+
+
+async def first_and_last_arrival(database: Database, org_id: str) -> tuple[datetime, datetime] | None:
+    """When the organization's first browser came by the SDK, of those still known, and its newest one."""
+    ends = [
+        found["first_seen_at"]
+        for order in (1, -1)
+        async for found in database[NAME].find({"org_id": org_id}).sort("first_seen_at", order).limit(1)
+    ]
+    return (ends[0], ends[-1]) if ends else None
 
 
 def replacement(device: Device, expires_at: datetime | None) -> ReplaceOne[Document]:

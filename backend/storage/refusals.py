@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -24,6 +26,25 @@ class Refusal:
     origin: str
     reason: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedOrigin:
+    """What was refused of one origin ("" for none): how many of the latest requests, and the last of them."""
+
+    origin: str
+    requests: int
+    last: Refusal
+
+
+def by_origin(recent: Iterable[Refusal]) -> list[RefusedOrigin]:
+    """One row for each origin of these refusals, which come newest first; so do the rows."""
+    latest: dict[str, Refusal] = {}
+    requests: Counter[str] = Counter()
+    for each in recent:
+        latest.setdefault(each.origin, each)
+        requests[each.origin] += 1
+    return [RefusedOrigin(origin, requests[origin], last) for origin, last in latest.items()]
 
 
 async def add_refusal(database: Database, org_id: str, refusal: Refusal) -> None:

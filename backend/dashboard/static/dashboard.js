@@ -26,3 +26,30 @@ for (const place of document.querySelectorAll('[data-country]')) {
   const code = place.dataset.country;
   if (/^[A-Z]{2}$/.test(code)) place.textContent = countries.of(code) ?? code;
 }
+
+// The check of an installation goes on asking until a call has arrived, while the page is looked at.
+const live = document.querySelector('[data-live]');
+const LOOK_EVERY = 2000; // milliseconds
+const COLOURS = { arrived: 'good', refused: 'bad' };
+
+function show({ state, sentence }) {
+  const said = live.querySelector('[data-live-said]');
+  if (said.textContent !== sentence) said.textContent = sentence;
+  live.dataset.state = state;
+  live.classList.remove(...Object.values(COLOURS));
+  if (COLOURS[state]) live.classList.add(COLOURS[state]);
+}
+
+async function look() {
+  if (!document.hidden) {
+    try {
+      const answer = await fetch(live.dataset.live, { redirect: 'error' });
+      if (answer.ok) show(await answer.json());
+    } catch {
+      // The service can't be reached just now, or the session has ended: asking goes on.
+    }
+  }
+  if (live.dataset.state !== 'arrived') setTimeout(look, LOOK_EVERY);
+}
+
+if (live && live.dataset.state !== 'arrived') setTimeout(look, LOOK_EVERY);

@@ -1,0 +1,137 @@
+"""The page that says how to install the SDK, and whether its calls arrive."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from html import unescape
+from pathlib import Path
+
+import httpx
+import pytest
+
+from backend.domain.api_keys import KeyKind, hash_key
+from backend.storage.api_keys import create_api_key, find_active_key, list_api_keys, revoke_api_key
+from backend.storage.mongo import Database
+from tests.conftest import MovableClock, OrganizationFactory
+from tests.dashboard.people import Person
+from tests.organizations import TestOrganization
+from tests.sdk_batches import Visitor, check
+
+DOCS = (Path(__file__).parents[2] / "docs" / "sdk.md").read_text()
+
+
+def snippet(page: httpx.Response) -> str:
+    """The snippet as a browser shows it."""
+    found = re.search(r'<pre class="code"[^>]*><code>(.*?)</code></pre>', page.text, re.DOTALL)
+    assert found
+    return unescape(found[1])
+
+
+async def status(person: Person) -> dict[str, str]:
+    """What the page's script is told."""
+    answer = await person.get("/install/status")
+    assert answer.status_code == 200
+    told: dict[str, str] = answer.json()
+    return told
+
+
+async def test_the_snippet_is_the_one_of_the_docs(person: Person) -> None:
+    """It begins with docs/sdk.md's, word for word, and loads the script from this service."""
+    documented = re.search(r"<!-- snippet -->\n```html\n(.*?)\n```", DOCS, re.DOTALL)
+    assert documented
+    shown = snippet(await person.get("/install"))
+    assert shown.startswith(documented[1])
+    assert '<script async src="http://localhost:8080/waylink.js"></script>' in shown
+    assert "apiKey: 'c_web_…'" in shown
+
+
+async def test_a_key_is_filled_in(person: Person, organization: TestOrganization) -> None:
+    """The organization's own public key stands in the snippet."""
+    page = await person.send("/install", "/install", web_key=f" {organization.web_key} ")
+    assert page.status_code == 200
+    assert f"apiKey: '{organization.web_key}'" in snippet(page)
+
+
+async def test_a_new_key_is_made_and_filled_in(
+    person: Person, organization: TestOrganization, database: Database
+) -> None:
+    """The button makes one Browser SDK key, which works."""
+    before = await list_api_keys(database, organization.id)
+    page = await person.send("/install", "/install", web_key="")
+    filled_in = re.search(r"apiKey: '(c_web_[^']+)'", snippet(page))
+    assert filled_in
+    key = await find_active_key(database, hash_key(filled_in[1]))
+    assert key is not None
+    assert (key.org_id, key.kind) == (organization.id, KeyKind.WEB)
+    assert len(await list_api_keys(database, organization.id)) == len(before) + 1
+
+
+async def test_keys_that_can_not_stand_in_a_site(
+    person: Person,
+    organization: TestOrganization,
+    make_organization: OrganizationFactory,
+    database: Database,
+    clock: MovableClock,
+) -> None:
+    """A secret key, another organization's and a revoked one are refused, each with the reason."""
+    revoked, key = await create_api_key(database, organization.id, KeyKind.WEB, clock())
+    await revoke_api_key(database, key.id, clock())
+    other = await make_organization()
+    for text, said in (
+        (organization.rest_key, "must be a Browser SDK key: it begins with c_web_."),
+        ("c_web_');alert(1)//", "is not one of this organization's keys, or was revoked."),
+        (other.web_key, "is not one of this organization's keys, or was revoked."),
+        (revoked, "is not one of this organization's keys, or was revoked."),
+    ):
+        page = await person.send("/install", "/install", web_key=text)
+        assert page.status_code == 422
+        assert said in unescape(page.text)
+        assert "apiKey: 'c_web_…'" in snippet(page)
+
+
+async def test_the_first_call_is_told(
+    person: Person, organization: TestOrganization, client: httpx.AsyncClient, clock: MovableClock
+) -> None:
+    """Before it the check waits; from the first call on it says when that and the newest visitor came."""
+    assert (await status(person))["state"] == "waiting"
+    await Visitor(client, organization).result(check())
+    first = await status(person)
+    assert first["state"] == "arrived"
+    assert first["sentence"] in (await person.get("/install")).text
+    clock.offset = timedelta(days=1)
+    await Visitor(client, organization).result(check())
+    times = re.findall(r"\d+ \w+ \d{4} at [\d:]+ UTC", (await status(person))["sentence"])
+    assert times[0] == re.findall(r"\d+ \w+ \d{4} at [\d:]+ UTC", first["sentence"])[0]
+    assert times[1] != times[0]
+
+
+async def test_a_refused_call_is_told(
+    person: Person, organization: TestOrganization, client: httpx.AsyncClient, clock: MovableClock
+) -> None:
+    """Where the first call was refused the check says why, until the origin is allowed or an hour is over."""
+    refused = await Visitor(client, organization).post(check(), headers={"Origin": "https://new.example"})
+    assert refused.status_code == 403
+    told = await status(person)
+    assert told["state"] == "refused"
+    assert "https://new.example is not an allowed origin" in told["sentence"]
+    clock.offset = timedelta(hours=2)
+    assert (await status(person))["state"] == "waiting"
+    clock.offset = timedelta()
+    await person.send("/origins", "/origins", origin="https://new.example")
+    assert (await status(person))["state"] == "waiting"
+
+
+async def test_calls_of_another_organization_are_not_told(
+    person: Person, make_organization: OrganizationFactory, client: httpx.AsyncClient
+) -> None:
+    """What arrives for another organization is none of this one's."""
+    other = await make_organization()
+    await Visitor(client, other).result(check())
+    assert (await status(person))["state"] == "waiting"
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+async def test_the_check_only_answers_who_is_signed_in(stranger: Person, method: str) -> None:
+    """It is as closed as every page."""
+    assert (await getattr(stranger.client, method)("/install/status")).status_code in {303, 405}
