@@ -8,6 +8,7 @@ import pytest
 
 from backend.app import Service
 from backend.storage.mongo import Database
+from tests.browser.conftest import browser_type_launch_args  # noqa: F401 - the machine's own Chromium
 from tests.dashboard.people import Person, browser, make_user
 from tests.organizations import TestOrganization
 

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator
-
 import pytest
 
 from backend.app import Service
 from tests.dashboard.people import FormsOf, Person, browser, heading
+from tests.dashboard.routes import routes
 
 HTML = {"Accept": "text/html"}
 
 
-def routes(service: Service, method: str) -> Iterator[str]:
-    """The address of every dashboard route with this method; ids in it stand for nothing that exists."""
-    for rule in service.api.url_map.iter_rules():
-        if rule.endpoint.startswith("dashboard.") and method in (rule.methods or set()):
-            path = rule.rule
-            for name in rule.arguments:
-                path = path.replace(f"<{name}>", str(uuid.uuid4()))
-            yield path
-
-
-async def test_every_page_asks_for_a_sign_in(service: Service, stranger: Person) -> None:
+async def test_every_page_asks_for_a_sign_in(stranger: Person) -> None:
     """No address of the dashboard shows a page to who is not signed in, but the sign-in and the assets."""
-    paths = set(routes(service, "GET")) - {"/sign-in"}
+    paths = set(routes("GET")) - {"/sign-in"}
     assert paths
     for path in paths:
         answer = await stranger.get(path)
@@ -36,10 +24,10 @@ async def test_every_page_asks_for_a_sign_in(service: Service, stranger: Person)
         assert answer.headers["Location"].startswith("/sign-in"), path
 
 
-async def test_every_form_asks_for_a_sign_in(service: Service, stranger: Person) -> None:
+async def test_every_form_asks_for_a_sign_in(stranger: Person) -> None:
     """No form is obeyed from who is not signed in, even with the right form token."""
     fields = FormsOf((await stranger.get("/sign-in")).text).fields_of("/sign-in")
-    for path in set(routes(service, "POST")) - {"/sign-in"}:
+    for path in set(routes("POST")) - {"/sign-in"}:
         answer = await stranger.client.post(path, data=fields)
         assert answer.status_code == 303, path
         assert answer.headers["Location"] == "/sign-in", path
@@ -53,7 +41,7 @@ async def test_every_form_needs_its_token(
     async with browser(service) as other:
         theirs = FormsOf((await other.get("/sign-in")).text).fields_of("/sign-in")["form_token"]
     fields = {} if given is None else {"form_token": theirs if given == "another's" else given}
-    paths = set(routes(service, "POST"))
+    paths = set(routes("POST"))
     assert {"/sign-in", "/sign-out"} <= paths
     for path in paths:
         answer = await person.client.post(
@@ -90,9 +78,9 @@ async def test_forms_that_can_not_be_read(person: Person, body: str, status: int
     assert heading(answer)
 
 
-async def test_every_answer_is_locked_down(service: Service, person: Person, stranger: Person) -> None:
+async def test_every_answer_is_locked_down(person: Person, stranger: Person) -> None:
     """Pages, redirects and errors: nothing inline, no frame, no sniffing, no cache."""
-    answers = [await person.get(path) for path in set(routes(service, "GET"))]
+    answers = [await person.get(path) for path in set(routes("GET"))]
     answers += [await stranger.get("/nothing"), await person.client.post("/sign-out", data={})]
     answers.append(await person.client.get("/nothing", headers=HTML))
     for answer in answers:
@@ -107,9 +95,9 @@ async def test_every_answer_is_locked_down(service: Service, person: Person, str
         assert answer.headers["Cache-Control"] == "no-store"
 
 
-async def test_pages_hold_nothing_inline(service: Service, person: Person) -> None:
+async def test_pages_hold_nothing_inline(person: Person) -> None:
     """No style, script or handler stands in a page: the policy would stop it."""
-    for path in set(routes(service, "GET")):
+    for path in set(routes("GET")):
         page = (await person.client.get(path, follow_redirects=True)).text
         assert "<style" not in page
         assert " style=" not in page

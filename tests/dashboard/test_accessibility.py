@@ -1,0 +1,233 @@
+"""Every page of the dashboard in Chromium: axe finds no violation, nothing breaks, nothing has to be scrolled
+sideways; on a desktop and a phone, in light and dark, with little to show and with much."""
+
+from __future__ import annotations
+
+import subprocess
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page
+
+from sdk_build.node import install_packages
+from tests.dashboard.routes import routes
+from tests.service_process import WAYLINK, ServiceProcess, service_process
+
+AXE = Path(__file__).parents[1] / "accessibility"
+PASSWORD = "correct horse battery"
+SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
+LONG = "A name that goes on and on " * 6 + "andhaswordsthatnoscreeniswideenoughfor" * 4
+# Not pages: images, files, and what scripts ask for.
+NOT_PAGES = ("/assets/", "/qr.", "/install/status")
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """A running service, and a user of one of its organizations."""
+
+    base_url: str
+    email: str
+    ids: dict[str, str]
+
+    def sign_in(self, page: Page) -> None:
+        """Sign in as the user."""
+        page.goto(f"{self.base_url}/sign-in")
+        page.get_by_label("E-mail address").fill(self.email)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(f"{self.base_url}/")
+
+    @property
+    def pages(self) -> list[str]:
+        """The address of every page."""
+        paths = set(routes("GET", self.ids))
+        return sorted(path for path in paths if not any(each in path for each in NOT_PAGES))
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The script of axe-core."""
+    install_packages(AXE)
+    return (AXE / "node_modules" / "axe-core" / "axe.min.js").read_text()
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    """A service with a MongoDB of its own."""
+    with service_process(tmp_path_factory.mktemp("data")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def empty(running: ServiceProcess) -> Office:
+    """An organization with nothing at all."""
+    return Office(running.base_url, _user(running, _organization(running, "Empty")), {})
+
+
+@pytest.fixture(scope="module")
+def full(running: ServiceProcess) -> Office:
+    """An organization that has everything, some of it long; its user has a second one."""
+    org = _organization(running, LONG)
+    domain, site = f"go.{uuid.uuid4().hex[:8]}.localhost", "https://shop.example"
+    running.command("domain", "add", domain, "--org", org)
+    running.command("origin", "add", site, "--org", org)
+    running.command("app", "set", domain, "--org", org, "--android-package", "com.shop.app")
+    keys = {kind: _key(running, org, kind) for kind in ("rest", "web", "mobile")}
+    running.command("key", "revoke", running.command("key", "list", "--org", org)["keys"][2]["id"])
+    with httpx.Client(base_url=running.base_url) as client:
+        link_id = _links(client, keys["rest"], domain)
+        _visits(client, domain, keys["web"], site)
+    ids = {"link_id": link_id, "domain": domain}
+    return Office(running.base_url, _user(running, org, _organization(running, "Second")), ids)
+
+
+def _organization(running: ServiceProcess, name: str) -> str:
+    return str(running.command("organization", "create", name)["id"])
+
+
+def _key(running: ServiceProcess, org: str, kind: str) -> str:
+    return str(running.command("key", "create", "--org", org, "--kind", kind)["key"])
+
+
+def _user(running: ServiceProcess, *org_ids: str) -> str:
+    email = f"{uuid.uuid4().hex}@example.com"
+    orgs = [word for org_id in org_ids for word in ("--org", org_id)]
+    subprocess.run(
+        [*WAYLINK, "user", "create", email, *orgs, "--password-stdin"],
+        input=PASSWORD, text=True, check=True, capture_output=True, env=running.environment,
+    )  # fmt: skip
+    return email
+
+
+def _links(client: httpx.Client, key: str, domain: str) -> str:
+    """Thirty links, the oldest of which has every field; the id of that one."""
+    for number in range(30):
+        fields = {"utm_source": "newsletter", "social_title": "Spring", "custom_data": {"a": [LONG]}}
+        body = {
+            "domain": domain,
+            "selected_path": f"path-{number}",
+            "destination_url": f"https://shop.example/{'long/' * 60}",
+            "link_name": LONG if number == 0 else f"Link {number}",
+            **(fields if number == 0 else {}),
+        }
+        answer = client.post("/serviceCore/pa/v1/create-link", json=body, headers={"API-KEY": key})
+        assert answer.status_code == 201, answer.text
+    found = client.post(
+        "/serviceCore/pa/v1/links/info",
+        json={"shortUrl": f"https://{domain}/path-0"},
+        headers={"API-KEY": key},
+    )
+    return str(found.json()["id"])
+
+
+def _visits(client: httpx.Client, domain: str, web_key: str, site: str) -> None:
+    """Clicks, calls of the SDK, and one that is refused."""
+    for agent, referrer in (("Mozilla/5.0 (iPhone)", "https://news.example/"), ("curl/8", "")):
+        headers = {"Host": domain, "User-Agent": agent, "Referer": referrer}
+        assert client.get("/path-0", headers=headers).status_code == 302
+    client.head("/path-0", headers={"Host": domain})
+    for origin in (site, "https://elsewhere.example"):
+        client.post("/serviceCore/sdk/v1/batch", json=_batch(web_key), headers={"Origin": origin})
+
+
+def _batch(web_key: str) -> dict[str, Any]:
+    base = {"occurred_at": "2026-01-01T00:00:00Z", "page": "https://shop.example/"}
+    calls: list[dict[str, Any]] = [
+        {"kind": "attribution", "signals": {"utm_campaign": LONG[:200], "utm_source": "letter"}},
+        {"kind": "lead"},
+        {"kind": "conversion", "revenue": 12345.6, "currency": "EUR"},
+    ]
+    return {
+        "api_key": web_key,
+        "device_id": str(uuid.uuid4()),
+        "sdk": "js/test",
+        "sent_at": "2026-01-01T00:00:00Z",
+        "calls": [base | {"call_id": str(uuid.uuid4())} | call for call in calls],
+    }
+
+
+@pytest.fixture(params=[(size, scheme) for size in SIZES for scheme in ("light", "dark")], ids="-".join)
+def page_in(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    """A page on each kind of screen; nothing that it shows may break."""
+    size, scheme = request.param
+    yield from _watched(browser, SIZES[size], scheme)
+
+
+def _watched(browser: Browser, size: tuple[int, int], scheme: Literal["light", "dark"]) -> Iterator[Page]:
+    with browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, reduced_motion="reduce"
+    ) as context:
+        page = context.new_page()
+        problems: list[str] = []
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on(
+            "console", lambda said: problems.append(said.text) if "Content Security" in said.text else None
+        )
+        yield page
+        assert problems == []
+
+
+def examine(page: Page, axe: str) -> list[str]:
+    """What is wrong with the page as it is now."""
+    page.evaluate(axe)
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    wrong = [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]
+    width = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return [f"{page.url} {each}" for each in wrong + ([f"{width} px too wide"] if width else [])]
+
+
+@pytest.mark.parametrize("office", ["empty", "full"])
+def test_every_page(page_in: Page, axe: str, office: str, request: pytest.FixtureRequest) -> None:
+    """Every page of an organization that has nothing, and of one that has much."""
+    at: Office = request.getfixturevalue(office)
+    page_in.goto(f"{at.base_url}/sign-in")
+    wrong = examine(page_in, axe)
+    at.sign_in(page_in)
+    for path in at.pages:
+        page_in.goto(f"{at.base_url}{path}")
+        for details in page_in.locator("main details > summary").all():
+            details.click()
+        wrong += examine(page_in, axe)
+    assert wrong == []
+
+
+def test_every_form_with_problems(page_in: Page, axe: str, full: Office) -> None:
+    """Forms that come again: what is wrong is told in a way that everyone perceives."""
+    page_in.goto(f"{full.base_url}/sign-in")
+    page_in.get_by_label("E-mail address").fill(f"x{uuid.uuid4().hex}@example.com")
+    page_in.get_by_label("Password").fill("wrong")
+    page_in.get_by_role("button", name="Sign in").click()
+    page_in.get_by_role("alert").wait_for()
+    wrong = examine(page_in, axe)
+    full.sign_in(page_in)
+    for path, button in (
+        ("/links/new", "Make the link"),
+        ("/origins", "Allow"),
+        ("/install", "Fill it in"),
+    ):
+        page_in.goto(f"{full.base_url}{path}")
+        page_in.locator("main input:not([type=hidden])").first.fill("?")
+        page_in.get_by_role("button", name=button, exact=True).click()
+        page_in.locator(".problem").first.wait_for()
+        wrong += examine(page_in, axe)
+    page_in.goto(f"{full.base_url}/nothing")
+    assert wrong + examine(page_in, axe) == []
+
+
+def test_the_menu_and_what_is_shown_once(page_in: Page, axe: str, full: Office) -> None:
+    """The open menu of a phone, a question before revoking, and a key that was just made."""
+    full.sign_in(page_in)
+    menu = page_in.locator("details.menu summary")
+    if menu.is_visible():
+        menu.click()
+    wrong = examine(page_in, axe)
+    page_in.goto(f"{full.base_url}/keys")
+    page_in.get_by_role("button", name="Make a Browser SDK key").click()
+    page_in.locator(".secret").wait_for()
+    wrong += examine(page_in, axe)
+    assert wrong == []

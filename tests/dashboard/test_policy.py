@@ -1,0 +1,110 @@
+"""What holds over every route, whichever they are: nothing of one organization is visible to another."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.app import utc_now
+from backend.domain.apps import Apps, IosApp
+from backend.storage.api_keys import list_api_keys
+from backend.storage.apps import set_apps
+from backend.storage.mongo import Database
+from backend.storage.refusals import Refusal, add_refusal
+from tests.api.links import create, info
+from tests.conftest import OrganizationFactory
+from tests.dashboard.people import Person, make_user
+from tests.dashboard.routes import routes
+from tests.organizations import TestOrganization
+from tests.sdk_batches import Visitor, check, conversion
+
+SECRET = "their secret"
+
+
+@pytest.fixture
+async def other(
+    make_organization: OrganizationFactory, client: httpx.AsyncClient, database: Database
+) -> TestOrganization:
+    """Another organization, which has something on every page."""
+    other = await make_organization()
+    await make_user(database, other.id)
+    await create(client, other, link_name=SECRET, selected_path="p", utm_campaign=SECRET)
+    await set_apps(database, other.domain, other.id, Apps(IosApp("A1B2C3D4E5", "secret.app")))
+    await add_refusal(database, other.id, Refusal("https://secret.example", SECRET, utc_now()))
+    await Visitor(client, other).results(check(utm_campaign=SECRET), conversion())
+    return other
+
+
+@pytest.fixture
+async def their_ids(other: TestOrganization, client: httpx.AsyncClient, database: Database) -> dict[str, str]:
+    """What the names in addresses stand for, all of it the other organization's."""
+    link = await info(client, other, f"https://{other.domain}/p")
+    keys = await list_api_keys(database, other.id)
+    return {"link_id": link["id"], "key_id": keys[0].id, "domain": other.domain, "kind": "svg"}
+
+
+async def everything_of(database: Database, org_id: str) -> dict[str, Any]:
+    """Every document of an organization, by collection."""
+    names = await database.list_collection_names()
+    wanted = {"$or": [{"org_id": org_id}, {"_id": org_id}, {"org_ids": org_id}]}
+    return {name: await database[name].find(wanted).sort("_id", 1).to_list(None) for name in names}
+
+
+async def test_no_page_shows_another_organization(
+    person: Person, other: TestOrganization, their_ids: dict[str, str]
+) -> None:
+    """No address with another's ids shows a page; no other page shows anything of theirs."""
+    words = (
+        SECRET,
+        "secret.app",
+        "secret.example",
+        other.id,
+        other.domain,
+        other.origin,
+        their_ids["link_id"],
+    )
+    paths = set(routes("GET", their_ids))
+    assert any(their_ids["link_id"] in path for path in paths)
+    for path in paths:
+        answer = await person.client.get(path)
+        if any(each in path for each in their_ids.values()):
+            assert answer.status_code == 404, path
+        assert not [word for word in words if word in answer.text], path
+
+
+async def test_no_form_changes_another_organization(
+    person: Person, other: TestOrganization, their_ids: dict[str, str], database: Database
+) -> None:
+    """Every form, sent rightly but with another's ids and names, leaves all that they have as it was."""
+    found = re.search(r'name="form_token" value="(\w+)"', (await person.get("/")).text)
+    assert found
+    fields = {
+        "form_token": found[1],
+        "org_id": other.id,
+        "origin": other.origin,
+        "domain": other.domain,
+        "web_key": other.web_key,
+        "destination_url": "https://evil.example/",
+        "link_name": "mine",
+        "selected_path": "mine",
+        "is_enabled": "false",
+        "kind": "rest",
+        "ios_team_id": "Z1B2C3D4E5",
+        "ios_bundle_id": "evil.app",
+        "ios_behavior": "1",
+        "android_behavior": "1",
+    }
+    before = await everything_of(database, other.id)
+    assert before["links"]
+    assert before["users"]
+    paths = set(routes("POST", their_ids)) - {"/sign-in", "/sign-out"}
+    for path in paths:
+        answer = await person.client.post(path, data=fields)
+        if any(each in path for each in their_ids.values()):
+            assert answer.status_code == 404, path
+        assert SECRET not in answer.text, path
+    after = await everything_of(database, other.id)
+    assert {name: after[name] for name in before} == before
