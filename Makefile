@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test style types sdk bench lock clean
+.PHONY: help setup run test style types sdk bench audit lock clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,11 @@ bench: setup ## Measure the service and the browser SDK on this machine
 	@$(BIN)/python -m benchmarks.ingest
 	@$(BIN)/python -m benchmarks.sdk
 	@$(BIN)/python -m benchmarks.analytics
+
+audit: setup ## Look the locked dependencies up in the public lists of vulnerabilities
+	@test -x $(VENV)/audit/bin/pip-audit || { $(PYTHON) -m venv $(VENV)/audit && \
+	  $(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit; }
+	@$(BIN)/python -m deploy.audit
 
 LOCK = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
   --no-emit-index-url --no-emit-find-links --quiet

@@ -1,0 +1,1 @@
+"""How Waylink is run: the image's locks, the systemd unit, the audit of dependencies."""

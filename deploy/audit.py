@@ -1,0 +1,125 @@
+"""`make audit`: looks the locked dependencies up in the public lists of vulnerabilities.
+
+Python's by pip-audit (the advisories of PyPI, else those of OSV), npm's by `npm audit`. A registry that does
+not answer is not the same as no finding: pip-audit itself ends well where it could look up nothing, so what
+was looked up is counted here. Exit code 0: all looked up, nothing found; 1: something is vulnerable; 2:
+nothing found, but not all could be looked up.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sdk_build.node import node_environment
+
+ROOT = Path(__file__).parents[1]
+PYTHON_LOCKS = ("deploy/requirements.lock", "requirements.lock")
+PIP_AUDIT = ROOT / ".venv" / "audit" / "bin" / "pip-audit"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is known of a lock's packages: how many were looked up, which are vulnerable, what went wrong."""
+
+    looked_up: int = 0
+    vulnerable: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def read_pip_audit(output: str, errors: str) -> Report:
+    """What pip-audit says, with `--format json`."""
+    try:
+        found: list[dict[str, Any]] = json.loads(output)["dependencies"]
+    except (ValueError, KeyError, TypeError):
+        return Report(problem=_last_line(errors))
+    skipped = [each["skip_reason"] for each in found if "skip_reason" in each]
+    vulnerable = tuple(
+        f"{each['name']} {each['version']}: {_names(each['vulns'])}" for each in found if each.get("vulns")
+    )
+    problem = f"{len(skipped)} packages were not looked up: {skipped[0]}" if skipped else ""
+    return Report(len(found) - len(skipped), vulnerable, problem)
+
+
+def read_npm_audit(output: str) -> Report:
+    """What `npm audit --json` says."""
+    try:
+        found = json.loads(output)
+    except ValueError:
+        return Report(problem=_last_line(output))
+    if "metadata" not in found:
+        return Report(problem=str(found.get("message") or found.get("error")))
+    vulnerable = tuple(f"{name}: {each['severity']}" for name, each in found["vulnerabilities"].items())
+    return Report(int(found["metadata"]["dependencies"]["total"]), vulnerable)
+
+
+def _names(vulnerabilities: list[dict[str, Any]]) -> str:
+    return ", ".join(
+        f"{each['id']} (mended in {', '.join(each['fix_versions']) or 'no version yet'})"
+        for each in vulnerabilities
+    )
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or ["no answer"])[-1]
+
+
+def audit_python(lock: Path) -> Report:
+    """Ask PyPI, and OSV where PyPI did not know everything."""
+    reports = [_pip_audit(lock, "pypi")]
+    if reports[0].problem:
+        reports.append(_pip_audit(lock, "osv"))
+    return max(reports, key=lambda report: report.looked_up)
+
+
+def _pip_audit(lock: Path, service: str) -> Report:
+    command = [str(PIP_AUDIT), "--disable-pip", "--vulnerability-service", service, "--format", "json"]
+    done = subprocess.run([*command, "-r", str(lock)], capture_output=True, text=True, check=False)
+    return read_pip_audit(done.stdout, done.stderr)
+
+
+def audit_npm(folder: Path) -> Report:
+    """Ask the npm registry about a folder's package-lock.json."""
+    done = subprocess.run(
+        ["npm", "audit", "--json", "--package-lock-only"],
+        cwd=folder,
+        env=node_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return read_npm_audit(done.stdout)
+
+
+def _tell(name: str, report: Report) -> None:
+    print(f"{name}: {report.looked_up} packages looked up, {len(report.vulnerable)} vulnerable")
+    for line in report.vulnerable:
+        print(f"  {line}")
+    if report.problem:
+        print(f"  NOT CHECKED: {report.problem}")
+
+
+def main() -> int:
+    """Audit every lock of the repository; the exit code."""
+    reports = {lock: audit_python(ROOT / lock) for lock in PYTHON_LOCKS}
+    tracked = subprocess.run(
+        ["git", "ls-files", "*package-lock.json"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for lock in tracked.stdout.split():
+        reports[lock] = audit_npm((ROOT / lock).parent)
+    for name, report in reports.items():
+        _tell(name, report)
+    if any(report.vulnerable for report in reports.values()):
+        return 1
+    if any(report.problem for report in reports.values()):
+        print("Not everything could be looked up: run this where PyPI, OSV and the npm registry answer.")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
