@@ -6,16 +6,20 @@ import asyncio
 import itertools
 import time
 import uuid
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from backend.app import Service
+from backend.app import Service, create_app
 from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.settings import Settings
+from backend.storage.address_keys import address_key, find_address_keys
 from backend.storage.apps import set_apps
 from backend.storage.deferred_links import NAME
 from backend.storage.domains import insert_domain
@@ -43,10 +47,11 @@ class Phone:
     http: httpx.AsyncClient
     database: Database
 
-    async def click(self, short_url: str, platform: str = "ios", method: str = "GET") -> None:
+    async def click(self, short_url: str, platform: str = "ios", method: str = "GET", **headers: str) -> None:
         """Follow a short URL, and wait until its click is in the database."""
         counted = await self.database["clicks"].estimated_document_count()
-        answer = await self.http.request(method, short_url, headers={"user-agent": AGENTS[platform]})
+        sent = {"user-agent": AGENTS[platform]} | headers
+        answer = await self.http.request(method, short_url, headers=sent)
         assert answer.status_code == 302
         deadline = time.monotonic() + 20
         while await self.database["clicks"].estimated_document_count() == counted:
@@ -304,6 +309,58 @@ async def test_a_later_open_claims_nothing(
     await phone.click(await make_app_link())
     assert (await phone.launch(organization, is_first_launch=False))["match"] == "none"
     assert (await phone.launch(organization))["match"] == "address"
+
+
+@asynccontextmanager
+async def service_with(settings: Settings, folder: Path, **changes: Any) -> AsyncIterator[Service]:
+    """A second service on the same database, with other settings."""
+    service = create_app(replace(settings, data_dir=folder, **changes))
+    await service.startup()
+    yield service
+    await service.shutdown()
+
+
+async def test_the_match_by_address_can_be_turned_off(
+    settings: Settings,
+    tmp_path: Path,
+    make_app_link: LinkMaker,
+    organization: TestOrganization,
+    database: Database,
+) -> None:
+    """With WAYLINK_DEFERRED_LINK_SECONDS=0 nothing is matched, and no hash is kept."""
+    short_url = await make_app_link()
+    async with service_with(settings, tmp_path, deferred_link_seconds=0.0) as service:
+        phone = Phone(httpx.AsyncClient(transport=httpx.ASGITransport(app=service)), database)
+        await phone.click(short_url)
+        assert (await phone.launch(organization))["match"] == "none"
+    assert await database[NAME].count_documents({"org_id": organization.id}) == 0
+
+
+async def test_addresses_behind_a_proxy(
+    settings: Settings,
+    tmp_path: Path,
+    make_app_link: LinkMaker,
+    organization: TestOrganization,
+    database: Database,
+) -> None:
+    """The phone's address is what a trusted proxy tells of it, for the click and for the open."""
+    short_url = await make_app_link()
+    async with service_with(settings, tmp_path, trusted_proxies=("10.0.0.0/8",)) as service:
+        transport = httpx.ASGITransport(app=service, client=("10.0.0.1", 1))
+        phone = Phone(httpx.AsyncClient(transport=transport), database)
+        await phone.click(short_url, **{"x-forwarded-for": "203.0.113.5"})
+        phone.http.headers["x-forwarded-for"] = "203.0.113.6"
+        assert (await phone.launch(organization))["match"] == "none"
+        phone.http.headers["x-forwarded-for"] = "203.0.113.5"
+        assert (await phone.launch(organization))["match"] == "address"
+
+
+async def test_every_process_has_the_same_key_of_a_day(database: Database) -> None:
+    """Processes that need a new day's key at the same moment get one key; another day has another."""
+    keys = await asyncio.gather(*(address_key(database, "2999-01-01") for _ in range(20)))
+    assert len(set(keys)) == 1
+    assert await address_key(database, "2999-01-02") not in keys
+    assert await find_address_keys(database, ["2999-01-01", "2999-01-03"]) == keys[:1]
 
 
 async def test_no_address_is_stored(
