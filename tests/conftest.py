@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import httpx
+import hypothesis
 import pytest
 
 from backend.app import Service, create_app, utc_now
@@ -16,6 +17,13 @@ from backend.settings import Settings
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization, create_test_organization
+
+# Hypothesis fails an example that takes 200 ms, and a test whose examples are made slowly: on a busy
+# machine either may happen, and says nothing about what is tested.
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("untimed")
 
 # After the first browser test Playwright's loop counts as running, and asyncio starts no other.
 BROWSER_FIXTURE = "playwright"

@@ -67,7 +67,11 @@ class Device:
         return replace(self, first_seen_at=first, last_seen_at=last)
 
     def touched(self, touch: Touch) -> Device:
-        """The device after this touch, which may be older than others that arrived before it."""
+        """The device after this touch, which may be older than others that arrived before it.
+
+        Touches of one moment stand in the order in which they arrived: where a browser's clock says nothing
+        of use, all calls of a batch count at one moment, and their order is the order in which they happened.
+        """
         touches = sorted((*self.touches, touch), key=lambda each: each.at)
         first = min(filter(None, (self.first_touch, touch)), key=lambda each: each.at)
         return replace(
@@ -96,9 +100,11 @@ class Device:
         return next((each.customer_id for each in reversed(self.customers) if each.at <= at), None)
 
     def _with_click_ids(self, touch: Touch) -> tuple[ClickId, ...]:
-        known = {(each.name, each.value) for each in self.click_ids}
-        new = (ClickId(*item, touch.at) for item in touch.click_ids.items() if item not in known)
-        return (*self.click_ids, *new)[-CLICK_IDS_KEPT:]
+        first_at = {(each.name, each.value): each.at for each in self.click_ids}
+        for item in touch.click_ids.items():
+            first_at[item] = min(first_at.get(item, touch.at), touch.at)
+        click_ids = sorted((ClickId(*item, at) for item, at in first_at.items()), key=lambda each: each.at)
+        return tuple(click_ids[-CLICK_IDS_KEPT:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
@@ -52,6 +53,43 @@ def test_the_touch_that_holds_does_not_depend_on_arrival(order: list[int], minut
     last, first = made.last_touch_at(at), made.first_touch_at(at)
     assert (last and last.utm["utm_source"]) == (str(min(minute, 7)) if minute >= 0 else None)
     assert (first and first.utm["utm_source"]) == ("0" if minute >= 0 else None)
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(0, 3))
+def test_of_one_moment_the_touch_that_arrived_last_holds(minutes: list[int], minute: int) -> None:
+    """Touches of one moment hold in their order: the first that arrived is the first, the last the latest."""
+    made = Device("o", "d", START, START)
+    for number, each in enumerate(minutes):
+        made = made.touched(replace(touch(each), link_id=str(number)))
+    in_time = sorted(range(len(minutes)), key=lambda number: minutes[number])
+    until = [number for number in in_time if minutes[number] <= minute]
+    at = START + timedelta(minutes=minute)
+    last, first = made.last_touch_at(at), made.first_touch_at(at)
+    assert (last and last.link_id) == (str(until[-1]) if until else None)
+    assert (first and first.link_id) == (str(until[0]) if until else None)
+
+
+@given(st.permutations(range(6)))
+def test_click_ids_do_not_depend_on_arrival(order: list[int]) -> None:
+    """Each ad click id is kept once, from when the device first had it, oldest first, however they arrive."""
+    ids = ["a", "b", "a", "c", "b", "a"]
+    made = Device("o", "d", START, START)
+    for minute in order:
+        made = made.touched(touch(minute, gclid=ids[minute]))
+    assert [(each.value, each.at) for each in made.click_ids] == [
+        ("a", START),
+        ("b", START + timedelta(minutes=1)),
+        ("c", START + timedelta(minutes=3)),
+    ]
+
+
+def test_the_same_touch_twice_changes_nothing_that_holds() -> None:
+    """A touch that equals one before it leaves first and last touch and the click ids as they were."""
+    once = device(1, 2).touched(touch(3, gclid="g"))
+    twice = once.touched(touch(3, gclid="g")).touched(touch(1))
+    at = START + timedelta(minutes=9)
+    assert (twice.first_touch_at(at), twice.last_touch_at(at)) == (touch(1), touch(3, gclid="g"))
+    assert twice.click_ids == once.click_ids
 
 
 def test_what_a_device_keeps_is_bounded() -> None:
