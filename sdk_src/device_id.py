@@ -3,7 +3,7 @@
 from cookie_domain import write_on_widest_domain
 
 __pragma__('skip')
-Uint8Array = document = crypto = __new__ = None
+RegExp = Uint8Array = document = crypto = __new__ = None
 __pragma__('noskip')
 
 NAME = 'cl_device_id'
@@ -11,26 +11,20 @@ LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
 UUID = '[0-9a-f-]{36}'
 
 
-def to_hex(bytes):
-    """Two lower-case digits for each byte."""
-    hex = ''
-    for byte in bytes:
-        hex += (byte + 256).toString(16).substring(1)
-    return hex
-
-
 def new_uuid():
     """A random UUID, also where crypto.randomUUID is missing (pages on plain http)."""
-    bytes = crypto.getRandomValues(__new__(Uint8Array(16)))
-    bytes[6] = bytes[6] & 15 | 64
-    bytes[8] = bytes[8] & 63 | 128
-    return to_hex(bytes).js_replace(__new__(RegExp('(.{8})(.{4})(.{4})(.{4})')), '$1-$2-$3-$4-')
+    return '10000000-1000-4000-8000-100000000000'.js_replace(__new__(RegExp('[018]', 'g')), random_digit)
+
+
+def random_digit(digit):
+    """A random digit for a 0 or 1, and for the 8 one from 8 to b; a UUID's version 4 stays."""
+    return (digit ^ crypto.getRandomValues(__new__(Uint8Array(1)))[0] & 15 >> digit / 4).toString(16)
 
 
 def read_device_id():
     """The id in the cookie, or undefined."""
     try:
-        return document.cookie.match('(?:^|; )' + NAME + '=(' + UUID + ')(?:;|$)')[1]
+        return document.cookie.match('\\b' + NAME + '=(' + UUID + ')')[1]
     except:
         pass
 

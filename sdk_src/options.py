@@ -4,8 +4,9 @@ __pragma__('skip')
 document = location = URL = typeof = __new__ = None
 __pragma__('noskip')
 
+IS_BROWSER = typeof(document) == 'object'
 # The script tag that runs this file, while it runs; a module has none.
-script = document.currentScript if typeof(document) == 'object' else None
+script = IS_BROWSER and document.currentScript
 SDK_PATH = '/serviceCore/sdk/v1/batch'
 
 
@@ -24,5 +25,5 @@ def check_options(options):
 
 def batch_url(base_url):
     """Where calls are sent: below `baseUrl`, else where the script came from, else the page's own origin."""
-    base = base_url or (script and script.src and __new__(URL(script.src)).origin) or location.origin
-    return __new__(URL((base + SDK_PATH).js_replace('/' + SDK_PATH, SDK_PATH), location.href)).href
+    path = ((base_url or '') + SDK_PATH).js_replace('/' + SDK_PATH, SDK_PATH)
+    return __new__(URL(path, not base_url and script and script.src or location.href)).href

@@ -24,75 +24,82 @@ def create_outbox(store, post, send_on_leaving, received):
 
     `post(device_id, calls, keepalive)` gives the service's answer, or None; `received` gets each result.
     `add(device_id, call, done)` runs `done` after the first attempt. `recover(event)` sends what is left of earlier
-    pages and attempts; the browser's `online` event ends a pause that the service did not ask for. `leave()` hands over
-    what no request has carried yet. `discard()` forgets everything, for good.
+    pages and attempts; the browser's `online` event ends a pause that the service did not ask for. `leave(event)` hands over
+    what no request has carried yet. Browsers end the requests of a page that goes away, some before they tell the page:
+    such an end is no failure, and what it left is sent once more. `discard()` forgets everything, for good.
     """
     fresh = []
     is_flushing = False
-    is_discarded = False
+    is_leaving = False
     is_unanswered = False
     failures = 0
     timer = None
 
     def add(device_id, call, done):
-        entry = {'device': device_id, 'call': call, 'until': Date.now() + LEASE}
-        keep(entry)
+        entry = {'device': device_id, 'call': call}
+        lease(entry, LEASE)
         entry.done = done
         fresh.push(entry)
         flush()
 
-    def keep(entry):
-        if not is_discarded:
-            store.write(PREFIX + entry.call.call_id, entry)
+    def lease(entry, milliseconds):
+        entry.until = Date.now() + milliseconds
+        store.write(key_of(entry), entry)
 
     async def flush():
-        """Send what this page added, a batch at a time; what comes during a request shares the next."""
+        """Send what this page added; what comes during a request shares the next."""
         nonlocal is_flushing
         if is_flushing:
             return
         is_flushing = True
         await None
-        while fresh.length:
-            await send(take_batch(fresh))
+        await send_all(fresh)
         is_flushing = False
         wake()
 
-    async def send(entries):
-        """Send one batch, unless there is a pause; what the service did not settle is free for the next attempt."""
+    async def send_all(entries):
+        """Send a batch at a time, unless there is a pause; what is not settled is free for the next attempt."""
         nonlocal failures
-        answer = {}
-        if paused_until() < Date.now():
-            answer = await post(entries[0].device, entries.map(lambda entry: entry.call), not failures) or {}
-            if answer.results or REFUSED.includes(answer.status):
-                failures = 0
-            else:
-                pause(answer)
-        for entry in entries:
-            settle(entry, answer)
-            if entry.done:
-                entry.done()
+        while entries.length:
+            batch = take_batch(entries)
+            answer = {}
+            if not is_paused():
+                answer = await post(batch[0].device, calls_of(batch), not failures) or answer
+                if REFUSED.includes(answer.status):
+                    answer.results = calls_of(batch)
+                if answer.results:
+                    failures = 0
+                elif not is_leaving:
+                    pause(answer)
+            for entry in batch:
+                settle(entry, answer.results or [])
+
+    def settle(entry, results):
+        lease(entry, -1)
+        for result in results:
+            if result.call_id == entry.call.call_id:
+                received(result)
+                store.remove(key_of(entry))
+        if entry.done:
+            entry.done()
 
     def pause(answer):
         """Wait as long as the service asks, else longer after each failure; the jitter keeps clients apart."""
         nonlocal failures, is_unanswered
         failures += 1
         is_unanswered = not answer.status
-        milliseconds = answer.wait * 1000 or Math.min(2 ** failures * 500, 300000) * (0.5 + Math.random())
-        if not is_discarded:
-            store.write(PAUSE, Date.now() + milliseconds)
+        milliseconds = answer.wait or Math.min(2 ** failures * 500, 300000) * (0.5 + Math.random())
+        store.write(PAUSE, Date.now() + milliseconds)
 
-    def paused_until():
-        return store.read(PAUSE) or 0
+    def end_pause():
+        """End a pause that the service did not ask for."""
+        nonlocal failures
+        if is_unanswered:
+            failures = 0
+            store.remove(PAUSE)
 
-    def settle(entry, answer):
-        result = (answer.results or []).find(lambda each: each.call_id == entry.call.call_id)
-        if result:
-            received(result)
-        if result or REFUSED.includes(answer.status):
-            store.remove(PREFIX + entry.call.call_id)
-        else:
-            entry.until = 0
-            keep(entry)
+    def is_paused():
+        return store.read(PAUSE) > Date.now()
 
     def wake():
         """Set the timer for what is left, or none."""
@@ -100,13 +107,15 @@ def create_outbox(store, post, send_on_leaving, received):
         clearTimeout(timer)
         left = stored_entries()
         if left.length:
-            at = Math.max(paused_until(), Math.min(*left.map(lambda entry: entry.until)))
+            at = Math.max(store.read(PAUSE) or 0, left[0].until)
             timer = setTimeout(recover, Math.max(at - Date.now(), 500))
 
     async def recover(event):
         """Send what no page is at work on, one tab at a time."""
-        if event and event.js_type == 'online' and is_unanswered:
-            store.remove(PAUSE)
+        nonlocal is_leaving
+        is_leaving = False
+        if event and event.js_type == 'online':
+            end_pause()
         if stored_entries().length:
             try:
                 await navigator.locks.request('cl_outbox', send_stored)
@@ -115,45 +124,55 @@ def create_outbox(store, post, send_on_leaving, received):
             wake()
 
     async def send_stored():
-        entries = stored_entries().filter(lambda entry: entry.until < Date.now())
-        while entries.length and paused_until() < Date.now():
-            batch = take_batch(entries)
-            for entry in batch:
-                entry.until = Date.now() + LEASE
-                keep(entry)
-            await send(batch)
+        if not is_paused():
+            free = stored_entries().filter(lambda entry: entry.until < Date.now())
+            for entry in free:
+                lease(entry, LEASE)
+            await send_all(free)
 
     def stored_entries():
         """Every entry in the store, oldest first; what is too old or too many is dropped."""
         found = []
-        for name in store.names():
+        for name in store.names().js_sort():
             if name.startsWith(PREFIX):
                 entry = store.read(name)
                 if entry and entry.call and Date.now() - Date.parse(entry.call.occurred_at) < LONGEST_WAIT:
                     found.push(entry)
                 else:
                     store.remove(name)
-        found.js_sort(lambda a, b: -1 if a.call.occurred_at < b.call.occurred_at else 1)
         for entry in found.splice(0, found.length - MOST_KEPT):
-            store.remove(PREFIX + entry.call.call_id)
+            store.remove(key_of(entry))
         return found
 
-    def leave():
+    def leave(event):
+        nonlocal is_leaving
+        is_leaving = event.js_type == 'pagehide'
+        end_pause()
         while fresh.length:
             batch = take_batch(fresh)
-            send_on_leaving(batch[0].device, batch.map(lambda entry: entry.call))
+            send_on_leaving(batch[0].device, calls_of(batch))
             for entry in batch:
                 entry.done()
+        send_stored()
 
     def discard():
-        nonlocal is_discarded
-        is_discarded = True
         clearTimeout(timer)
         store.forget()
+        store.write = store.remove  # an answer that is still to come must leave nothing behind
         for entry in fresh.splice(0):
             entry.done()
 
     return {'add': add, 'recover': recover, 'leave': leave, 'discard': discard}
+
+
+def key_of(entry):
+    """The storage key of an entry; in the order of their keys, entries are in the order of time."""
+    return PREFIX + entry.call.occurred_at + entry.call.call_id
+
+
+def calls_of(entries):
+    """The calls of entries."""
+    return entries.map(lambda entry: entry.call)
 
 
 def take_batch(entries):

@@ -15,7 +15,7 @@ def install():
     waylink = create_waylink()
     window.Waylink = waylink
     for call in early and early.q or []:
-        call[2](waylink[call[0]](call[1][0], call[1][1]))
+        call[2](waylink[call[0]](*call[1]))
 
 
 install()

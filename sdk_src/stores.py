@@ -4,12 +4,14 @@ __pragma__('skip')
 JSON = Object = window = None
 __pragma__('noskip')
 
+MOST_CHARACTERS = 15000
+
 
 def open_store(kind):
     """A store of JSON values over `localStorage` or `sessionStorage`, or in memory where that one refuses.
 
     `read(key)` gives the value or None, `write(key, value)` keeps it, `remove(key)` forgets it, `names()` gives the
-    keys, `forget()` removes every key of ours. Values of more than `LONGEST` characters stay in memory, so that a site keeps its quota.
+    keys, `forget()` removes every key of ours. Values of more than `MOST_CHARACTERS` characters stay in memory, so that a site keeps its quota.
     """
     memory = {}
 
@@ -25,7 +27,7 @@ def open_store(kind):
     def write(key, value):
         text = JSON.stringify(value)
         memory[key] = value
-        if text.length < LONGEST and attempt(lambda native: [native.setItem(key, text)]):
+        if text.length < MOST_CHARACTERS and attempt(lambda native: [native.setItem(key, text)]):
             del memory[key]
 
     def remove(key):
@@ -41,6 +43,3 @@ def open_store(kind):
                 remove(name)
 
     return {'read': read, 'write': write, 'remove': remove, 'names': names, 'forget': forget}
-
-
-LONGEST = 15000

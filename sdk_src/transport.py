@@ -5,13 +5,13 @@ AbortSignal = Date = Math = fetch = navigator = None
 __pragma__('noskip')
 
 TIMEOUT = 10000  # milliseconds
-LONGEST_PAUSE = 3600  # seconds
+LONGEST_PAUSE = 3600000  # milliseconds
 
 
 async def post(url, body, keepalive):
     """Send a batch; gives {status, results, wait}, or undefined when there was no usable answer.
 
-    `wait` is the pause in seconds that the service asks for. A text is a content type without a preflight, and
+    `wait` is the pause in milliseconds that the service asks for. A text is a content type without a preflight, and
     `keepalive` lets the request outlive the page; the browser refuses it when other requests of the page have used up
     its 64 KiB.
     """
@@ -32,8 +32,8 @@ async def post(url, body, keepalive):
 
 
 def pause_of(text):
-    """The seconds of a Retry-After header, which holds a number or a date; 0 without a usable one."""
-    return Math.min(+text or (Date.parse(text) - Date.now()) / 1000 or 0, LONGEST_PAUSE)
+    """The milliseconds of a Retry-After header, which holds seconds or a date; 0 without a usable one."""
+    return Math.min(text * 1000 or Date.parse(text) - Date.now() or 0, LONGEST_PAUSE)
 
 
 def send_on_leaving(url, body):

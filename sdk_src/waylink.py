@@ -6,7 +6,7 @@ from checks import check_conversion, check_event, check_fields, check_identity
 from device_id import NAME, delete_device_id, new_uuid, read_device_id, write_device_id
 from hashing import hash_contacts
 from history_hooks import watch_history
-from options import batch_url, check_options
+from options import IS_BROWSER, batch_url, check_options
 from outbox import create_outbox
 from signals import read_signals
 from stores import open_store
@@ -49,7 +49,7 @@ def create_waylink():
         if initialized:
             say('init was called before: ignored')
             return initialized
-        wrong = typeof(document) == 'object' and check_options(given)
+        wrong = IS_BROWSER and check_options(given)
         if wrong:
             return settled(wrong)
         options = Object.assign({}, given)
@@ -59,7 +59,7 @@ def create_waylink():
     async def begin():
         nonlocal is_off, landing
         try:
-            is_off = typeof(document) != 'object' or window.top != window.self and not options.allowIframe
+            is_off = not IS_BROWSER or window.top != window and not options.allowIframe
             if is_off:
                 say('Off: iframe without allowIframe')
                 return queue.close()
@@ -76,6 +76,7 @@ def create_waylink():
 
     def listen():
         addEventListener('pagehide', leave)
+        document.addEventListener('visibilitychange', leave)
         addEventListener('pageshow', recover)
         addEventListener('online', recover)
         if options.autoPageTracking != False:
@@ -130,7 +131,7 @@ def create_waylink():
             'sdk': 'js/' + VERSION,
             'sent_at': now(),
         })
-        return head.substring(0, head.length - 1) + ',"calls":[' + calls.map(lambda call: JSON.stringify(call)).join() + ']}'
+        return head.slice(0, -1) + ',"calls":[' + calls.map(lambda call: JSON.stringify(call)).join() + ']}'
 
     def received(result):
         attribution.remember(result.attribution)
@@ -139,12 +140,13 @@ def create_waylink():
         if device_id:
             outbox.recover(event)
 
-    async def leave():
-        """The page goes away: what waits for the first answer goes too, as far as it can be had at once."""
+    async def leave(event):
+        """The page goes away, or may be ended while it is hidden: what waits for the first answer goes too."""
         if device_id:
             queue.open()
+            outbox.leave(event)
             await last
-            outbox.leave()
+            outbox.leave(event)
 
     # Calls
 
@@ -180,7 +182,7 @@ def create_waylink():
         await before
         try:
             if call.kind != 'attribution':
-                fields.customer_id = fields.customer_id or session.read(CUSTOMER) or js_undefined
+                fields.customer_id = fields.customer_id or session.read(CUSTOMER)
             if call.kind == 'identify':
                 session.write(CUSTOMER, fields.customer_id)
             await hash_contacts(fields, say)
@@ -227,7 +229,9 @@ def create_waylink():
         (outbox or open_outbox()).discard()
         session.forget()
         delete_device_id(options.cookieDomain)
-        landing = device_id = outbox = None
+        landing = None
+        device_id = None
+        outbox = None
         say('No consent: nothing sent, all stored deleted')
 
     # The contract's other calls

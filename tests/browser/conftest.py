@@ -11,6 +11,8 @@ from tests.browser.real_service import RealService, real_service
 from tests.browser.recording_server import RecordingServer, recording_server
 from tests.browser_setup import find_chromium
 
+LaunchArguments = dict[str, Any]
+
 QUIET = [
     "--disable-background-networking",
     "--disable-component-update",
@@ -24,7 +26,7 @@ QUIET = [
 
 
 @pytest.fixture(scope="session")
-def browser_type_launch_args(browser_type_launch_args: dict[str, Any], browser_name: str) -> dict[str, Any]:
+def browser_type_launch_args(browser_type_launch_args: LaunchArguments, browser_name: str) -> LaunchArguments:
     """How Playwright starts the browser."""
     if browser_name == "chromium":
         return browser_type_launch_args | {"executable_path": find_chromium(), "args": QUIET}

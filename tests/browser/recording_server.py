@@ -63,6 +63,7 @@ class RecordingServer:
     port: int
     answer: Callable[[dict[str, Any]], Answer] = acknowledge
     requests: list[dict[str, Any]] = field(default_factory=list)
+    visits: list[str] = field(default_factory=list)  # the paths of all that was loaded
     head: str = ""
     folder: Path = SDK  # whose files are served; any other address is a page of the shop
 
@@ -87,6 +88,20 @@ class RecordingServer:
             assert time.monotonic() < deadline, f"{len(self.calls)} of {count} calls arrived: {self.kinds}"
             time.sleep(0.02)
         return self.calls
+
+    def wait_for_kinds(self, *kinds: str) -> None:
+        """Return once calls of these kinds have arrived, in any order; each may come more than once."""
+        deadline = time.monotonic() + 15
+        while not set(kinds) <= set(self.kinds):
+            assert time.monotonic() < deadline, f"only these arrived: {self.kinds}"
+            time.sleep(0.02)
+
+    def wait_for_visit(self, path: str) -> None:
+        """Return once this path has been loaded."""
+        deadline = time.monotonic() + 30
+        while path not in self.visits:
+            assert time.monotonic() < deadline, f"{path} was not loaded: {self.visits}"
+            time.sleep(0.02)
 
 
 @contextmanager
@@ -115,6 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """A file of the folder, or a page of the shop."""
+        self.recording.visits.append(self.path)
         file = self.recording.folder / urlsplit(self.path).path.removeprefix("/")
         if file.is_file():
             self._send(200, {"Content-Type": FILE_TYPES[file.suffix]}, file.read_text())

@@ -1,30 +1,91 @@
-"""Loads modules of sdk_src/ under CPython, with stand-ins for what Transcrypt provides."""
+"""Loads modules of sdk_src/ under CPython, with stand-ins for what Transcrypt and the browser provide.
+
+The stand-ins are the members of JavaScript's built-ins that the modules use, with JavaScript's results. That
+the compiled modules behave the same is shown by the browser tests, which need no stand-in.
+"""
 
 from __future__ import annotations
 
+import ast
+import json
+import math
+import re
 import types
 from typing import Any
+from urllib.parse import parse_qsl, urljoin
 
 from sdk_build.build import SOURCE
 
 
+class Undefined:
+    """A property that an object lacks."""
+
+    def __eq__(self, other: object) -> bool:
+        return other is None or isinstance(other, Undefined)
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __bool__(self) -> bool:
+        return False
+
+
 class JsText(str):
-    """A text with the JavaScript members that the pure modules use."""
+    """A text with the members that the pure modules use."""
 
     __slots__ = ()
 
+    @property
+    def length(self) -> int:
+        """Its number of UTF-16 units; the tests use texts of one unit a character."""
+        return len(self)
+
     def js_split(self, separator: str) -> JsList:
         """String.prototype.split."""
-        return JsList(self.split(separator))
+        return JsList(JsText(part) for part in self.split(separator))
+
+    def js_replace(self, pattern: str | Pattern, replacement: str) -> JsText:
+        """String.prototype.replace, of a text or of an expression with the flag g."""
+        if isinstance(pattern, Pattern):
+            return JsText(pattern.expression.sub(replacement, self))
+        return JsText(self.replace(pattern, replacement, 1))
+
+    def substring(self, start: int, end: int) -> JsText:
+        """String.prototype.substring."""
+        return JsText(self[start:end])
+
+    def includes(self, part: str) -> bool:
+        """String.prototype.includes."""
+        return part in self
+
+    def trim(self) -> JsText:
+        """String.prototype.trim."""
+        return JsText(self.strip())
+
+    def toLowerCase(self) -> JsText:  # noqa: N802 - JavaScript's name
+        """String.prototype.toLowerCase."""
+        return JsText(self.lower())
+
+    def __add__(self, other: str) -> JsText:
+        return JsText(str(self) + other)
 
 
 class JsList(list[Any]):
-    """A list with the JavaScript members that the pure modules use."""
+    """An array with the members that the pure modules use."""
 
     @property
     def length(self) -> int:
         """Array.prototype.length."""
         return len(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        """The element, or undefined past the end."""
+        past_the_end = isinstance(index, int) and index >= len(self)
+        return Undefined() if past_the_end else super().__getitem__(index)
+
+    def push(self, value: object) -> None:
+        """Array.prototype.push."""
+        self.append(value)
 
     def shift(self) -> None:
         """Array.prototype.shift."""
@@ -34,16 +95,128 @@ class JsList(list[Any]):
         """Array.prototype.unshift."""
         self.insert(0, value)
 
-    def join(self, separator: str) -> str:
+    def splice(self, start: int, count: int | None = None) -> JsList:
+        """Array.prototype.splice without insertions."""
+        end = len(self) if count is None else start + count
+        removed = JsList(self[start:end])
+        del self[start:end]
+        return removed
+
+    def slice(self, start: int, end: int) -> JsList:
+        """Array.prototype.slice."""
+        return JsList(self[start:end])
+
+    def join(self, separator: str) -> JsText:
         """Array.prototype.join."""
-        return separator.join(self)
+        return JsText(separator.join(self))
+
+
+class JsObject(dict[str, Any]):
+    """An object: its properties are attributes and items, and one that it lacks is undefined."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self.get(name)
+
+    def __missing__(self, name: str) -> Undefined:
+        return Undefined()
+
+
+class Pattern:
+    """RegExp; the digits and spaces of JavaScript's classes are those of ASCII."""
+
+    def __init__(self, source: str, flags: str) -> None:
+        assert flags == "g"
+        self.expression = re.compile(source, re.ASCII)
+
+
+class URLSearchParams:
+    """URLSearchParams, as far as `get`."""
+
+    def __init__(self, search: str) -> None:
+        self.pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True)
+
+    def js_get(self, name: str) -> JsText | None:
+        """The first value of a parameter."""
+        return next((JsText(value) for key, value in self.pairs if key == name), None)
+
+
+class URL:
+    """URL, as far as `href`; raises where the host has a bracket that is not closed."""
+
+    def __init__(self, address: str, base: str) -> None:
+        self.href = urljoin(base, address)
+
+
+def js_type(value: object) -> str:
+    """`typeof`."""
+    names = {str: "string", JsText: "string", bool: "boolean", int: "number", float: "number"}
+    return "undefined" if isinstance(value, Undefined) else names.get(type(value), "object")
+
+
+def _stringify(value: object) -> JsText:
+    return JsText(json.dumps(value, separators=(",", ":"), ensure_ascii=False))
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+BUILT_INS: dict[str, Any] = {
+    "__pragma__": lambda *_: None,
+    "__new__": lambda made: made,
+    "JsList": JsList,
+    "JsObject": JsObject,
+    "JsText": JsText,
+    "JSON": types.SimpleNamespace(stringify=_stringify, parse=json.loads),
+    "Number": types.SimpleNamespace(isFinite=_is_finite),
+    "RegExp": Pattern,
+    "URL": URL,
+    "URLSearchParams": URLSearchParams,
+    "typeof": js_type,
+}
+
+
+class _Literals(ast.NodeTransformer):
+    """A list literal becomes an array, an object literal an object, and a text one with its members."""
+
+    def visit_List(self, node: ast.List) -> ast.AST:
+        """A list literal."""
+        return _called("JsList", self.generic_visit(node))
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        """An object literal."""
+        return _called("JsObject", self.generic_visit(node))
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        """A text."""
+        return _called("JsText", node) if isinstance(node.value, str) else node
+
+
+def _called(name: str, argument: ast.AST) -> ast.AST:
+    assert isinstance(argument, ast.expr)
+    return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [argument], []), argument)
 
 
 def load(name: str, **names: object) -> types.SimpleNamespace:
-    """The names of one module; `names` are what the browser would provide."""
-    # A list literal is a JavaScript array there, and has its members.
-    code = (SOURCE / f"{name}.py").read_text().replace("found = ['']", "found = JsList([''])")
-    scope: dict[str, Any] = {"__pragma__": lambda *_: None, "JsList": JsList}
-    exec(compile(code, f"{name}.py", "exec"), scope)
-    scope |= names
+    """The names of one module; `names` are what a test provides for it."""
+    tree = ast.parse((SOURCE / f"{name}.py").read_text(), f"{name}.py")
+    tree.body = [each for each in tree.body if not _declares_browser_names(each)]
+    compiled = compile(ast.fix_missing_locations(_Literals().visit(tree)), f"{name}.py", "exec")
+    scope = BUILT_INS | names
+    exec(compiled, scope)
     return types.SimpleNamespace(**scope)
+
+
+def _declares_browser_names(statement: ast.stmt) -> bool:
+    """Whether this is `document = location = None`, which only quiets linters, or an import of a sibling."""
+    empty = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
+    return isinstance(statement, ast.ImportFrom) or (empty and statement.value.value is None)  # type: ignore[attr-defined]
+
+
+def js(value: Any) -> Any:
+    """A value of Python's as a page would give it."""
+    if isinstance(value, dict):
+        return JsObject({name: js(each) for name, each in value.items()})
+    if isinstance(value, list):
+        return JsList(js(each) for each in value)
+    return JsText(value) if isinstance(value, str) else value

@@ -1,0 +1,102 @@
+"""Pages that are left hand over what waits; one that comes back from the back/forward cache goes on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import BrowserType, Page
+
+from tests.browser.conftest import LaunchArguments
+from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, refuse
+from tests.browser.shop_pages import CONVERSION, INIT, expect_sent, visit
+
+RESTORED = "addEventListener('pageshow', event => window.restored = event.persisted); 0"
+
+
+@pytest.fixture
+def caching_page(browser_type: BrowserType, browser_type_launch_args: LaunchArguments) -> Iterator[Page]:
+    """A page in a browser with the back/forward cache, which Playwright switches off otherwise."""
+    without = ["--disable-back-forward-cache"]
+    with browser_type.launch(**browser_type_launch_args, ignore_default_args=without) as browser:
+        yield browser.new_page()
+
+
+def leave_and_return(page: Page, server: RecordingServer) -> None:
+    """Go to a page without the SDK, and back to one that the browser has kept."""
+    page.evaluate(RESTORED)
+    page.goto(server.url("/index.html", "other.test"))
+    page.evaluate("history.back()")
+    page.wait_for_function("window.restored === true")
+
+
+def test_a_restored_page_goes_on(caching_page: Page, server: RecordingServer) -> None:
+    """The SDK keeps no page out of the cache. Must not arrive: a second check. Must: calls made after it."""
+    visit(caching_page, server, "/?utm_source=news")
+    leave_and_return(caching_page, server)
+    assert caching_page.evaluate("Waylink.getAttribution()")["utm_source"] == "news"
+    caching_page.evaluate(CONVERSION)
+    expect_sent(caching_page, server, "attribution", "conversion")
+
+
+def test_a_restored_page_sends_what_is_left(caching_page: Page, server: RecordingServer) -> None:
+    """Must arrive again: what failed before the page was left, with its call_id."""
+    visit(caching_page, server)
+    server.answer = refuse(503)
+    caching_page.evaluate(CONVERSION)
+    server.answer = acknowledge
+    leave_and_return(caching_page, server)
+    first, second = server.wait_for(3)[1:]
+    assert first["call_id"] == second["call_id"]
+
+
+@pytest.mark.parametrize("listener", ["0", "addEventListener('pagehide', () => 0)"])
+def test_what_waits_for_the_first_answer_goes_when_the_page_does(
+    page: Page, server: RecordingServer, listener: str
+) -> None:
+    """Must arrive although the check is never answered: what was tracked meanwhile.
+
+    The browser ends the check's request; behind a listener of the page's own, the SDK hears of that first.
+    """
+    answered = threading.Event()
+
+    def never(batch: Call) -> Answer:
+        answered.wait(20)
+        return acknowledge(batch)
+
+    server.answer = never
+    page.goto(server.url("/"))
+    page.evaluate(f"{listener}; {INIT}; {CONVERSION}; Waylink.trackEvent('a'); 0")
+    server.wait_for(1)
+    page.goto(server.url("/next", "other.test"))
+    server.wait_for_kinds("attribution", "conversion", "event")
+    answered.set()
+
+
+def test_a_page_that_is_left_at_once(page: Page, server: RecordingServer) -> None:
+    """Must arrive: calls made in the same task in which the page is left."""
+    visit(page, server)
+    address = server.url("/next", "other.test")
+    page.evaluate(f"{CONVERSION}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
+    calls = server.wait_for(3)
+    assert [call["kind"] for call in calls] == ["attribution", "conversion", "event"]
+
+
+def test_a_hidden_page_hands_over_what_waits(page: Page, server: RecordingServer) -> None:
+    """Must arrive although the check is not answered: what was tracked, once the page is hidden."""
+    answered = threading.Event()
+
+    def late(batch: Call) -> Answer:
+        if batch["calls"][0]["kind"] == "attribution":
+            answered.wait(20)
+        return acknowledge(batch)
+
+    server.answer = late
+    page.goto(server.url("/"))
+    page.evaluate(f"{INIT}; window.made = {CONVERSION}; 0")
+    server.wait_for(1)
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.evaluate("made")
+    server.wait_for_kinds("conversion")
+    answered.set()

@@ -1,0 +1,49 @@
+"""How what waits is cut into requests."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.sdk.pure_modules import JsList, js, load
+
+OUTBOX = load("outbox")
+KEEPALIVE = 64 * 1024
+# Characters of one to four bytes, so that characters and bytes differ.
+ENTRIES = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(0, 14000), st.sampled_from("aé€😀")), min_size=1, max_size=70
+)
+
+
+def entry(number: int, device: str, size: int, character: str) -> Any:
+    """An entry of the outbox with a call of about this many characters."""
+    call = {"call_id": f"id-{number}", "occurred_at": f"{number:04}", "metadata": character * size}
+    return js({"device": device, "call": call, "until": 0})
+
+
+@given(ENTRIES)
+def test_batches_keep_order_and_limits(sizes: list[tuple[str, int, str]]) -> None:
+    """Every entry is in one batch, in order; a batch has one device, at most 50 calls, and fits 64 KiB."""
+    entries = [entry(number, *each) for number, each in enumerate(sizes)]
+    left = JsList(entries)
+    batches = []
+    while left:
+        batches.append(OUTBOX.take_batch(left))
+    assert [each for batch in batches for each in batch] == entries
+    for batch in batches:
+        assert 1 <= len(batch) <= 50
+        assert len({each.device for each in batch}) == 1
+        body = json.dumps([each.call for each in batch], ensure_ascii=False)
+        assert len(batch) == 1 or len(body.encode()) < KEEPALIVE
+
+
+@given(st.permutations(range(8)))
+def test_keys_sort_by_time(order: list[int]) -> None:
+    """Sorted by their storage keys, entries are in the order in which their calls were made."""
+    entries = [entry(number, "a", 1, "a") for number in order]
+    assert [each.call.occurred_at for each in sorted(entries, key=OUTBOX.key_of)] == sorted(
+        each.call.occurred_at for each in entries
+    )

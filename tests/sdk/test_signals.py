@@ -1,0 +1,40 @@
+"""Which signals an address has (contract, SDK rule 3)."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.sdk.pure_modules import load
+
+SIGNALS = load("signals")
+NAMES = list(SIGNALS.NAMES)
+VALUES = st.text("ab1 &=+%é", max_size=600)
+OTHERS = st.text("abc_", min_size=1, max_size=8).filter(lambda name: name not in NAMES)
+
+
+def test_the_contracts_eleven_signals() -> None:
+    """The names are those of the contract."""
+    assert sorted(NAMES) == sorted(
+        (
+            *("cl_link_id", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"),
+            *("fbclid", "gclid", "gbraid", "wbraid", "ttclid"),
+        )
+    )
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), VALUES), st.dictionaries(OTHERS, VALUES))
+def test_what_is_read_is_what_stands_there(signals: dict[str, str], others: dict[str, str]) -> None:
+    """Every signal that is not empty, cut to 512 characters, and nothing else, in any order of parameters."""
+    expected = {name: value[:512] for name, value in signals.items() if value}
+    for given_in_order in ({**signals, **others}, {**others, **signals}):
+        assert (SIGNALS.read_signals("?" + urlencode(given_in_order)) or {}) == expected
+
+
+@pytest.mark.parametrize("search", ["", "?", "?colour=red", "?utm_source", "?utm_source=", "?UTM_SOURCE=a"])
+def test_no_signal_is_none(search: str) -> None:
+    """Without a signal there is nothing, not an empty object."""
+    assert SIGNALS.read_signals(search) is None
