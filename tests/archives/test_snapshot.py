@@ -1,0 +1,79 @@
+"""Exports of an organization that is being written to."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from pathlib import Path
+
+import httpx
+import pytest
+
+from backend.app import utc_now
+from backend.domain.clicks import Click
+from backend.domain.destination import Outcome
+from backend.settings import Settings
+from backend.storage.archive import SnapshotTooOld, read_owned, snapshot
+from backend.storage.clicks import ship_clicks
+from backend.storage.database import open_database
+from backend.storage.mongo import Database
+from tests.archives.full_organization import fill
+from tests.organizations import TestOrganization
+
+
+def click(link_id: str, org_id: str) -> Click:
+    """A new click that counts; its id sorts before those that are there."""
+    return Click(
+        id=f"!{uuid.uuid4().hex}",
+        org_id=org_id,
+        link_id=link_id,
+        at=utc_now(),
+        counted=True,
+        reason=None,
+        outcome=Outcome.WEB,
+        platform="desktop",
+        system="Linux",
+        browser="Firefox",
+        client_kind="browser",
+        country=None,
+        referrer_host=None,
+    )
+
+
+@pytest.mark.parametrize("in_snapshot", [True, False])
+async def test_a_snapshot_is_of_one_moment(
+    client: httpx.AsyncClient, database: Database, organization: TestOrganization, in_snapshot: bool
+) -> None:
+    """Clicks that come in between the reading of clicks and of counts are in neither; without a snapshot
+    they are counted and missing."""
+    link_id = (await fill(client, database, organization))[0]
+    clicks, counted, shipped = 0, 0, False
+    async with snapshot(database, wanted=in_snapshot) as session:
+        async for name, document in read_owned(database, session, organization.id):
+            if name == "clicks" and document["link_id"] == link_id:
+                clicks += document["counted"]
+            if (name, document["_id"]) == ("click_counts", f"{link_id}/total"):
+                counted = document["parts"]["all"]
+            if name == "clicks" and not shipped:
+                shipped = True
+                await ship_clicks(database, uuid.uuid4().hex, 0, 1, [click(link_id, organization.id)])
+    assert counted - clicks == (0 if in_snapshot else 1)
+    assert clicks > 0
+
+
+async def test_a_past_that_the_server_no_longer_keeps(tmp_path: Path) -> None:
+    """An export that takes longer than MongoDB keeps its past ends with a sentence that says what to do."""
+    async with open_database(Settings(data_dir=tmp_path)) as database:
+        parameter = {"setParameter": 1, "minSnapshotHistoryWindowInSeconds": 0}
+        await database.client.admin.command(parameter)
+        with pytest.raises(SnapshotTooOld, match="--no-snapshot"):
+            await read_until_too_old(database)
+
+
+async def read_until_too_old(database: Database) -> None:
+    """Read in one snapshot while the database goes on."""
+    deadline = time.monotonic() + 60
+    async with snapshot(database) as session:
+        while time.monotonic() < deadline:
+            await database["links"].find_one({}, session=session)
+            await database["other"].insert_one({})
