@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from backend.cli.command import Result, org_option, stored, utc_now
+from backend.cli.command import Result, org_option, printable, stored, utc_now
 from backend.domain.apps import Apps
 from backend.imports.csv_file import UnreadableCsv
 from backend.imports.firebase_csv import FirebaseExport, read_firebase_export
@@ -156,7 +156,7 @@ def _result(report: ImportReport, report_file: Path) -> Result:
         write_refused(report_file, report.refused)
         result["report"] = str(report_file)
         for row, reason in report.refused[:5]:
-            click.echo(f"line {row.line}: {reason}", err=True)
+            click.echo(printable(f"line {row.line}: {reason}"), err=True)
     return result
 
 
@@ -169,5 +169,5 @@ def _left_out(rows: Sequence[Row], path: Path) -> Result:
 async def _tell_missing_apps(database: Database, org_id: str, export: FirebaseExport) -> None:
     known = await list_apps(database, org_id)
     for domain, named in export.apps.items():
-        for sentence in named.missing(domain, known.get(domain, Apps())):
-            click.echo(sentence, err=True)
+        if sentence := named.missing(domain, org_id, known.get(domain, Apps())):
+            click.echo(printable(sentence), err=True)

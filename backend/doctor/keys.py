@@ -49,7 +49,7 @@ def _examine_rest(subject: str, active: Sequence[ApiKey]) -> Iterator[Finding]:
         yield _found.warning(
             subject,
             "No REST key is in force: servers can't make links or read analytics.",
-            "waylink key create --org ID --kind rest",
+            "waylink key create --kind rest --org ID",
         )
 
 

@@ -15,18 +15,29 @@ class NamedApps:
     ios: set[str] = field(default_factory=set)
     app_store: set[str] = field(default_factory=set)
 
-    def missing(self, domain: str, apps: Apps) -> list[str]:
-        """Sentences that say what `waylink app set` has to be told for this domain, given its apps."""
-        android = {apps.android.package} if apps.android else set()
-        ios = {apps.ios.bundle_id} if apps.ios else set()
-        store = {apps.ios.app_store_id} if apps.ios else set()
-        return [
-            f"Links on {domain} open the {what} {', '.join(sorted(wanted - have))}, which is not set "
-            f"for the domain: waylink app set {domain} {option}"
-            for what, wanted, have, option in (
-                ("Android app", self.android, android, "--android-package"),
-                ("iOS app", self.ios, ios, "--ios-bundle-id"),
-                ("App Store page", self.app_store, store, "--app-store-id"),
+    def missing(self, domain: str, org_id: str, apps: Apps) -> str | None:
+        """A sentence that names what the domain, which has `apps`, lacks, and the command that sets it."""
+        lacking = [
+            f"{what} {name}"
+            for what, wanted, known in (
+                ("Android app", self.android, apps.android and apps.android.package),
+                ("iOS app", self.ios, apps.ios and apps.ios.bundle_id),
+                ("App Store page", self.app_store, apps.ios and apps.ios.app_store_id),
             )
-            if wanted - have
+            for name in sorted(wanted - {known})
         ]
+        if not lacking:
+            return None
+        return (
+            f"Links on {domain} open apps that are not set for it: {', '.join(lacking)}. "
+            f"A domain has one app for each system; set them in one command: {self._command(domain, org_id)}"
+        )
+
+    def _command(self, domain: str, org_id: str) -> str:
+        """`waylink app set`, which replaces all apps of a domain at once."""
+        ios = f" --ios-team-id TEAM --ios-bundle-id {min(self.ios)}" if self.ios else ""
+        store = f" --app-store-id {min(self.app_store)}" if self.ios and self.app_store else ""
+        android = (
+            f" --android-package {min(self.android)} --android-fingerprint SHA256" if self.android else ""
+        )
+        return f"waylink app set {domain} --org {org_id}{ios}{store}{android}"

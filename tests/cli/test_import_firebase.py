@@ -40,7 +40,7 @@ def test_import_firebase(tmp_path: Path) -> None:
         again = subprocess.run(
             [*WAYLINK, *command], env=running.environment, capture_output=True, text=True, check=True
         )
-        assert "waylink app set links.shop.example --android-package" in again.stderr
+        assert f"waylink app set links.shop.example --org {org_id} --ios-team-id TEAM" in again.stderr
         with (tmp_path / "export.left-out.csv").open(encoding="utf-8", newline="") as opened:
             assert len(list(csv.DictReader(opened))) == 8
         assert visit(running.base_url, "/spring", WINDOWS).startswith(

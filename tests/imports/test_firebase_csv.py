@@ -93,17 +93,18 @@ async def test_what_is_left_out_is_told(tmp_path: Path) -> None:
 
 
 def test_apps_that_are_not_set_are_named() -> None:
-    """Sentences say which apps the links open and the domain does not have."""
+    """A sentence says which apps the links open and the domain lacks, and how to set them together."""
     named = read_firebase_export(SAMPLE, {}).apps[DOMAIN]
-    sentences = named.missing(DOMAIN, Apps())
-    assert [sentence.rpartition(" ")[2] for sentence in sentences] == [
-        "--android-package",
-        "--ios-bundle-id",
-        "--app-store-id",
-    ]
+    assert named.missing(DOMAIN, "o1", Apps()) == (
+        f"Links on {DOMAIN} open apps that are not set for it: Android app com.shop.app, "
+        "iOS app com.shop.app, App Store page 1234567890. "
+        "A domain has one app for each system; set them in one command: "
+        f"waylink app set {DOMAIN} --org o1 --ios-team-id TEAM --ios-bundle-id com.shop.app "
+        "--app-store-id 1234567890 --android-package com.shop.app --android-fingerprint SHA256"
+    )
     ios = IosApp("A1B2C3D4E5", "com.shop.app", "1234567890")
-    assert named.missing(DOMAIN, Apps(ios, AndroidApp("com.shop.app"))) == []
-    assert "the Android app com.shop.app, which is not set" in named.missing(DOMAIN, Apps(ios))[0]
+    assert named.missing(DOMAIN, "o1", Apps(ios, AndroidApp("com.shop.app"))) is None
+    assert "not set for it: Android app com.shop.app. " in str(named.missing(DOMAIN, "o1", Apps(ios)))
 
 
 async def test_refused_rows(database: Database, organization: TestOrganization, tmp_path: Path) -> None:
