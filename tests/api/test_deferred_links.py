@@ -49,12 +49,13 @@ class Phone:
 
     async def click(self, short_url: str, platform: str = "ios", method: str = "GET", **headers: str) -> None:
         """Follow a short URL, and wait until its click is in the database."""
-        counted = await self.database["clicks"].estimated_document_count()
+        clicks = self.database["clicks"]
+        counted = await clicks.count_documents({})
         sent = {"user-agent": AGENTS[platform]} | headers
         answer = await self.http.request(method, short_url, headers=sent)
         assert answer.status_code == 302
         deadline = time.monotonic() + 20
-        while await self.database["clicks"].estimated_document_count() == counted:
+        while await clicks.count_documents({}) == counted:
             assert time.monotonic() < deadline
             await asyncio.sleep(0.01)
 
@@ -373,5 +374,5 @@ async def test_no_address_is_stored(
     click = await database["clicks"].find_one({"org_id": organization.id})
     assert waiting is not None
     assert address not in f"{waiting} {click}"
-    assert waiting["expires_at"] - waiting["clicked_at"] == timedelta(hours=1)
+    assert round((waiting["expires_at"] - waiting["clicked_at"]).total_seconds()) == 3600
     assert waiting["address_hash"] not in str(click)
