@@ -19,7 +19,8 @@ __pragma__('noskip')
 
 VERSION = '0.1.0'
 SENT = 'Sent:'
-UNANSWERED = 'No answer (offline, blocked, no allowed web origin?), sent again later:'
+REFUSED = 'Refused (429 and 5xx are sent again later):'
+UNANSWERED = 'No answer, sent again later (offline, blocked, or origin not allowed?):'
 CUSTOMER = 'cl_customer'
 
 
@@ -47,7 +48,7 @@ def create_waylink():
     def init(given):
         nonlocal options, initialized
         if initialized:
-            say('init was called before: ignored')
+            say('init ignored: called before on this page')
             return initialized
         wrong = IS_BROWSER and check_options(given)
         if wrong:
@@ -61,7 +62,7 @@ def create_waylink():
         try:
             is_off = not IS_BROWSER or window.top != window and not options.allowIframe
             if is_off:
-                say('Off: iframe without allowIframe')
+                say('Nothing sent: in an iframe, without allowIframe')
                 return queue.close()
             listen()
             landing = make_check()
@@ -70,7 +71,7 @@ def create_waylink():
             elif consent == False:
                 forget()
             else:
-                say('Nothing sent or stored before consent')
+                say('Nothing sent or stored: waiting for grantConsent')
         except:
             pass
 
@@ -110,14 +111,14 @@ def create_waylink():
         session.write(NAME, device_id)
         write_device_id(device_id, options.cookieDomain)
         if read_device_id() != device_id:
-            say('Cookie refused: device known in this tab only')
+            say('Cookie refused: this device is known in this tab only')
         return not known
 
     # Sending
 
     async def send(device, calls, keepalive):
         answer = await post(batch_url(options.baseUrl), envelope(device, calls), keepalive)
-        say(SENT if answer else UNANSWERED, calls, answer)
+        say((SENT if answer.results else REFUSED) if answer else UNANSWERED, calls, answer)
         return answer
 
     def send_leaving(device, calls):
@@ -156,9 +157,9 @@ def create_waylink():
     def check(call, is_new):
         """Ask the service where the visitor came from, where there is a reason to; a promise of the first attempt."""
         if not (call.signals or is_new):
-            say('Nothing sent: known device, no attribution signal in the address')
+            say('Nothing sent: this device was seen before, and the address carries no signal')
         elif not attribution.is_unchecked(call.page):
-            say('Nothing sent: address checked before in this tab')
+            say('Nothing sent: this address was checked before in this tab')
         else:
             call.signals = call.signals or {}
             return __new__(Promise(lambda done: submit(call, {}, done)))
@@ -232,14 +233,14 @@ def create_waylink():
         landing = None
         device_id = None
         outbox = None
-        say('No consent: nothing sent, all stored deleted')
+        say('No consent: nothing sent, everything stored is deleted')
 
     # The contract's other calls
 
     def identify(fields):
         wrong = check_identity(fields)
         if wrong:
-            say(wrong)
+            say('identify ignored: ' + wrong)
         else:
             track('identify', fields)
 
