@@ -149,7 +149,7 @@ class Redirector:
 
     def _address(self, visit: Visit) -> str:
         peer = visit.peer
-        return self._proxies.visitor_address(peer, visit.headers.get(b"x-forwarded-for")) if peer else ""
+        return self._proxies.visitor_address(peer, visit.forwarded_for) if peer else ""
 
     def _country(self, visit: Visit, address: str) -> str | None:
         if not address:

@@ -85,6 +85,19 @@ async def test_the_country_of_a_click(
     assert record.get("country") == country
 
 
+async def test_a_proxy_that_adds_a_line_of_its_own(
+    behind_proxies: Service, make_link: LinkFactory, recorded: Recorded
+) -> None:
+    """Two X-Forwarded-For headers are one list, in their order."""
+    link = await make_link()
+    headers = [("user-agent", PIXEL), ("x-forwarded-for", "203.0.113.7"), ("x-forwarded-for", "10.9.9.9")]
+    transport = httpx.ASGITransport(app=behind_proxies, client=(PROXY, 4711))
+    async with httpx.AsyncClient(transport=transport) as client:
+        await client.get(f"http://{link.domain}/{link.path}", headers=headers)
+    [record] = await recorded(link, 1)
+    assert record.get("country") == "NZ"
+
+
 @pytest.mark.parametrize(
     ("address", "country"),
     [(GERMAN, "DE"), (BRITISH, "GB"), ("127.0.0.1", None), ("203.0.113.7", None), ("nonsense", None)],
