@@ -25,6 +25,14 @@ def normalize_host(text: str) -> str:
     return host
 
 
+def is_host_name(text: str) -> bool:
+    """Whether the text is a host name in the form of `normalize_host`."""
+    try:
+        return normalize_host(text) == text
+    except InvalidHostName:
+        return False
+
+
 def is_ip_address(host: str) -> bool:
     """Whether the host is an address instead of a name."""
     try:

@@ -51,7 +51,7 @@ async def receive_batch() -> Response:
         refusal = Refusal(error_table.STORAGE_UNREACHABLE)
         raise refusal.with_headers({"Retry-After": str(RETRY_AFTER)}) from None
     response = jsonify({"results": results})
-    renew_device_cookie(response, organization, envelope.device_id)
+    await renew_device_cookie(response, organization, envelope.device_id)
     return response
 
 

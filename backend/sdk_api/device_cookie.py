@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import cache
 from urllib.parse import urlsplit
 
 from publicsuffixlist import PublicSuffixList
 from quart import Response, request
 
-from backend.domain.host_names import is_ip_address
+from backend.domain.host_names import is_host_name, is_ip_address
 from backend.domain.organizations import Organization
 
 # Name, lifetime and attributes are the SDK's (decisions, "device cookie").
@@ -16,7 +17,7 @@ NAME = "cl_device_id"
 LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
 
 
-def renew_device_cookie(response: Response, organization: Organization, device_id: str) -> None:
+async def renew_device_cookie(response: Response, organization: Organization, device_id: str) -> None:
     """Set the cookie again on this answer, if the organization wants that and the browser sent it along.
 
     A browser sends a cookie only where it belongs, so one that holds the batch's own device id proves that
@@ -29,21 +30,24 @@ def renew_device_cookie(response: Response, organization: Organization, device_i
         NAME,
         device_id,
         max_age=LIFETIME,
-        domain=_domain(origin.hostname or "", organization.cookie_domain),
+        domain=await _domain(origin.hostname or "", organization.cookie_domain),
         path="/",
         secure=origin.scheme == "https",
         samesite="Lax",
     )
 
 
-def _domain(host: str, chosen: str | None) -> str | None:
+async def _domain(host: str, chosen: str | None) -> str | None:
     """The domain of the SDK's cookie on a page of this host; None stands for the host alone.
 
     It is what `init` was given as `cookieDomain`, else the widest that browsers accept.
     """
     if chosen and f".{host}".endswith(f".{chosen}"):
         return chosen
-    return None if is_ip_address(host) else _public_suffixes().privatesuffix(host)
+    if is_ip_address(host) or not is_host_name(host):  # a wildcard of origins lets hosts in that are no names
+        return None
+    suffixes = await asyncio.to_thread(_public_suffixes)  # reading the list takes a third of a second, once
+    return suffixes.privatesuffix(host)
 
 
 @cache

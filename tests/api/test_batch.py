@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.app import Service, create_app
 from backend.storage.mongo import Database
-from tests.conftest import OrganizationFactory
+from tests.conftest import MovableClock, OrganizationFactory
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
 
@@ -216,6 +217,35 @@ async def test_a_transaction_counts_once_under_concurrency(
     )
     assert sorted(result["status"] for result in results) == ["accepted"] + ["duplicate"] * 29
     assert await database["conversions"].count_documents({"org_id": organization.id}) == 1
+
+
+async def test_a_transaction_counts_once_in_several_processes(
+    service: Service, client: httpx.AsyncClient, organization: TestOrganization, database: Database
+) -> None:
+    """Two services on one database, each with its own group commits: still one is accepted."""
+    other = create_app(service.settings)
+    await other.startup()
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=other), base_url="http://localhost:8080"
+    ) as there:
+        browsers = [Visitor(each, organization) for each in (client, there) for _ in range(10)]
+        results = await asyncio.gather(*(each.result(conversion(transaction_id="two")) for each in browsers))
+    await other.shutdown()
+    assert sorted(result["status"] for result in results) == ["accepted"] + ["duplicate"] * 19
+    assert await database["conversions"].count_documents({"org_id": organization.id}) == 1
+
+
+async def test_a_transaction_counts_once_for_years(
+    visitor: Visitor, database: Database, clock: MovableClock
+) -> None:
+    """Years later a transaction and a lead are still known, and nothing of that ever expires."""
+    once = [conversion(transaction_id="old"), call("lead", event_id="old")]
+    assert [each["status"] for each in await visitor.results(*once)] == ["accepted"] * 2
+    clock.offset = timedelta(days=5 * 365)
+    again = [conversion(transaction_id="old"), call("lead", event_id="old")]
+    assert [each["status"] for each in await visitor.results(*again)] == ["duplicate"] * 2
+    indexes = await database["counted_once"].index_information()
+    assert not [index for index in indexes.values() if "expireAfterSeconds" in index]
 
 
 async def test_a_bad_call_does_not_sink_the_others(visitor: Visitor, database: Database) -> None:

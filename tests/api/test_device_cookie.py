@@ -13,7 +13,7 @@ from backend.storage.mongo import Database
 from backend.storage.organizations import set_device_cookie
 from tests.conftest import OrganizationFactory
 from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, conversion
+from tests.sdk_batches import BATCH, Visitor, conversion
 
 
 @pytest.fixture
@@ -93,6 +93,24 @@ async def test_a_chosen_domain(visitor: Visitor, database: Database, chosen: str
 async def test_without_the_visitors_own_cookie_none_is_set(visitor: Visitor, cookie: str) -> None:
     """Another site's page, a cookie of somebody else, or none since there is no consent: nothing is set."""
     assert await renewed(visitor, cookie.format(own=visitor.device_id)) is None
+
+
+@pytest.mark.parametrize("label", ["x" * 64, ".", "a.", "-"])
+async def test_a_host_that_is_no_name(visitor: Visitor, database: Database, label: str) -> None:
+    """Under a wildcard an origin may come that no browser has: it is answered, for that host alone."""
+    await origins.add_origin(database, "https://*.co.uk", visitor.organization.id, utc_now())
+    cookie = await renewed(visitor, origin=f"https://{label}.co.uk")
+    assert cookie is not None
+    assert cookie["domain"] == ""
+
+
+@pytest.mark.parametrize("cookie", ["=;=;", 'cl_device_id="', "a" * 4000, "\xff=\xfe", ";" * 500])
+async def test_hostile_cookies(visitor: Visitor, cookie: str) -> None:
+    """Whatever stands in the Cookie header, the batch is answered and no cookie set."""
+    headers = [(b"cookie", cookie.encode("latin-1")), (b"origin", visitor.organization.origin.encode())]
+    answer = await visitor.client.post(BATCH, json=visitor.envelope(conversion()), headers=headers)
+    assert answer.status_code == 200
+    assert "Set-Cookie" not in answer.headers
 
 
 async def test_off_is_the_default(

@@ -155,6 +155,22 @@ async def test_logs_hold_no_personal_data(visitor: Visitor, log: io.StringIO) ->
     assert not [secret for secret in secrets if secret in log.getvalue()]
 
 
+async def test_hostile_batches_are_no_faults(visitor: Visitor, log: io.StringIO) -> None:
+    """Whatever a batch holds, the log has a line for each request, and no error and no trace among them."""
+    deep: Any = {}
+    for _ in range(200):
+        deep = {"a": [deep]}
+    hostile = [deep, [], None, -1, "\x00", "\ud800", {"$gt": ""}, "A" * 20_000, 10**400]
+    bodies = [visitor.envelope(call("event", name=value, metadata=value)) for value in hostile]
+    bodies += [visitor.envelope() | {name: value} for name in ("calls", "device_id") for value in hostile]
+    for body in bodies:
+        answer = await visitor.send(json.dumps(body).encode())
+        assert answer.status_code in {200, 400}
+    assert {line["level"] for line in lines(log)} == {"info"}
+    assert len(lines(log)) == len(bodies)
+    assert not [line for line in lines(log) if "trace" in line]
+
+
 def test_a_fault_is_logged_without_its_message() -> None:
     """The message of a database error holds documents: its type and its places are logged, on one line."""
     stream = io.StringIO()
