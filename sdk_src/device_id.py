@@ -12,13 +12,13 @@ UUID = '[0-9a-f-]{36}'
 
 
 def new_uuid():
-    """A random UUID, also where crypto.randomUUID is missing (pages on plain http)."""
-    return '10000000-1000-4000-8000-100000000000'.js_replace(__new__(RegExp('[018]', 'g')), random_digit)
+    """A random UUID, also where crypto.randomUUID is missing (pages on plain http).
 
-
-def random_digit(digit):
-    """A random digit for a 0 or 1, and for the 8 one from 8 to b; a UUID's version 4 stays."""
-    return (digit ^ crypto.getRandomValues(__new__(Uint8Array(1)))[0] & 15 >> digit / 4).toString(16)
+    A 0 or 1 becomes any digit, the 8 one from 8 to b; the 4 stays, which is the version.
+    """
+    bytes = crypto.getRandomValues(__new__(Uint8Array(36)))
+    return '10000000-1000-4000-8000-100000000000'.js_replace(
+        __new__(RegExp('[018]', 'g')), lambda digit, place: (digit ^ bytes[place] & 15 >> digit / 4).toString(16))
 
 
 def read_device_id():

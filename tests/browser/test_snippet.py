@@ -9,15 +9,27 @@ from playwright.sync_api import Page
 
 from tests.browser.recording_server import RecordingServer
 
-DOCS = (Path(__file__).parents[2] / "docs" / "sdk.md").read_text()
-FOUND = re.search(r"<!-- snippet -->\n```html\n(.*?)\n```", DOCS, re.DOTALL)
-SNIPPET = FOUND[1] if FOUND else ""
+ROOT = Path(__file__).parents[2]
+
+
+def snippet_in(page: Path) -> str:
+    """The snippet on a page of documentation, or an empty text."""
+    found = re.search(r"<!-- snippet -->\n```html\n(.*?)\n```", page.read_text(), re.DOTALL)
+    return found[1] if found else ""
+
+
+SNIPPET = snippet_in(ROOT / "docs" / "sdk.md")
 POLICY = "default-src 'none'; script-src 'nonce-n' 'strict-dynamic'; connect-src 'self'; img-src data:;"
 
 
 def test_the_snippet_is_small() -> None:
     """It has fewer than 400 bytes."""
     assert 0 < len(SNIPPET.encode()) < 400
+
+
+def test_the_packages_readme_has_the_same() -> None:
+    """Who reads the package's README copies the snippet that is tested here."""
+    assert snippet_in(ROOT / "sdk_dist" / "README.md") == SNIPPET
 
 
 def test_calls_before_the_script_has_loaded(page: Page, server: RecordingServer) -> None:
