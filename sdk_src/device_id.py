@@ -7,6 +7,7 @@ RegExp = Uint8Array = document = crypto = __new__ = None
 __pragma__('noskip')
 
 NAME = 'cl_device_id'
+KEPT = 'cl_device_id_kept'  # holds the id as well where the service set both by header
 LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
 UUID = '[0-9a-f-]{36}'
 
@@ -23,25 +24,33 @@ def new_uuid():
 
 def read_device_id():
     """The id in the cookie, or undefined."""
+    return read(NAME)
+
+
+def read(name):
     try:
-        return document.cookie.match('\\b' + NAME + '=(' + UUID + ')')[1]
+        return document.cookie.match('\\b' + name + '=(' + UUID + ')')[1]
     except:
         pass
 
 
 def write_device_id(device_id, domain):
-    """Set the cookie, or renew it, on `domain` or else on the widest domain that the browser accepts."""
-    write(device_id, LIFETIME, domain)
+    """Set the cookie, or renew it, on `domain` or else on the widest domain that the browser accepts.
+
+    One that the service set by header is left alone: Safari ends a cookie that a script touched within days.
+    """
+    if read(KEPT) != device_id:
+        write(NAME, device_id, LIFETIME, domain)
 
 
 def delete_device_id(domain):
-    """Remove the cookie, where there is one."""
-    if read_device_id():
-        write('', 0, domain)
+    """Remove the cookies, where there are any."""
+    for name in [NAME, KEPT]:
+        write(name, '', 0, domain)
 
 
-def write(device_id, lifetime, domain):
+def write(name, value, lifetime, domain):
     try:
-        write_on_widest_domain(NAME, device_id, lifetime, domain, read_device_id)
+        write_on_widest_domain(name, value, lifetime, domain, lambda: read(name))
     except:
         pass

@@ -118,6 +118,8 @@ def create_waylink():
 
     async def send(device, calls, keepalive):
         answer = await post(batch_url(options.baseUrl), envelope(device, calls), keepalive)
+        if not device_id:
+            delete_device_id(options.cookieDomain)  # consent was withdrawn, and the answer may have set it again
         say((SENT if answer.results else REFUSED) if answer else UNANSWERED, calls, answer)
         return answer
 

@@ -14,6 +14,8 @@ from backend.domain.organizations import Organization
 
 # Name, lifetime and attributes are the SDK's (decisions, "device cookie").
 NAME = "cl_device_id"
+# Set beside it, with the same value: the SDK then leaves both alone, since a script's touch shortens them.
+KEPT = "cl_device_id_kept"
 LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
 
 
@@ -26,15 +28,17 @@ async def renew_device_cookie(response: Response, organization: Organization, de
     if not organization.device_cookie or device_id not in request.cookies.getlist(NAME):
         return
     origin = urlsplit(request.headers["Origin"])
-    response.set_cookie(
-        NAME,
-        device_id,
-        max_age=LIFETIME,
-        domain=await _domain(origin.hostname or "", organization.cookie_domain),
-        path="/",
-        secure=origin.scheme == "https",
-        samesite="Lax",
-    )
+    domain = await _domain(origin.hostname or "", organization.cookie_domain)
+    for name in (NAME, KEPT):
+        response.set_cookie(
+            name,
+            device_id,
+            max_age=LIFETIME,
+            domain=domain,
+            path="/",
+            secure=origin.scheme == "https",
+            samesite="Lax",
+        )
 
 
 async def _domain(host: str, chosen: str | None) -> str | None:

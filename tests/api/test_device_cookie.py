@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from backend.app import utc_now
+from backend.sdk_api.device_cookie import KEPT, NAME
 from backend.storage import origins
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_device_cookie
@@ -24,13 +25,22 @@ async def visitor(client: httpx.AsyncClient, database: Database, organization: T
 
 
 async def renewed(visitor: Visitor, cookie: str | None = None, origin: str = "") -> Morsel[str] | None:
-    """The cookie of the answer to a conversion that came with this cookie (by default the visitor's own)."""
+    """The cookie of the answer to a conversion that came with this cookie (by default the visitor's own).
+
+    The one beside it that tells the SDK of it must be its double.
+    """
     sent = f"cl_device_id={visitor.device_id}" if cookie is None else cookie
     headers = {"Cookie": sent, "Origin": origin or visitor.organization.origin}
     answer = await visitor.post(conversion(), headers=headers)
     assert answer.status_code == 200, answer.text
     visitor.client.cookies.clear()
-    return SimpleCookie(answer.headers.get("Set-Cookie", "")).get("cl_device_id")
+    cookies = [SimpleCookie(text) for text in answer.headers.get_list("Set-Cookie")]
+    own, kept = ([each[name] for each in cookies if name in each] for name in (NAME, KEPT))
+    assert len(cookies) == len(own) + len(kept)
+    assert [dict(each) | {"value": each.value} for each in own] == [
+        dict(each) | {"value": each.value} for each in kept
+    ]
+    return own[0] if own else None
 
 
 async def test_it_is_the_sdks_cookie(visitor: Visitor) -> None:

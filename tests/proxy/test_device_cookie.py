@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Response
 
 from tests.browser.real_service import RealService, real_service
-from tests.browser.shop_pages import CONVERSION, device_cookie
+from tests.browser.recording_server import Answer, acknowledge, recording_server
+from tests.browser.shop_pages import CONVERSION, device_cookie, visit
+from tests.browser.test_rule_11_cookie_lifetime import RECORD_COOKIES
 from tests.proxy import site_servers
 from tests.proxy.site_servers import Site
 
@@ -36,8 +39,8 @@ def site(shop: RealService, tmp_path: Path) -> Iterator[Site]:
 
 def cap(page: Page, seconds: float) -> None:
     """Let the cookie end soon, as Safari does with cookies of scripts."""
-    kept: dict[str, Any] = device_cookie(page)
-    capped = {name: kept[name] for name in ("name", "value", "domain", "path")}
+    own = device_cookie(page)
+    capped = {name: own[name] for name in ("name", "value", "domain", "path")}
     page.context.add_cookies([{**capped, "expires": time.time() + seconds}])  # type: ignore[typeddict-item]
 
 
@@ -59,7 +62,47 @@ def test_a_call_renews_the_cookie(page: Page, shop: RealService, site: Site) -> 
     cookie = device_cookie(page)
     assert cookie["expires"] > time.time() + 399 * DAY
     assert (cookie["value"], cookie["httpOnly"], cookie["sameSite"]) == (device, False, "Lax")
-    assert page.evaluate("document.cookie") == f"cl_device_id={device}"
+    assert f"cl_device_id={device}" in page.evaluate("document.cookie").split("; ")
+
+
+def test_the_sdk_leaves_a_cookie_of_the_header_alone(page: Page, shop: RealService, site: Site) -> None:
+    """On the next page no script touches it, which Safari would punish; without the header one does."""
+    page.goto(site.origin)
+    page.evaluate(shop.init(f"baseUrl: '{site.base_url}'"))
+    device = device_cookie(page)["value"]
+    page.goto(site.origin)
+    page.evaluate(RECORD_COOKIES)
+    page.evaluate(shop.init(f"baseUrl: '{site.base_url}'"))
+    assert page.evaluate("asked") == []
+    page.context.clear_cookies(name="cl_device_id_kept")
+    page.goto(site.origin)
+    page.evaluate(RECORD_COOKIES)
+    page.evaluate(shop.init(f"baseUrl: '{site.base_url}'"))
+    assert page.evaluate("asked.at(-1)").startswith(f"cl_device_id={device}; max-age={400 * DAY}")
+
+
+def test_an_answer_after_the_withdrawal_sets_nothing_for_good(page: Page) -> None:
+    """Consent is withdrawn while a call is under way: the cookie that its answer sets again is deleted."""
+    withdrawn = Event()
+
+    def answer_late(batch: dict[str, Any]) -> Answer:
+        assert withdrawn.wait(30)
+        status, _, body = acknowledge(batch)
+        return status, {"Set-Cookie": f"cl_device_id={batch['device_id']}; Path=/; Max-Age=1000"}, body
+
+    with recording_server() as server:
+        visit(page, server)
+        server.answer = answer_late
+        with page.expect_response("**/serviceCore/**") as answered:
+            page.evaluate(f"void {CONVERSION}")
+            server.wait_for(2)
+            page.evaluate("Waylink.denyConsent()")
+            assert page.context.cookies() == []
+            withdrawn.set()
+        assert "cl_device_id" in str(answered.value.all_headers())
+        answered.value.finished()
+        page.wait_for_function("!document.cookie.includes('cl_device_id')")
+    assert page.context.cookies() == []
 
 
 def test_nothing_is_set_before_consent_or_after_it_is_withdrawn(
