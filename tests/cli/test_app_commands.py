@@ -72,14 +72,14 @@ def test_another_organization_has_its_own_apps(running: ServiceProcess, org_id: 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--ios-team-id", "A1B2C3D4E5"), "needs both --ios-team-id and --ios-bundle-id"),
-        (("--app-store-id", "1"), "needs both --ios-team-id and --ios-bundle-id"),
+        (("--ios-team-id", "A1B2C3D4E5"), "iOS bundle id is needed for an iOS app"),
+        (("--app-store-id", "1"), "iOS team id is needed for an iOS app"),
         (("--ios-team-id", "short", "--ios-bundle-id", "com.shop"), "iOS team id 'short' must be 10 capital"),
         (("--ios-team-id", "A1B2C3D4E5", "--ios-bundle-id", "com..shop"), "iOS bundle id 'com..shop' must"),
         ((*IOS[:4], "--app-store-id", "id12"), "App Store id 'id12' must be digits"),
         (("--android-package", "shop"), "Android package 'shop' must be names separated by dots"),
         (("--android-package", "com.shop", "--android-fingerprint", "AB:CD"), "fingerprint 'AB:CD' must be"),
-        (("--android-fingerprint", FINGERPRINT), "needs --android-package"),
+        (("--android-fingerprint", FINGERPRINT), "Android package is needed where"),
     ],
 )
 def test_bad_apps_are_named(
