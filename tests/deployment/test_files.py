@@ -127,7 +127,7 @@ def test_the_image_has_what_the_service_needs() -> None:
     image = dict(PINNED.findall(text))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     needed = {re.split(r"[\[><=;]", each)[0].strip() for each in project["dependencies"]}
-    assert needed <= set(image)
+    assert needed <= set(image), "renew deploy/requirements.lock with `make lock`"
     assert {name: everything.get(name) for name in image} == image
     assert text.count("--hash=sha256:") >= len(image)
 

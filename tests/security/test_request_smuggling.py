@@ -127,6 +127,11 @@ def test_http_2_without_tls_is_not_spoken(address: tuple[str, int], request_head
     assert 101 not in answers_to(address, request_head)
 
 
+def test_a_head_that_never_ends_is_dropped(address: tuple[str, int]) -> None:
+    """A client that begins a request and goes quiet does not keep its connection."""
+    assert answers_to(address, b"GET /healthz HTTP/1.1\r\nHost: local") == []
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_refusal_says_nothing_of_the_server(address: tuple[str, int], name: str) -> None:
     """Neither its name nor a line of code stands in the answer."""
