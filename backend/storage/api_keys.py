@@ -11,7 +11,7 @@ from typing import Any
 from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.api_keys import ApiKey, KeyKind, key_text, new_key
-from backend.storage.mongo import Database
+from backend.storage.mongo import Database, known_fields
 
 NAME = "api_keys"
 _USE_NOTED_EVERY = timedelta(days=1)
@@ -71,5 +71,5 @@ async def revoke_api_key(database: Database, key_id: str, now: datetime, org_id:
 
 
 def _from_document(document: dict[str, Any]) -> ApiKey:
-    values = {name: value for name, value in document.items() if name != "_id"}
+    values = known_fields(document, ApiKey)
     return ApiKey(id=document["_id"], **values | {"kind": KeyKind(document["kind"])})

@@ -8,7 +8,7 @@ from typing import Any
 from pymongo import IndexModel
 
 from backend.domain.apps import AndroidApp, Apps, IosApp
-from backend.storage.mongo import Database
+from backend.storage.mongo import Database, known_fields
 
 NAME = "apps"
 INDEXES = [IndexModel([("org_id", 1), ("_id", 1)])]
@@ -34,6 +34,6 @@ async def list_apps(database: Database, org_id: str) -> dict[str, Apps]:
 def _from_document(document: dict[str, Any]) -> Apps:
     ios, android = document["ios"], document["android"]
     return Apps(
-        IosApp(**ios) if ios else None,
+        IosApp(**known_fields(ios, IosApp)) if ios else None,
         AndroidApp(android["package"], tuple(android["fingerprints"])) if android else None,
     )

@@ -10,7 +10,7 @@ from typing import Any
 from pymongo import IndexModel, ReplaceOne
 
 from backend.domain.attribution import ClickId, Device, Identification, Touch
-from backend.storage.mongo import Database, Document, Session
+from backend.storage.mongo import Database, Document, Session, known_fields
 
 NAME = "devices"
 INDEXES = [IndexModel([("org_id", 1), ("first_seen_at", 1)]), IndexModel("expires_at", expireAfterSeconds=0)]
@@ -59,8 +59,10 @@ def _from_document(document: dict[str, Any]) -> Device:
         id=document["device_id"],
         first_seen_at=document["first_seen_at"],
         last_seen_at=document["last_seen_at"],
-        first_touch=Touch(**first) if first else None,
-        touches=tuple(Touch(**each) for each in document["touches"]),
-        click_ids=tuple(ClickId(**each) for each in document["click_ids"]),
-        customers=tuple(Identification(**each) for each in document["customers"]),
+        first_touch=Touch(**known_fields(first, Touch)) if first else None,
+        touches=tuple(Touch(**known_fields(each, Touch)) for each in document["touches"]),
+        click_ids=tuple(ClickId(**known_fields(each, ClickId)) for each in document["click_ids"]),
+        customers=tuple(
+            Identification(**known_fields(each, Identification)) for each in document["customers"]
+        ),
     )

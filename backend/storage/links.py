@@ -22,7 +22,7 @@ from backend.domain.links import (
     Link,
 )
 from backend.domain.short_urls import parse_short_url
-from backend.storage.mongo import Database, Session
+from backend.storage.mongo import Database, Session, known_fields
 
 NAME = "links"
 # More short URLs than this behind one another are taken for a loop.
@@ -180,7 +180,7 @@ def _from_found(document: dict[str, Any] | None) -> Link | None:
 
 
 def _from_document(document: dict[str, Any]) -> Link:
-    values = {name: value for name, value in document.items() if name != "_id"}
+    values = known_fields(document, Link)
     values["ios_behavior"] = Behavior(values["ios_behavior"])
     values["android_behavior"] = Behavior(values["android_behavior"])
     values["created_by"] = CreatedBy(values["created_by"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pymongo
@@ -23,6 +24,14 @@ STORAGE_UNREACHABLE = (ServerSelectionTimeoutError, AutoReconnect)
 StorageError = PyMongoError
 # `with deadline(seconds)`: what is asked of the database in the block raises StorageError after that time.
 deadline = pymongo.timeout
+
+
+def known_fields(document: Document, record: type) -> Document:
+    """What of a document is a field of the dataclass `record`.
+
+    A newer version of the service, on another host, may have stored more: that is no reason to fail.
+    """
+    return {item.name: document[item.name] for item in fields(record) if item.name in document}
 
 
 def is_too_slow(error: Exception) -> bool:

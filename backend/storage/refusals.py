@@ -10,7 +10,7 @@ from typing import Any
 
 from pymongo import IndexModel
 
-from backend.storage.mongo import Database
+from backend.storage.mongo import Database, known_fields
 
 NAME = "refusals"
 INDEXES: list[IndexModel] = []
@@ -58,4 +58,4 @@ async def add_refusal(database: Database, org_id: str, refusal: Refusal) -> None
 async def list_refusals(database: Database, org_id: str) -> list[Refusal]:
     """The latest refusals, newest first."""
     document: dict[str, Any] = await database[NAME].find_one({"_id": org_id}) or {}
-    return [Refusal(**entry) for entry in reversed(document.get("recent", []))]
+    return [Refusal(**known_fields(entry, Refusal)) for entry in reversed(document.get("recent", []))]

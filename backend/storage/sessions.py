@@ -8,7 +8,7 @@ from datetime import datetime
 from pymongo import IndexModel
 
 from backend.domain.sessions import Session
-from backend.storage.mongo import Database
+from backend.storage.mongo import Database, known_fields
 
 NAME = "sessions"
 INDEXES = [IndexModel("expires_at", expireAfterSeconds=0), IndexModel("user_id")]
@@ -23,7 +23,7 @@ async def insert_session(database: Database, session: Session) -> None:
 async def find_session(database: Database, token_hash: str, now: datetime) -> Session | None:
     """The session of this token, unless it has expired: the server deletes expired ones a little later."""
     found = await database[NAME].find_one({"_id": token_hash, "expires_at": {"$gt": now}})
-    return Session(token_hash=found.pop("_id"), **found) if found else None
+    return Session(token_hash=found["_id"], **known_fields(found, Session)) if found else None
 
 
 async def set_session_organization(database: Database, token_hash: str, org_id: str) -> None:

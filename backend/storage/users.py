@@ -10,7 +10,7 @@ from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from backend.domain.users import User
-from backend.storage.mongo import Database
+from backend.storage.mongo import Database, known_fields
 
 NAME = "users"
 INDEXES = [IndexModel("email", unique=True), IndexModel("org_ids")]
@@ -77,5 +77,5 @@ def _from_found(document: dict[str, Any] | None) -> User | None:
 
 
 def _from_document(document: dict[str, Any]) -> User:
-    values = {name: value for name, value in document.items() if name != "_id"}
+    values = known_fields(document, User)
     return User(id=document["_id"], **values | {"org_ids": tuple(document["org_ids"])})
