@@ -18,6 +18,7 @@ from backend.settings import Settings
 from backend.storage import embedded_mongodb, organizations
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import MongoDBNotFound, find_mongod
+from backend.storage.mongo import STORAGE_UNREACHABLE, Database
 from tests.organizations import create_test_organization
 
 HOLD_OPEN = """
@@ -75,6 +76,15 @@ async def test_a_server_left_by_a_killed_process_is_taken_over(tmp_path: Path) -
     wait_until_gone(left["pid"])
 
 
+async def answers(database: Database) -> bool:
+    """Whether the server takes writes."""
+    try:
+        hello = await database.client.admin.command("hello")
+    except STORAGE_UNREACHABLE:
+        return False
+    return bool(hello.get("isWritablePrimary"))
+
+
 async def test_a_killed_server_is_started_again_on_its_port(tmp_path: Path) -> None:
     """A server that dies with SIGKILL comes back for those who use it, with all it had acknowledged."""
     async with open_database(Settings(data_dir=tmp_path)) as database:
@@ -83,6 +93,8 @@ async def test_a_killed_server_is_started_again_on_its_port(tmp_path: Path) -> N
         os.kill(killed["pid"], signal.SIGKILL)
         async with asyncio.timeout(60):
             while state_of(tmp_path)["pid"] == killed["pid"]:  # noqa: ASYNC110 - another process changes it
+                await asyncio.sleep(0.1)
+            while not await answers(database):  # noqa: ASYNC110 - it replays its journal first
                 await asyncio.sleep(0.1)
         assert (await organizations.get_organization(database, created.id)).id == created.id
         assert state_of(tmp_path)["port"] == killed["port"]
