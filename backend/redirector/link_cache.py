@@ -50,7 +50,7 @@ class CachedLink:
         return _address_of(self)
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=2_000)
 def _address_of(entry: CachedLink) -> bytes:
     """Kept for the links that are asked for most only: for all of them it would take much memory."""
     return web_address(entry.link).encode("ascii")
