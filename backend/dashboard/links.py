@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quart import Response, request
 
 from backend.current import resources
 from backend.dashboard.blueprint import dashboard, org_id
+from backend.dashboard.own_link import short_url_of
 from backend.dashboard.page import page
 from backend.dashboard.paging import PAGE_SIZE, Paging, paging
 from backend.domain.links import Link
@@ -36,16 +38,20 @@ async def links() -> Response:
     asked = paging()
     found, is_slow = await _find(text, asked)
     shown = found[:PAGE_SIZE]
-    totals = await count_totals(resources().database, [link.id for link in shown])
-    form = resources().short_url_form
     return await page(
         "links.html",
         text=text,
         is_slow=is_slow,
-        rows=[Row(link, form.write(link.domain, link.path), totals.get(link.id, 0)) for link in shown],
+        rows=await rows_of(shown),
         paging=asked.with_items(len(found)),
         total=await count_links(resources().database, org_id()),
     )
+
+
+async def rows_of(links: Sequence[Link]) -> list[Row]:
+    """These links of the organization, as lists show them."""
+    totals = await count_totals(resources().database, [link.id for link in links])
+    return [Row(link, short_url_of(link), totals.get(link.id, 0)) for link in links]
 
 
 async def _find(text: str, asked: Paging) -> tuple[list[Link], bool]:

@@ -21,8 +21,10 @@ ITEMS = (
     Item("Keys", "keys", "key"),
     Item("Allowed origins", "origins", "shield"),
     Item("Install the SDK", "install", "code"),
+    Item("Domains", "domains", "globe"),
     Item("Apps", "apps", "phone"),
     Item("Subscription", "subscription", "card"),
+    Item("Settings", "settings", "person"),
 )
 
 

@@ -11,6 +11,8 @@ NOTICES = {
     "key-revoked": "The key is revoked. Whatever uses it is refused within seconds.",
     "origin-allowed": "The origin is allowed. Its calls are accepted within seconds.",
     "origin-removed": "The origin is not allowed any more. Its calls are refused within seconds.",
+    "password-changed": "The password is changed. Everywhere else you are signed out.",
+    "retention-set": "It is set, for what was stored before as well.",
     "signed-out": "You are signed out.",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from quart import Quart, current_app
 
 from backend.current import Resources
+from backend.dashboard.domain_states import DomainStates
 from backend.passwords import is_password
 from backend.proxies import TrustedProxies
 from backend.storage.rate_limits import RateLimits
@@ -16,18 +17,20 @@ SIGN_INS_OF_ADDRESS = 30
 
 
 class DashboardService:
-    """The limits of sign-ins, the proxies in front, and whether browsers come by https."""
+    """Limits of sign-ins, the proxies in front, what is known of domains, whether browsers come by https."""
 
     def __init__(self, resources: Resources) -> None:
         self.account_limit = RateLimits(resources.database, SIGN_INS_OF_ACCOUNT, resources.clock)
         self.address_limit = RateLimits(resources.database, SIGN_INS_OF_ADDRESS, resources.clock)
         self.proxies = TrustedProxies(resources.settings.trusted_proxies)
+        self.domain_states = DomainStates(resources)
         self.is_https = resources.settings.base_url.startswith("https://")
 
 
 def attach_dashboard_service(app: Quart, resources: Resources) -> None:
     """Give the app its dashboard service."""
-    app.extensions[_KEY] = DashboardService(resources)
+    service = app.extensions[_KEY] = DashboardService(resources)
+    app.after_serving(service.domain_states.stop)
 
     @app.before_serving
     async def compare_once() -> None:

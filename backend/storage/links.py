@@ -122,6 +122,11 @@ async def count_links(database: Database, org_id: str, created_by: CreatedBy | N
     return int(await database[NAME].count_documents(_owned(org_id, created_by)))
 
 
+async def count_links_on(database: Database, domain: str, org_id: str) -> int:
+    """How many links the organization has on a domain."""
+    return int(await database[NAME].count_documents({"domain": domain, "org_id": org_id}))
+
+
 async def list_links(
     database: Database, org_id: str, *, skip: int, limit: int, created_by: CreatedBy | None = None
 ) -> list[Link]:

@@ -9,7 +9,9 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
 
+from backend import passwords
 from backend.app import Service, create_app
 from backend.domain.sessions import SESSION_LASTS, hash_token
 from backend.passwords import hash_password
@@ -61,8 +63,6 @@ async def test_an_unknown_user_costs_as_much_as_a_wrong_password(
     stranger: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both compare the password with one hash of the same parameters."""
-    from backend import passwords
-
     compared: list[str] = []
     verify = passwords._hasher.verify
 
@@ -176,8 +176,19 @@ async def test_the_cookie_over_https(settings: Settings) -> None:
     assert "Domain" not in cookie
 
 
-async def test_sign_ins_are_limited_for_an_account(stranger: Person) -> None:
+@pytest.fixture
+def cheap(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A hash of PASSWORD that costs little, as does the one of nobody: many tries fit into a minute."""
+    quick = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
+    monkeypatch.setattr(passwords, "_hash_of_nobody", lambda: quick.hash("nobody"))
+    return quick.hash(PASSWORD)
+
+
+async def test_sign_ins_are_limited_for_an_account(stranger: Person, database: Database, cheap: str) -> None:
     """After ten tries in a minute even the right password waits, and the page says how long."""
+    user = await users.find_user_by_email(database, stranger.email)
+    assert user is not None
+    await users.set_password_hash(database, user.id, cheap)
     for _ in range(10):
         assert (await stranger.sign_in(password="a guess")).status_code == 422
     refused = await stranger.sign_in()
@@ -186,6 +197,7 @@ async def test_sign_ins_are_limited_for_an_account(stranger: Person) -> None:
     assert "Too many tries" in refused.text
 
 
+@pytest.mark.usefixtures("cheap")
 async def test_sign_ins_are_limited_for_an_address(
     service: Service, database: Database, organization: TestOrganization
 ) -> None:
@@ -213,8 +225,6 @@ async def test_who_is_signed_in_skips_the_sign_in_page(person: Person) -> None:
 
 async def test_a_hash_of_older_parameters_is_renewed(stranger: Person, database: Database) -> None:
     """A sign-in stores the password under today's parameters."""
-    from argon2 import PasswordHasher
-
     user = await users.find_user_by_email(database, stranger.email)
     assert user is not None
     old = PasswordHasher(time_cost=1, memory_cost=8192).hash(PASSWORD)

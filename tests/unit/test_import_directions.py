@@ -21,7 +21,7 @@ MAY_IMPORT = {
     **{room: {room, "json_api"} | WHAT_ALL_USE for room in SIBLINGS},
     "app_api": {"app_api", "json_api", "proxies"} | WHAT_ALL_USE,
     "redirector": {"redirector", "json_api", "proxies", "qr_image"} | WHAT_ALL_USE,
-    "dashboard": {"dashboard", "passwords", "proxies", "qr_image"} | WHAT_ALL_USE,
+    "dashboard": {"dashboard", "doctor", "passwords", "proxies", "qr_image"} | WHAT_ALL_USE,
 }
 
 
