@@ -63,10 +63,11 @@ def _column(number: int, each: Count, room: float, top: int, form: str) -> Colum
 
 
 def _round_top(highest: int) -> int:
-    """The next even, easily read number: 2, 4, 6, 10, 20, 40, 60, 100, ..."""
+    """The next number that is easily read and halved: 2, 4, ... 12, 16, 20, 30, 40, ... 120, ..."""
+    steps = (2, 4, 6, 8, 10, 12, 16, 20, 30, 40, 60, 80)
     magnitude = 1
     while True:
-        for step in (2, 4, 6, 10):
+        for step in steps:
             if highest <= step * magnitude:
                 return step * magnitude
         magnitude *= 10

@@ -3,10 +3,8 @@ sideways; on a desktop and a phone, in light and dark, with little to show and w
 
 from __future__ import annotations
 
-import subprocess
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,38 +13,12 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from sdk_build.node import install_packages
-from tests.dashboard.routes import routes
-from tests.service_process import WAYLINK, ServiceProcess, service_process
+from tests.dashboard.office import Office, make_key, make_organization, make_user
+from tests.service_process import ServiceProcess, service_process
 
 AXE = Path(__file__).parents[1] / "accessibility"
-PASSWORD = "correct horse battery"
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
 LONG = "A name that goes on and on " * 6 + "andhaswordsthatnoscreeniswideenoughfor" * 4
-# Not pages: images, files, and what scripts ask for.
-NOT_PAGES = ("/assets/", "/qr.", "/install/status")
-
-
-@dataclass(frozen=True, slots=True)
-class Office:
-    """A running service, and a user of one of its organizations."""
-
-    base_url: str
-    email: str
-    ids: dict[str, str]
-
-    def sign_in(self, page: Page) -> None:
-        """Sign in as the user."""
-        page.goto(f"{self.base_url}/sign-in")
-        page.get_by_label("E-mail address").fill(self.email)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(f"{self.base_url}/")
-
-    @property
-    def pages(self) -> list[str]:
-        """The address of every page."""
-        paths = set(routes("GET", self.ids))
-        return sorted(path for path in paths if not any(each in path for each in NOT_PAGES))
 
 
 @pytest.fixture(scope="module")
@@ -66,42 +38,24 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess
 @pytest.fixture(scope="module")
 def empty(running: ServiceProcess) -> Office:
     """An organization with nothing at all."""
-    return Office(running.base_url, _user(running, _organization(running, "Empty")), {})
+    return Office(running.base_url, make_user(running, make_organization(running, "Empty")), {})
 
 
 @pytest.fixture(scope="module")
 def full(running: ServiceProcess) -> Office:
     """An organization that has everything, some of it long; its user has a second one."""
-    org = _organization(running, LONG)
+    org = make_organization(running, LONG)
     domain, site = f"go.{uuid.uuid4().hex[:8]}.localhost", "https://shop.example"
     running.command("domain", "add", domain, "--org", org)
     running.command("origin", "add", site, "--org", org)
     running.command("app", "set", domain, "--org", org, "--android-package", "com.shop.app")
-    keys = {kind: _key(running, org, kind) for kind in ("rest", "web", "mobile")}
+    keys = {kind: make_key(running, org, kind) for kind in ("rest", "web", "mobile")}
     running.command("key", "revoke", running.command("key", "list", "--org", org)["keys"][2]["id"])
     with httpx.Client(base_url=running.base_url) as client:
         link_id = _links(client, keys["rest"], domain)
         _visits(client, domain, keys["web"], site)
     ids = {"link_id": link_id, "domain": domain}
-    return Office(running.base_url, _user(running, org, _organization(running, "Second")), ids)
-
-
-def _organization(running: ServiceProcess, name: str) -> str:
-    return str(running.command("organization", "create", name)["id"])
-
-
-def _key(running: ServiceProcess, org: str, kind: str) -> str:
-    return str(running.command("key", "create", "--org", org, "--kind", kind)["key"])
-
-
-def _user(running: ServiceProcess, *org_ids: str) -> str:
-    email = f"{uuid.uuid4().hex}@example.com"
-    orgs = [word for org_id in org_ids for word in ("--org", org_id)]
-    subprocess.run(
-        [*WAYLINK, "user", "create", email, *orgs, "--password-stdin"],
-        input=PASSWORD, text=True, check=True, capture_output=True, env=running.environment,
-    )  # fmt: skip
-    return email
+    return Office(running.base_url, make_user(running, org, make_organization(running, "Second")), ids)
 
 
 def _links(client: httpx.Client, key: str, domain: str) -> str:

@@ -87,7 +87,7 @@ async def test_clicks_by_day(person: Person, clicks: Clicks) -> None:
     for ago, count in ((0, 3), (1, 1), (29, 2), (31, 5)):
         await clicks.add(now - timedelta(days=ago), count)
     page = (await person.get(f"/links/{clicks.link_id}")).text
-    rows = table(page, "Clicks in the last 30 days, by day")
+    rows = table(page, "Clicks by day, today and the 29 days before")
     assert list(rows) == days(now, range(30))
     today, yesterday, oldest = days(now, (0, 1, 29))
     assert (rows.pop(today), rows.pop(yesterday), rows.pop(oldest)) == ("3", "1", "2")
@@ -101,7 +101,8 @@ async def test_clicks_by_hour(person: Person, clicks: Clicks) -> None:
     for ago, count in ((0, 2), (5, 1), (23, 4), (24, 7)):
         await clicks.add(now - timedelta(hours=ago), count)
     rows = table(
-        (await person.get(f"/links/{clicks.link_id}?period=day")).text, "Clicks in the last 24 hours, by hour"
+        (await person.get(f"/links/{clicks.link_id}?period=day")).text,
+        "Clicks by hour, this hour and the 23 before",
     )
     names = [(now.astimezone(UTC) - timedelta(hours=n)).strftime("%-d %b, %H:00") for n in range(24)]
     assert list(rows) == names
@@ -111,9 +112,9 @@ async def test_clicks_by_hour(person: Person, clicks: Clicks) -> None:
 
 async def test_the_drawing_and_the_table_say_the_same(person: Person, clicks: Clicks) -> None:
     """The highest column reaches as far as its count does on the scale, and every day has a title."""
-    await clicks.add(utc_now(), 15)
+    await clicks.add(utc_now(), 18)
     page = (await person.get(f"/links/{clicks.link_id}")).text
-    assert re.findall(r'<rect class="column" [^>]*height="([\d.]+)"', page) == ["75.0"]
+    assert re.findall(r'<rect class="column" [^>]*height="([\d.]+)"', page) == ["90.0"]
     assert '<div class="scale" aria-hidden="true"><span>20</span><span>10</span><span>0</span></div>' in page
     assert page.count("<title>") == 31
 

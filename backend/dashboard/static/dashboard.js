@@ -1,5 +1,8 @@
 // What pages gain where scripts run. Every page works without them.
 
+// Screen readers say what is written here.
+const announcement = document.querySelector('[data-announce]');
+
 for (const button of document.querySelectorAll('button[data-copy]')) {
   if (!navigator.clipboard) continue; // plain http on another host than localhost
   const said = button.querySelector('[data-copy-said]');
@@ -8,7 +11,13 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(button.dataset.copy);
     said.textContent = 'Copied';
-    setTimeout(() => { said.textContent = before; }, 2000);
+    announcement.textContent = 'Copied';
+    button.classList.add('done');
+    setTimeout(() => {
+      said.textContent = before;
+      announcement.textContent = '';
+      button.classList.remove('done');
+    }, 2000);
   });
 }
 

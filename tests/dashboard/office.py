@@ -1,0 +1,60 @@
+"""A service that runs, and a person in a browser who works at its dashboard."""
+
+from __future__ import annotations
+
+import subprocess
+import uuid
+from dataclasses import dataclass
+
+from playwright.sync_api import Page
+
+from tests.dashboard.people import PASSWORD
+from tests.dashboard.routes import routes
+from tests.service_process import WAYLINK, ServiceProcess
+
+# Not pages: images, files, and what scripts ask for.
+NOT_PAGES = ("/assets/", "/qr.", "/install/status")
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """A running service, and a user of one of its organizations."""
+
+    base_url: str
+    email: str
+    ids: dict[str, str]
+
+    def sign_in(self, page: Page) -> None:
+        """Sign in as the user."""
+        page.goto(f"{self.base_url}/sign-in")
+        page.get_by_label("E-mail address").fill(self.email)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(f"{self.base_url}/")
+
+    @property
+    def pages(self) -> list[str]:
+        """The address of every page."""
+        paths = set(routes("GET", self.ids))
+        return sorted(path for path in paths if not any(each in path for each in NOT_PAGES))
+
+
+def make_organization(running: ServiceProcess, name: str) -> str:
+    """A new organization; its id."""
+    return str(running.command("organization", "create", name)["id"])
+
+
+def make_key(running: ServiceProcess, org: str, kind: str) -> str:
+    """A new key of this kind."""
+    return str(running.command("key", "create", "--org", org, "--kind", kind)["key"])
+
+
+def make_user(running: ServiceProcess, *org_ids: str) -> str:
+    """A new user of these organizations with PASSWORD; the e-mail address."""
+    email = f"{uuid.uuid4().hex}@example.com"
+    orgs = [word for org_id in org_ids for word in ("--org", org_id)]
+    subprocess.run(
+        [*WAYLINK, "user", "create", email, *orgs, "--password-stdin"],
+        input=PASSWORD, text=True, check=True, capture_output=True, env=running.environment,
+    )  # fmt: skip
+    return email
