@@ -1,8 +1,8 @@
 """What a redirect costs with 1,000 links stored and with 1,000,000.
 
-`python -m benchmarks.link_numbers` measures cached redirects with few links, stores the others, and
-measures again; it prints the ratio of the medians. For links that are not cached it asks MongoDB how it reads
-one: by one key of an index, and one document.
+`python -m benchmarks.link_numbers` stores them in two databases of one MongoDB, runs the service on each, and
+measures cached redirects of both by turns; it prints the median of the ratios. For links that are not cached
+it asks MongoDB how it reads one: by one key of an index, and one document.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from backend.storage import links
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import Database
-from benchmarks.servers import HYPERCORN, empty_app, service
+from benchmarks.servers import HYPERCORN, Server, service
 from benchmarks.stored_links import path_of, prepare_domain, store_links
 from benchmarks.wrk import HOST, ask, require_wrk
 
@@ -42,37 +42,42 @@ async def _measure(few: int, many: int, rounds: int) -> None:
     with tempfile.TemporaryDirectory(prefix="waylink-bench-") as name:
         folder = Path(name)
         async with EmbeddedMongoDB(folder / "mongodb") as mongodb:
-            settings = replace(Settings(), mongodb_uri=mongodb.uri, data_dir=folder)
-            async with open_database(settings) as database:
-                org_id = await prepare_domain(database)
-                await store_links(database, org_id, 0, few)
-                cost_of_few = await _cost(folder, mongodb.uri, rounds)
-                print(f"\r{few:>9,} links: a cached redirect costs {cost_of_few:.2f} empty ones")
-                await store_links(database, org_id, few, many)
-                cost_of_many = await _cost(folder, mongodb.uri, rounds)
-                print(f"\r{many:>9,} links: a cached redirect costs {cost_of_many:.2f} empty ones")
-                print(f"ratio {cost_of_many / cost_of_few:.2f} (target: below 1.1)")
-                await _report_read(database, many - 1)
+            for count in (few, many):
+                settings = replace(Settings(), mongodb_uri=mongodb.uri, mongodb_database=f"links_{count}")
+                async with open_database(settings) as database:
+                    await store_links(database, await prepare_domain(database), 0, count)
+                    await _report_read(database, count)
+            with (
+                service(HYPERCORN, folder / "few", mongodb.uri, f"links_{few}") as with_few,
+                service(HYPERCORN, folder / "many", mongodb.uri, f"links_{many}") as with_many,
+            ):
+                await _report_cached((with_few, with_many), (few, many), rounds)
 
 
-async def _cost(folder: Path, mongodb_uri: str, rounds: int) -> float:
-    """What a redirect costs, in those of the empty app: measured by turns, since machines are noisy."""
-    with empty_app(HYPERCORN) as empty, service(HYPERCORN, folder, mongodb_uri) as ours:
-        await ask(f"{ours.url}/{path_of(0)}", 1)
-        ratios = []
-        for number in range(rounds):
-            print(f"\r  round {number + 1} of {rounds}          ", end="", flush=True)
-            rates = [(await ask(f"{each.url}/{path_of(0)}", _SECONDS)).rate for each in (empty, ours)]
-            ratios.append(rates[0] / rates[1])
-    return statistics.median(ratios)
+async def _report_cached(services: tuple[Server, Server], counts: tuple[int, int], rounds: int) -> None:
+    """Ask both by turns, since machines are noisy: each ratio is of two measurements after one another."""
+    urls = [f"{each.url}/{path_of(0)}" for each in services]
+    for url in urls:
+        await ask(url, 1)
+    rates: list[list[float]] = []
+    for number in range(rounds):
+        print(f"\r  round {number + 1} of {rounds}          ", end="", flush=True)
+        in_order = urls if number % 2 else urls[::-1]  # neither is always the one that comes first
+        measured = {url: (await ask(url, _SECONDS)).rate for url in in_order}
+        rates.append([measured[url] for url in urls])
+    few, many = (statistics.median(pair[place] for pair in rates) for place in (0, 1))
+    print(f"\r{counts[0]:,} links: {few:,.0f} cached redirects a second, {counts[1]:,} links: {many:,.0f}")
+    each = sorted(pair[0] / pair[1] for pair in rates)
+    print(f"ratio of costs {statistics.median(each):.2f} (target: below 1.1), in each round "
+          + ", ".join(f"{ratio:.2f}" for ratio in each))  # fmt: skip
 
 
-async def _report_read(database: Database, number: int) -> None:
-    query = {"find": links.NAME, "filter": {"domain": HOST, "path": path_of(number)}, "limit": 1}
+async def _report_read(database: Database, count: int) -> None:
+    query = {"find": links.NAME, "filter": {"domain": HOST, "path": path_of(count - 1)}, "limit": 1}
     found: Any = await database.command("explain", query, verbosity="executionStats")
     read = found["executionStats"]
     print(
-        f"not cached: {read['totalKeysExamined']} key of an index and "
+        f"\r{count:,} links, not cached: {read['totalKeysExamined']} key of an index and "
         f"{read['totalDocsExamined']} document read, in {read['executionTimeMillis']} ms"
     )
 

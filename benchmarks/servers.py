@@ -51,14 +51,19 @@ def empty_app(server: str) -> Iterator[Server]:
 
 
 @contextmanager
-def service(server: str, data_dir: Path, mongodb_uri: str) -> Iterator[Server]:
-    """The whole service on this ASGI server."""
+def service(server: str, data_dir: Path, mongodb_uri: str, database: str = "waylink") -> Iterator[Server]:
+    """The whole service on this ASGI server, with a database of this name."""
     port = free_port()
     command = {
         HYPERCORN: (sys.executable, "-m", "backend.cli", "serve"),
         GRANIAN: (*_GRANIAN, "--port", str(port), "--factory", "backend.app:create_app"),
     }[server]
-    settings = environment_of(data_dir, WAYLINK_PORT=str(port), WAYLINK_MONGODB_URI=mongodb_uri)
+    settings = environment_of(
+        data_dir,
+        WAYLINK_PORT=str(port),
+        WAYLINK_MONGODB_URI=mongodb_uri,
+        WAYLINK_MONGODB_DATABASE=database,
+    )
     with _running(command, port, settings) as running:
         yield running
 
