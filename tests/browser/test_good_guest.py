@@ -138,12 +138,15 @@ def test_iframes(page: Page, server: RecordingServer, allowed: bool, frame_host:
     )
 
 
-def test_a_sandboxed_frame(page: Page, server: RecordingServer) -> None:
-    """In a frame of opaque origin, where all storage throws, no error is raised."""
+@pytest.mark.parametrize(("allowed", "sent"), [("false", []), ("true", ["attribution", "conversion"])])
+def test_a_sandboxed_frame(page: Page, server: RecordingServer, allowed: str, sent: list[str]) -> None:
+    """In a frame of opaque origin, where all storage throws, no error is raised, and allowIframe decides."""
     page.goto(server.url("/blank"))
     page.evaluate(
         "() => new Promise(done => { const f = document.createElement('iframe'); f.onload = done;"
         "f.sandbox = 'allow-scripts'; f.src = '/frame'; document.body.append(f) })"
     )
-    page.frames[1].evaluate(f"Waylink.init({{apiKey: 'k', allowIframe: true}}); {CONVERSION}")
-    assert server.kinds == ["attribution", "conversion"]
+    page.frames[1].evaluate(f"Waylink.init({{apiKey: 'k', allowIframe: {allowed}}}); {CONVERSION}")
+    page.evaluate(INIT)  # the check of the page around the frame is the sentinel
+    server.wait_for(len(sent) + 1)
+    assert server.kinds == [*sent, "attribution"]
