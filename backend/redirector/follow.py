@@ -96,7 +96,7 @@ class Redirector:
             return pages.not_found(visit)
         entry = self.cache.current(visit.host, visit.path)
         if entry:
-            return self._follow(visit, entry)
+            return await self._follow(visit, entry)
         try:
             return await self._look_up(visit, visit.path)
         except (LinkUnavailable, StorageError):
@@ -107,25 +107,37 @@ class Redirector:
         if path in APPLE or path == ANDROID:
             return await association_file(self._resources.database, visit.host, path)
         if entry := await self.cache.load(visit.host, path):
-            return self._follow(visit, entry)
+            return await self._follow(visit, entry)
         if code := split_suffix(path):
             base, kind = code
             if (coded := await self.cache.load(visit.host, base)) and coded.link.is_enabled:
                 return qr_code(self._resources.short_url_form.write(visit.host, base), kind)
         return pages.not_found(visit)
 
-    def _follow(self, visit: Visit, entry: CachedLink) -> Answer:
+    async def _follow(self, visit: Visit, entry: CachedLink) -> Answer:
         """Decide, record, and answer for a link that exists."""
         client = recognize(visit.user_agent)
         outcome = decide(entry.link, client, entry.apps)
         answer = answer_for(outcome, visit, entry, client, self._proxies)
-        self._record(outcome, visit, entry, client)
+        line = self._line(outcome, visit, entry, client)
+        try:
+            self.shipper.log.append(line)
+        except OSError as error:
+            await self._store(line, error)
         return answer
 
-    def _record(self, outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> None:
+    async def _store(self, line: bytes, error: OSError) -> None:
+        """Store a click straight in the database, which the full or broken disk does not take."""
+        try:
+            await self.shipper.store(line)
+            _logger.error("The click log can't be written, clicks go to the database one by one: %s", error)
+        except StorageError:  # a visitor is not turned away because nothing can be written
+            _logger.error("A click is lost: neither disk nor database takes it: %s", error)
+
+    def _line(self, outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> bytes:
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
         address = self._address(visit)
-        line = record_line(
+        return record_line(
             entry.link.org_id,
             entry.link.id,
             self._fragment(client),
@@ -136,10 +148,6 @@ class Redirector:
             referrer_host=visit.referrer_host,
             handoff=self._handoffs.handoff(outcome, reason, entry, client, address),
         )
-        try:
-            self.shipper.log.append(line)
-        except OSError as error:  # a visitor is not turned away because a disk is full
-            _logger.error("A click is lost, the click log can't be written: %s", error)
 
     def _fragment(self, client: Client) -> str:
         fragment = self._fragments.get(client)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import httpx
 import pytest
 
-from backend.app import utc_now
+from backend.app import Service, utc_now
 from backend.domain.clicks import client_fragment, parse_record, record_line
 from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome
-from backend.redirector.click_log import create_log, take_over_logs
+from backend.redirector.click_log import ClickLog, create_log, take_over_logs
 from backend.redirector.shipper import Shipper, pause_after
 from backend.storage.click_counts import count_window
 from backend.storage.click_logs import AlreadyShipped
@@ -82,3 +84,23 @@ async def test_a_stopping_shipper_ships_all_of_its_log(
 def test_the_pause_between_tries_is_bounded(failures: int) -> None:
     """However long the database is away, the next try comes within two seconds."""
     assert 0 < pause_after(failures) <= 2
+
+
+async def test_clicks_go_straight_to_the_database_while_the_disk_is_full(
+    service: Service,
+    visitor: httpx.AsyncClient,
+    make_link: LinkFactory,
+    database: Database,
+    clock: MovableClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A click that the disk does not take is in the database when its answer leaves."""
+    link = await make_link()
+    full = Path("/dev/full")  # refuses each write as a full disk does
+    log = ClickLog(full, os.open(full, os.O_RDWR))
+    monkeypatch.setattr(service.redirector.shipper, "log", log)
+    for number in (1, 2):
+        assert (await visitor.get(f"/{link.path}")).status_code == 302
+        assert (await count_window(database, link.id, clock())).total == number
+    monkeypatch.undo()
+    log.close()

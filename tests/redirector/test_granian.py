@@ -1,0 +1,48 @@
+"""The service is a plain ASGI application: it runs on another server than Hypercorn as well."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+from tests.proxy_process import server_process
+from tests.service_process import environment_of, free_port, run_command
+
+API = "/serviceCore/pa/v1"
+
+
+def test_a_link_is_made_followed_and_counted_on_granian(tmp_path: Path) -> None:
+    """REST API, redirector, startup and shutdown work there."""
+    port = free_port()
+    environment = environment_of(tmp_path, WAYLINK_PORT=str(port))
+    granian = [sys.executable, "-m", "granian", "--interface", "asgi", "--factory", "--loop", "uvloop"]
+    command = [*granian, "--port", str(port), "backend.app:create_app"]
+    with server_process(command, address := f"http://localhost:{port}", **environment):
+        org_id = run_command("organization", "create", "Acme", environment=environment)["id"]
+        run_command("domain", "add", "go.granian.example", "--org", org_id, environment=environment)
+        key = run_command("key", "create", "--org", org_id, "--kind", "rest", environment=environment)["key"]
+        body = {
+            "domain": "go.granian.example",
+            "selected_path": "kites",
+            "destination_url": "https://shop.example/",
+            "link_name": "Kites",
+        }
+        headers = {"API-KEY": key}
+        assert httpx.post(f"{address}{API}/create-link", json=body, headers=headers).status_code == 201
+        visit = httpx.get(f"{address}/kites", headers={"Host": "go.granian.example"})
+        assert visit.headers["Location"].startswith("https://shop.example/?cl_link_id=")
+        assert counted(address, headers) == 1
+
+
+def counted(address: str, headers: dict[str, str]) -> int:
+    """The link's clicks, once there is one, or after a while."""
+    body = {"shortUrl": "https://go.granian.example/kites"}
+    deadline = time.monotonic() + 30
+    while True:
+        answer = httpx.post(f"{address}{API}/analytics", json=body, headers=headers).json()
+        if answer["total_clicks"] or time.monotonic() > deadline:
+            return int(answer["total_clicks"])
+        time.sleep(0.1)
