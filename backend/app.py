@@ -14,7 +14,7 @@ from backend.app_api import app_api
 from backend.current import Clock, Resources, attach
 from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
 from backend.json_api.error_handlers import answer_errors, answer_http_error
-from backend.operations import attach_gauge, observe, operations
+from backend.operations import observe, operations, update_before_scrape
 from backend.operations.logs import configure_logs
 from backend.redirector.follow import Redirector
 from backend.rest_api import documentation, rest
@@ -82,7 +82,7 @@ class Service:
         )
         self.api = create_api(self.resources)
         self.redirector = Redirector(self.resources)
-        attach_gauge(self.api, self.redirector.report_backlog)
+        update_before_scrape(self.api, self.redirector.report)
         await self.redirector.startup()
         self._opened.push_async_callback(self.redirector.shutdown)
         await self.api.startup()

@@ -51,13 +51,16 @@ def use_strict_framing() -> None:
 
 
 def _refuse_bare_lf(received: bytes) -> None:
+    if received.count(b"\n") == received.count(b"\r\n"):
+        return  # so it is nearly always, and counting is cheap
     end = _HEAD_END.search(received)
     if _BARE_LF.search(received, 0, end.end() if end else len(received)):
         raise h11.RemoteProtocolError("a line ends with LF alone")
 
 
 def _refuse_ambiguity(request: h11.Request) -> None:
-    names = {name for name, _ in request.headers}
+    # h11's headers are slow to go through one by one; this list is not.
+    names = {name.lower() for name, _ in request.headers.raw_items()}
     if b"transfer-encoding" in names and b"content-length" in names:
         raise h11.RemoteProtocolError("both Transfer-Encoding and Content-Length")
     if request.http_version not in {b"1.0", b"1.1"}:

@@ -2,7 +2,7 @@
 
 from backend.operations import health, metrics
 from backend.operations.blueprint import operations
-from backend.operations.metrics import attach_gauge
+from backend.operations.metrics import update_before_scrape
 from backend.operations.observation import observe
 
-__all__ = ["attach_gauge", "health", "metrics", "observe", "operations"]
+__all__ = ["health", "metrics", "observe", "operations", "update_before_scrape"]

@@ -28,8 +28,8 @@ SECONDS = Histogram(
 _KEY = "waylink.before_scrape"
 
 
-def attach_gauge(api: Quart, update: Callable[[], None]) -> None:
-    """Bring a gauge up to date by `update` whenever the metrics of this app are read."""
+def update_before_scrape(api: Quart, update: Callable[[], None]) -> None:
+    """Bring metrics up to date by `update` whenever the metrics of this app are read."""
     api.extensions.setdefault(_KEY, []).append(update)
 
 

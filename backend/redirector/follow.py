@@ -18,7 +18,7 @@ from backend.redirector.association_files import ANDROID, APPLE, association_fil
 from backend.redirector.country import country_code, country_lookup
 from backend.redirector.handoffs import Handoffs
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
-from backend.redirector.metrics import observe_answer, observe_backlog
+from backend.redirector.metrics import AnswerTallies, observe_backlog
 from backend.redirector.outcomes import answer_for
 from backend.redirector.qr_code import qr_code, split_suffix
 from backend.redirector.recognition import recognize
@@ -48,6 +48,7 @@ class Redirector:
         )
         self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
         self.shipper = Shipper(resources.database, settings.data_dir / "clicks")
+        self._tallies = AnswerTallies()
         self._reporting: asyncio.Task[None]
 
     async def startup(self) -> None:
@@ -64,15 +65,17 @@ class Redirector:
         await self._handoffs.stop()
         await self.cache.stop()
         await self.shipper.stop()
+        self.report()
 
-    def report_backlog(self) -> None:
-        """Put into the metrics how much of this process's clicks waits to be shipped, now."""
+    def report(self) -> None:
+        """Bring the metrics up to date: answers, and how much of this process's clicks waits, now."""
+        self._tallies.report()
         observe_backlog(self.shipper.backlog)
 
     async def _go_on_reporting(self) -> None:
         """Report every second: another worker may be the one that is asked for the metrics of all."""
         while True:
-            self.report_backlog()
+            self.report()
             await asyncio.sleep(_REPORT_EVERY)
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
@@ -82,7 +85,7 @@ class Redirector:
             return
         began = perf_counter()
         answer = await self._answer(scope)
-        observe_answer(answer.status, perf_counter() - began)
+        self._tallies.observe(answer.status, perf_counter() - began)
         await send_answer(send, answer, with_body=scope["method"] != "HEAD")
 
     async def _answer(self, scope: Scope) -> Answer:

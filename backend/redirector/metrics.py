@@ -2,30 +2,63 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence
+
 from prometheus_client import Counter, Gauge, Histogram
 
+_BOUNDS = (0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1)
+
+
+class _BulkHistogram(Histogram):
+    """A histogram without labels that is told of many observations at once."""
+
+    def add(self, tallies: Sequence[int], total: float) -> None:
+        """Add so many observations to each bucket, from the lowest to the unbounded one, and their sum."""
+        self._sum.inc(total)
+        for bucket, tally in zip(self._buckets, tallies, strict=True):
+            bucket.inc(tally)
+
+
 _ANSWERS = Counter("waylink_redirects", "Requests to link domains.", ["status"])
-_SECONDS = Histogram(
-    "waylink_redirect_seconds",
-    "Time to the answer of a link domain.",
-    buckets=(0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1),
-)
+_SECONDS = _BulkHistogram("waylink_redirect_seconds", "Time to the answer of a link domain.", buckets=_BOUNDS)
 _WAITING = Gauge(
     "waylink_clicks_waiting_bytes",
     "Clicks on local disk that are not in MongoDB yet, in bytes.",
     multiprocess_mode="livesum",
 )
-# `labels` costs three times as much as counting does, and every redirect pays for it.
-_answers_of: dict[int, Counter] = {}
 
 
-def observe_answer(status: int, seconds: float) -> None:
-    """Count and time one answer."""
-    answers = _answers_of.get(status)
-    if answers is None:
-        answers = _answers_of[status] = _ANSWERS.labels(status)
-    answers.inc()
-    _SECONDS.observe(seconds)
+class AnswerTallies:
+    """Counts and times answers; the metrics are told now and then.
+
+    Telling them takes longer than deciding what a visitor gets, and every redirect would pay for it.
+    """
+
+    def __init__(self) -> None:
+        self._answers: dict[int, int]
+        self._tallies: list[int]
+        self._seconds: float
+        self._forget()
+
+    def _forget(self) -> None:
+        self._answers = defaultdict(int)
+        self._tallies = [0] * (len(_BOUNDS) + 1)
+        self._seconds = 0.0
+
+    def observe(self, status: int, seconds: float) -> None:
+        """Count and time one answer."""
+        self._answers[status] += 1
+        self._tallies[bisect_left(_BOUNDS, seconds)] += 1
+        self._seconds += seconds
+
+    def report(self) -> None:
+        """Tell the metrics of everything since the last time."""
+        for status, answers in self._answers.items():
+            _ANSWERS.labels(status).inc(answers)
+        _SECONDS.add(self._tallies, self._seconds)
+        self._forget()
 
 
 def observe_backlog(size: int) -> None:

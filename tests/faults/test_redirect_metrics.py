@@ -43,11 +43,15 @@ def wait_until(holds: Callable[[], bool], what: str) -> None:
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_one_scrape_shows_all_workers(tmp_path: Path, workers: str) -> None:
-    """Every redirect is counted and timed, whichever worker answered it and whichever is asked."""
+    """Every redirect is counted once and timed, whichever worker answered it and whichever is asked."""
     with service_process(tmp_path, WAYLINK_WORKERS=workers) as service:
         link = new_link(service)
         assert {visit(service, link["path"]) for _ in range(VISITS)} == {302}
         visit(service, "/no-such-link")
+        wait_until(
+            lambda: metric(service, "waylink_redirect_seconds_count") >= VISITS + 1,
+            "a worker does not tell what it answered",
+        )
         for _ in range(8):
             assert metric(service, 'waylink_redirects_total{status="302"}') == VISITS
             assert metric(service, 'waylink_redirects_total{status="404"}') == 1
