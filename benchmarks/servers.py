@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx
 
+from benchmarks.cores import move_to
 from tests.service_process import environment_of, free_port
 
 HYPERCORN, GRANIAN = "hypercorn", "granian"
@@ -26,6 +27,10 @@ class Server:
 
     url: str
     pid: int
+
+    def move_to(self, core: int) -> None:
+        """Run it on this processor core."""
+        move_to(core, _family(self.pid))
 
     @property
     def megabytes(self) -> float:
