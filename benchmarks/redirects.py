@@ -28,6 +28,7 @@ from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.links import insert_link
 from benchmarks.cores import leave_a_core
 from benchmarks.servers import empty_app, installed_servers, service
+from benchmarks.spread import spread
 from benchmarks.stored_links import new_link, prepare_domain
 from benchmarks.wrk import Run, ask, require_wrk
 
@@ -71,14 +72,8 @@ def _report(runs: Sequence[Sequence[Run]]) -> None:
         print(f"{name} {rate:8,.0f}/s  p99 {p99:6.1f} ms")
     rates = [ours.rate / empty.rate for empty, ours in runs]
     slowest = [ours.p99 / empty.p99 for empty, ours in runs]
-    print(f"  ratio of rates {_spread(rates)} (target on Hypercorn: 0.7 at least)")
-    print(f"  ratio of p99   {_spread(slowest)} (target: below 3)")
-
-
-def _spread(ratios: Sequence[float]) -> str:
-    """The median, and between what the middle half lies."""
-    low, middle, high = statistics.quantiles(ratios, n=4)
-    return f"{middle:.2f}, half of them from {low:.2f} to {high:.2f}"
+    print(f"  ratio of rates {spread(rates)} (target on Hypercorn: 0.7 at least)")
+    print(f"  ratio of p99   {spread(slowest)} (target: below 3)")
 
 
 async def _report_counted(settings: Settings, link: Link, answers: int) -> None:
