@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from backend.storage.archive import ARCHIVED, is_owned
+from backend.storage.collections import ARCHIVED, is_owned
 from backend.storage.extended_json import from_json, to_json
 from backend.storage.mongo import Document
 

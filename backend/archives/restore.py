@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from backend.archives.archive_file import Entry, Header, check_whole, read_entries, read_header
-from backend.storage.archive import SETUP
+from backend.storage.collections import SETUP
 from backend.storage.mongo import Database, Document
 from backend.storage.restores import begin_restore, finish_restore, insert_history, refuse_taken
 

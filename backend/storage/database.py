@@ -12,63 +12,9 @@ from motor.motor_asyncio import AsyncIOMotorClient
 from pymongo import IndexModel, WriteConcern
 
 from backend.settings import Settings
-from backend.storage import (
-    address_keys,
-    api_keys,
-    apps,
-    calls,
-    click_counts,
-    click_logs,
-    clicks,
-    conversions,
-    counted_once,
-    deferred_links,
-    devices,
-    domains,
-    events,
-    idempotency,
-    identities,
-    install_counts,
-    installs,
-    leads,
-    links,
-    organizations,
-    origins,
-    rate_limits,
-    refusals,
-    sessions,
-    users,
-)
+from backend.storage.collections import COLLECTIONS
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import STORAGE_UNREACHABLE, Database, Document, ping
-
-_COLLECTIONS = (
-    organizations,
-    api_keys,
-    domains,
-    origins,
-    links,
-    apps,
-    clicks,
-    click_logs,
-    click_counts,
-    deferred_links,
-    address_keys,
-    idempotency,
-    installs,
-    install_counts,
-    rate_limits,
-    calls,
-    counted_once,
-    devices,
-    identities,
-    leads,
-    conversions,
-    events,
-    refusals,
-    users,
-    sessions,
-)
 
 
 class MongoDBUnreachable(ConnectionError):
@@ -129,9 +75,9 @@ async def _prepare(database: Database, *, with_indexes: bool) -> None:
 
 def declared_indexes() -> dict[str, list[IndexModel]]:
     """The indexes that each collection is to have, by its name."""
-    return {collection.NAME: list(collection.INDEXES) for collection in _COLLECTIONS}
+    return {collection.NAME: list(collection.INDEXES) for collection in COLLECTIONS}
 
 
 async def create_indexes(database: Database) -> None:
     """Create what is missing of every collection's indexes; each collection's file names its own."""
-    await asyncio.gather(*(database[c.NAME].create_indexes(c.INDEXES) for c in _COLLECTIONS if c.INDEXES))
+    await asyncio.gather(*(database[c.NAME].create_indexes(c.INDEXES) for c in COLLECTIONS if c.INDEXES))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pymongo import IndexModel
 from pymongo.errors import BulkWriteError
 
 from backend.storage import api_keys, domains, organizations, users
 from backend.storage.mongo import Database, Document, Session, in_transaction
 
 NAME = "restores"
+INDEXES: list[IndexModel] = []
 _DUPLICATE_KEY = 11000
 _WHAT = {
     domains.NAME: "the domain",

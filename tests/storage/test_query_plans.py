@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any
 
 import pytest
 
-import backend.storage
 from backend.domain.analytics import buckets_of_windows
 from backend.storage import (
     address_keys,
@@ -33,6 +30,7 @@ from backend.storage import (
     sessions,
     users,
 )
+from backend.storage.database import declared_indexes
 from backend.storage.mongo import Database
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -156,12 +154,10 @@ async def test_every_index_serves_a_query(database: Database) -> None:
     """An index that no query above can use, and that holds no rule, costs writes for nothing; or its query is
     missing above."""
     useful = {(QUERIES[name][0], index) for name in QUERIES for index in indexes(await plans(database, name))}
-    names = [each.name for each in iter_modules(backend.storage.__path__)]
-    modules = [import_module(f"backend.storage.{name}") for name in names]
     declared = {
-        (module.NAME, index.document["name"])
-        for module in modules
-        for index in getattr(module, "INDEXES", [])
-        if hasattr(module, "NAME") and not {"expireAfterSeconds", "unique"} & index.document.keys()
+        (name, index.document["name"])
+        for name, models in declared_indexes().items()
+        for index in models
+        if not {"expireAfterSeconds", "unique"} & index.document.keys()
     }
     assert declared - useful == set()
