@@ -4,25 +4,24 @@ however often and however far the import is run."""
 from __future__ import annotations
 
 import asyncio
-import secrets
 import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
 from backend.domain.errors import InvalidField, RequestError
-from backend.domain.link_input import GENERATED_PATH_LENGTH, PATH_ALPHABET, NewLink
+from backend.domain.link_input import NewLink
+from backend.domain.links import CreatedBy, Link
 from backend.imports.row import ImportedLink, Row
-from backend.storage.domains import list_domains
-from backend.storage.links import PathTaken, find_link, insert_link, looping_field, resolve_link
+from backend.storage.links import PathTaken, find_link, insert_link, resolve_link
 from backend.storage.mongo import Database
+from backend.storage.new_links import DomainNotConfigured, check_new_link, store_new_link
 
 _NAMESPACE = uuid.UUID("6f8a4f0e-6d0c-5d55-9c5b-8d9f5b0f5c11")
 # So many rows wait for the database at the same time.
 _AT_ONCE = 32
-_GENERATED_TRIES = 10
 
 
 class Outcome(StrEnum):
@@ -49,11 +48,9 @@ class LinkImport:
         self._org_id = org_id
         self._now = now
         self._dry_run = dry_run
-        self._domains: set[str] = set()
 
     async def run(self, rows: Sequence[Row], advance: Callable[[int], object]) -> ImportReport:
         """Import the rows; `advance` is told how many more are done."""
-        self._domains = set(await list_domains(self._database, self._org_id))
         report = ImportReport()
         for start in range(0, len(rows), _AT_ONCE):
             batch = rows[start : start + _AT_ONCE]
@@ -70,36 +67,34 @@ class LinkImport:
         try:
             if await find_link(self._database, link_id, self._org_id):
                 return Outcome.ALREADY_THERE, ""
-            imported = row.parse()
-            await self._check(imported.new)
-            if not self._dry_run:
-                await self._store(imported, link_id)
+            await (self._check(row.parse().new) if self._dry_run else self._store(row.parse(), link_id))
+        except PathTaken:
+            return Outcome.REFUSED, str(InvalidField("selected_path", "is already in use on this domain"))
+        except DomainNotConfigured:
+            return Outcome.REFUSED, str(InvalidField("domain", "is not configured for the organization"))
         except RequestError as error:
             return Outcome.REFUSED, str(error)
         return Outcome.CREATED, ""
 
     async def _check(self, new: NewLink) -> None:
-        path = new.selected_path
-        if new.domain not in self._domains:
-            raise InvalidField("domain", "is not configured for the organization")
-        if path and (name := await looping_field(self._database, new.fields, new.domain, path)):
-            raise InvalidField(name, "must not lead back to the link's own short URL")
-        if path and await resolve_link(self._database, new.domain, path):
-            raise InvalidField("selected_path", "is already in use on this domain")
+        await check_new_link(self._database, new, self._org_id)
+        if new.selected_path and await resolve_link(self._database, new.domain, new.selected_path):
+            raise PathTaken
 
     async def _store(self, imported: ImportedLink, link_id: str) -> None:
-        selected = imported.new.selected_path
-        for _ in range(1 if selected else _GENERATED_TRIES):
-            path = selected or _generated_path()
-            link = imported.to_link(path, link_id=link_id, org_id=self._org_id, now=self._now)
+        async def insert(link: Link) -> None:
             try:
-                return await insert_link(self._database, link)
+                await insert_link(self._database, replace(imported.with_state(link), id=link_id))
             except PathTaken:
                 # Another import of the same file may have stored this very row a moment ago.
-                if await find_link(self._database, link_id, self._org_id):
-                    return None
-        raise InvalidField("selected_path", "is already in use on this domain")
+                if not await find_link(self._database, link_id, self._org_id):
+                    raise
 
-
-def _generated_path() -> str:
-    return "".join(secrets.choice(PATH_ALPHABET) for _ in range(GENERATED_PATH_LENGTH))
+        await store_new_link(
+            self._database,
+            imported.new,
+            org_id=self._org_id,
+            created_by=CreatedBy.REST,
+            now=self._now,
+            insert=insert,
+        )

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from backend.domain.errors import InvalidField
 from backend.domain.link_input import CREATE_OPTIONAL, CREATE_REQUIRED, NewLink, parse_new_link
-from backend.domain.links import CreatedBy, Link
+from backend.domain.links import Link
 
 # What a link of another service has besides the fields of create-link.
 STATE_COLUMNS = ("is_enabled", "created_time")
@@ -35,9 +35,8 @@ class ImportedLink:
     is_enabled: bool = True
     created_at: datetime | None = None
 
-    def to_link(self, path: str, *, link_id: str, org_id: str, now: datetime) -> Link:
-        """The link at this path."""
-        link = self.new.to_link(path, link_id=link_id, org_id=org_id, created_by=CreatedBy.REST, now=now)
+    def with_state(self, link: Link) -> Link:
+        """The new link in the state that it had elsewhere."""
         return replace(link, is_enabled=self.is_enabled, created_at=self.created_at or link.created_at)
 
 

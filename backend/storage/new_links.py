@@ -37,7 +37,7 @@ async def store_new_link(
     `insert` stores it, `insert_link` by default. Raises DomainNotConfigured, InvalidField where it would lead
     back to itself, and PathTaken where the selected path is in use.
     """
-    await _check(database, new, org_id)
+    await check_new_link(database, new, org_id)
 
     async def attempt(path: str) -> Link:
         link = new.to_link(path, link_id=str(uuid.uuid4()), org_id=org_id, created_by=created_by, now=now)
@@ -47,7 +47,11 @@ async def store_new_link(
     return await attempt(new.selected_path) if new.selected_path else await _at_free_path(attempt)
 
 
-async def _check(database: Database, new: NewLink, org_id: str) -> None:
+async def check_new_link(database: Database, new: NewLink, org_id: str) -> None:
+    """What `store_new_link` checks before it stores; raises DomainNotConfigured, and InvalidField.
+
+    Whether the selected path is free is not checked: when the link is stored, its index decides.
+    """
     if not await is_domain_of(database, new.domain, org_id):
         raise DomainNotConfigured(new.domain)
     if new.selected_path and (
