@@ -53,8 +53,9 @@ async def _measure(few: int, many: int, rounds: int, core: int | None) -> None:
                 service(HYPERCORN, folder / "few", mongodb.uri, f"links_{few}") as with_few,
                 service(HYPERCORN, folder / "many", mongodb.uri, f"links_{many}") as with_many,
             ):
-                for each in (with_few, with_many) if core is not None else ():
-                    each.move_to(core)
+                if core is not None:
+                    with_few.move_to(core)
+                    with_many.move_to(core)
                 await _report_cached((with_few, with_many), (few, many), rounds)
 
 
