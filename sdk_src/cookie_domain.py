@@ -5,8 +5,11 @@ document = location = None
 __pragma__('noskip')
 
 
-def write_on_widest_domain(name, value, lifetime, domain, read):
-    """Set or renew the cookie, and with a `lifetime` of 0 seconds delete it; `read` gives its value, or None.
+def write_on_widest_domain(name, value, lifetime, domain, read, current):
+    """Set or renew the cookie, and with a `lifetime` of 0 seconds delete it; whether its value is then `value`.
+
+    `current` is its value before, or None; `read` gives it anew. Each of that costs the page a call to the browser's
+    process, so that both are done as seldom as can be.
 
     The browser's own list of public suffixes decides: it refuses a cookie on co.uk or github.io. A single label is
     never worth a try, so the first candidate has two; the last is the host alone. An old cookie is deleted first:
@@ -16,14 +19,17 @@ def write_on_widest_domain(name, value, lifetime, domain, read):
         attributes = '; path=/; samesite=lax' + ('; domain=' + candidate if candidate else '')
         if location.protocol == 'https:':
             attributes += '; secure'
-        if read():
+        if current:
             document.cookie = name + '=; max-age=0' + attributes
-        if not read():
+            current = read()
+        if not current:
             if not lifetime:
                 return
             document.cookie = name + '=' + value + '; max-age=' + lifetime + attributes
-            if read():
-                return
+            current = read()
+            if current:
+                break
+    return current == value
 
 
 def candidates(host):

@@ -19,7 +19,7 @@ def new_uuid():
     """
     bytes = crypto.getRandomValues(__new__(Uint8Array(36)))
     return '10000000-1000-4000-8000-100000000000'.js_replace(
-        __new__(RegExp('[018]', 'g')), lambda digit, place: (digit ^ bytes[place] & 15 >> digit / 4).toString(16))
+        RegExp('[018]', 'g'), lambda digit, place: (digit ^ bytes[place] & 15 >> digit / 4).toString(16))
 
 
 def read_device_id():
@@ -34,23 +34,23 @@ def read(name):
         pass
 
 
-def write_device_id(device_id, domain):
-    """Set the cookie, or renew it, on `domain` or else on the widest domain that the browser accepts.
+def write_device_id(device_id, domain, current):
+    """Set the cookie, or renew it, on `domain` or else on the widest domain that the browser accepts; whether it holds.
 
-    One that the service set by header is left alone: Safari ends a cookie that a script touched within days.
+    `current` is what it holds before. One that the service set by header is left alone: Safari ends a cookie that a
+    script touched within days.
     """
-    if read(KEPT) != device_id:
-        write(NAME, device_id, LIFETIME, domain)
+    return current and read(KEPT) == device_id or write(NAME, device_id, LIFETIME, domain, current)
 
 
 def delete_device_id(domain):
     """Remove the cookies, where there are any."""
     for name in [NAME, KEPT]:
-        write(name, '', 0, domain)
+        write(name, '', 0, domain, read(name))
 
 
-def write(name, value, lifetime, domain):
+def write(name, value, lifetime, domain, current):
     try:
-        write_on_widest_domain(name, value, lifetime, domain, lambda: read(name))
+        return write_on_widest_domain(name, value, lifetime, domain, lambda: read(name), current)
     except:
         pass

@@ -12,7 +12,7 @@ def normal_email(email):
 
 def normal_phone(phone):
     """The number as it is hashed: digits, and the + that it starts with."""
-    return phone.trim().js_replace(__new__(RegExp('(?!^\\+)\\D', 'g')), '')
+    return phone.trim().js_replace(RegExp('(?!^\\+)\\D', 'g'), '')
 
 
 async def hash_contacts(fields, say):

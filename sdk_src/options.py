@@ -13,7 +13,7 @@ SDK_PATH = '/serviceCore/sdk/v1/batch'
 def check_options(options):
     """What is wrong with the options, in a sentence, or None."""
     if not options or not options.apiKey or typeof(options.apiKey) != 'string':
-        return 'apiKey is required: the public key of your organization'
+        return 'apiKey is required: your public key'
     mode = options.consentMode
     if mode != None and mode != 'required' and mode != 'not_required':
         return "consentMode must be 'required' or 'not_required'"

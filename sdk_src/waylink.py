@@ -106,12 +106,12 @@ def create_waylink():
     def open_device():
         """Read or make the device id, and renew its cookie; whether this device was not seen before."""
         nonlocal device_id
-        known = read_device_id() or session.read(NAME)
+        cookie = read_device_id()
+        known = cookie or session.read(NAME)
         device_id = known or new_uuid()
-        session.write(NAME, device_id)
-        write_device_id(device_id, options.cookieDomain)
-        if read_device_id() != device_id:
-            say('Cookie refused: this device is known in this tab only')
+        if not write_device_id(device_id, options.cookieDomain, cookie):
+            session.write(NAME, device_id)
+            say('Cookie refused: device known in this tab only')
         return not known
 
     # Sending
@@ -159,9 +159,9 @@ def create_waylink():
     def check(call, is_new):
         """Ask the service where the visitor came from, where there is a reason to; a promise of the first attempt."""
         if not (call.signals or is_new):
-            say('Nothing sent: this device was seen before, and the address carries no signal')
+            say('Nothing sent: known device, and no signal in the address')
         elif not attribution.is_unchecked(call.page):
-            say('Nothing sent: this address was checked before in this tab')
+            say('Nothing sent: address checked before in this tab')
         else:
             call.signals = call.signals or {}
             return __new__(Promise(lambda done: submit(call, {}, done)))

@@ -12,11 +12,11 @@ DEBUG = "debug: true"
 TOLD = {
     "a known device": (
         "Waylink.trackPageView()",
-        "Nothing sent: this device was seen before, and the address carries no signal",
+        "Nothing sent: known device, and no signal in the address",
     ),
     "an address twice": (
         "history.pushState(null, '', '/?gclid=1'); history.pushState(null, '', '/?gclid=1')",
-        "Nothing sent: this address was checked before in this tab",
+        "Nothing sent: address checked before in this tab",
     ),
     "a second init": ("Waylink.init({apiKey: 'k'})", "init ignored: called before on this page"),
     "a wrong identity": ("Waylink.identify({})", "identify ignored: customer_id is required"),

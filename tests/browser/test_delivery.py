@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -32,12 +33,34 @@ def test_a_tab_closed_right_after_the_call(page: Page, server: RecordingServer) 
     assert len({call["call_id"] for call in server.calls}) == 6
 
 
-def test_calls_made_during_a_request_share_the_next(page: Page, server: RecordingServer) -> None:
-    """Three calls in a row are two requests: the first goes at once, the others together, in order."""
+def names_of(server: RecordingServer) -> list[list[str]]:
+    """The names of the calls in each batch after the first, which is the check's."""
+    return [[call["name"] for call in each["batch"]["calls"]] for each in server.requests[1:]]
+
+
+def test_calls_in_a_row_share_a_request(page: Page, server: RecordingServer) -> None:
+    """Three calls of one task are one request, in order."""
     visit(page, server)
     page.evaluate("Waylink.trackEvent('a'); Waylink.trackEvent('b'); Waylink.trackEvent('c')")
-    batches = [[call["name"] for call in each["batch"]["calls"]] for each in server.requests[1:]]
-    assert batches == [["a"], ["b", "c"]]
+    assert names_of(server) == [["a", "b", "c"]]
+
+
+def test_calls_made_during_a_request_share_the_next(page: Page, server: RecordingServer) -> None:
+    """What is tracked while a request is under way goes together with the next one, in order."""
+    visit(page, server)
+    answered = threading.Event()
+
+    def late(batch: Call) -> Answer:
+        answered.wait(20)
+        return acknowledge(batch)
+
+    server.answer = late
+    page.evaluate("Waylink.trackEvent('a'); 0")
+    server.wait_for(2)
+    page.evaluate("Waylink.trackEvent('b'); window.last = Waylink.trackEvent('c'); 0")
+    answered.set()
+    page.evaluate("last")
+    assert names_of(server) == [["a"], ["b", "c"]]
 
 
 @pytest.mark.parametrize(

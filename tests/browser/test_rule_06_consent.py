@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 from playwright.sync_api import Page
 
-from tests.browser.recording_server import RecordingServer, refuse
+from tests.browser.recording_server import Answer, Call, RecordingServer, refuse
 from tests.browser.shop_pages import CONVERSION, stored, visit
 
 REQUIRED = "consentMode: 'required'"
@@ -73,7 +75,27 @@ def test_denial_on_a_later_page_deletes_too(page: Page, server: RecordingServer)
 def test_a_withdrawal_while_a_request_is_under_way(page: Page, server: RecordingServer) -> None:
     """An answer, or its failure, that comes after the withdrawal stores nothing."""
     visit(page, server)
-    server.answer = refuse(503)
-    page.evaluate(f"{{ const call = {CONVERSION}; setTimeout(Waylink.denyConsent); call }}")
+    denied = threading.Event()
+
+    def late(batch: Call) -> Answer:
+        denied.wait(20)
+        return refuse(503)(batch)
+
+    server.answer = late
+    page.evaluate(f"window.call = {CONVERSION}; 0")
     server.wait_for(2)
+    page.evaluate("Waylink.denyConsent()")
+    denied.set()
+    page.evaluate("call")
+    assert stored(page) == []
+
+
+def test_a_withdrawal_in_the_task_of_a_call(page: Page, server: RecordingServer) -> None:
+    """Must not arrive: a call whose consent is withdrawn before its request begins."""
+    visit(page, server)
+    page.evaluate(f"{{ const call = {CONVERSION}; Waylink.denyConsent(); call }}")
+    page.evaluate("Waylink.grantConsent(); Waylink.trackEvent('a')")
+    server.wait_for_kinds("event")
+    assert "conversion" not in server.kinds
+    page.evaluate("Waylink.denyConsent()")
     assert stored(page) == []
