@@ -15,6 +15,7 @@ from backend.proxies import TrustedProxies
 from backend.redirector import pages
 from backend.redirector.answer import Answer, plain, send_answer
 from backend.redirector.association_files import ANDROID, APPLE, association_file
+from backend.redirector.background_task import BackgroundTask
 from backend.redirector.country import country_code, country_lookup
 from backend.redirector.handoffs import Handoffs
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
@@ -49,7 +50,7 @@ class Redirector:
         self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
         self.shipper = Shipper(resources.database, settings.data_dir / "clicks")
         self._tallies = AnswerTallies()
-        self._reporting: asyncio.Task[None]
+        self._reporting = BackgroundTask(self._go_on_reporting)
 
     async def startup(self) -> None:
         """Begin to follow changes and to ship clicks."""
@@ -57,14 +58,14 @@ class Redirector:
         await self._handoffs.start()
         self.cache.start()
         self.shipper.start()
-        self._reporting = asyncio.create_task(self._go_on_reporting())
+        self._reporting.start()
 
     async def shutdown(self) -> None:
         """Ship what is there, and stop."""
-        self._reporting.cancel()
         await self._handoffs.stop()
         await self.cache.stop()
         await self.shipper.stop()
+        await self._reporting.stop()
         self.report()
 
     def report(self) -> None:

@@ -12,6 +12,7 @@ from backend.domain.clicks import NotCounted
 from backend.domain.client import Client
 from backend.domain.deferred_links import LEADS_TO_APP, Handoff, app_id_on, day_of, hash_address
 from backend.domain.destination import Outcome
+from backend.redirector.background_task import BackgroundTask
 from backend.redirector.link_cache import CachedLink
 from backend.storage.address_keys import address_key
 from backend.storage.mongo import Database, StorageError
@@ -30,21 +31,18 @@ class Handoffs:
         self._clock = clock
         self._window = timedelta(seconds=seconds)
         self._keys: dict[str, bytes] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._reading = BackgroundTask(self._go_on_reading)
 
     async def start(self) -> None:
         """Read the keys, and go on reading those of the days to come."""
         if self._window:
             with contextlib.suppress(StorageError):
                 await self._read_keys()
-            self._task = asyncio.create_task(self._run())
+            self._reading.start()
 
     async def stop(self) -> None:
         """Stop reading keys."""
-        if self._task:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await self._reading.stop()
 
     def handoff(
         self, outcome: Outcome, reason: NotCounted | None, entry: CachedLink, client: Client, address: str
@@ -60,7 +58,7 @@ class Handoffs:
         hashed = hash_address(key, entry.link.org_id, address) if key else None
         return Handoff(app_id, hashed, now + self._window) if hashed and app_id else None
 
-    async def _run(self) -> None:
+    async def _go_on_reading(self) -> None:
         while True:
             try:
                 await self._read_keys()

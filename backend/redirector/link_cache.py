@@ -15,6 +15,7 @@ from sys import intern
 from backend.domain.apps import Apps
 from backend.domain.links import Link
 from backend.domain.web_address import web_address
+from backend.redirector.background_task import BackgroundTask
 from backend.storage.apps import find_apps
 from backend.storage.changes import EverythingChanged, LinkChanged, NothingChanged, watch_changes
 from backend.storage.links import resolve_link
@@ -75,18 +76,19 @@ class LinkCache:
         self._current_until = 0.0  # what was loaded since the stream began is current until then
         self._is_down = False  # the database did not answer when it was asked last
         self._ask_again_at = 0.0
-        self._watcher: asyncio.Task[None] | None = None
+        self._watching = BackgroundTask(self._go_on_watching)
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def start(self) -> None:
         """Begin to follow changes."""
-        self._watcher = asyncio.create_task(self._watch())
+        self._watching.start()
 
     async def stop(self) -> None:
         """Stop following changes, and loading."""
-        for task in filter(None, (self._watcher, *self._loads.values())):
+        await self._watching.stop()
+        for task in list(self._loads.values()):
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, LinkUnavailable):
                 await task
@@ -167,7 +169,7 @@ class LinkCache:
             self._entries.popitem(last=False)
         return entry
 
-    async def _watch(self) -> None:
+    async def _go_on_watching(self) -> None:
         while True:
             try:
                 async for change in watch_changes(self._database):

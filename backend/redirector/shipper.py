@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backend.domain.clicks import Click, parse_record
+from backend.redirector.background_task import BackgroundTask
 from backend.redirector.click_log import ClickLog, click_id, create_log, take_over_logs
 from backend.storage.click_logs import AlreadyShipped, shipped_position
 from backend.storage.clicks import ship_clicks
@@ -44,18 +45,15 @@ class Shipper:
         self._left_behind: list[ClickLog] = []
         self._next_look = 0.0
         self._failures = 0
-        self._task: asyncio.Task[None] | None = None
+        self._shipping = BackgroundTask(self._go_on_shipping)
 
     def start(self) -> None:
         """Begin to ship in the background."""
-        self._task = asyncio.create_task(self._run())
+        self._shipping.start()
 
     async def stop(self) -> None:
         """Ship what is there, for a few seconds at most, and give the logs up."""
-        if self._task:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await self._shipping.stop()
         with contextlib.suppress(StorageError, TimeoutError):
             await asyncio.wait_for(self._ship_rest(), _LAST_TRY)
         self._give_up_logs()
@@ -71,7 +69,7 @@ class Shipper:
         """Bytes of clicks on this process's disk log that are not in the database yet."""
         return self.log.end - self._shipped + sum(log.end for log in self._left_behind)
 
-    async def _run(self) -> None:
+    async def _go_on_shipping(self) -> None:
         while True:
             try:
                 began = time.monotonic()
