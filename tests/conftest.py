@@ -17,6 +17,7 @@ from backend.settings import Settings
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization, create_test_organization
+from tests.service_process import ServiceProcess, service_process
 
 # Hypothesis fails an example that takes 200 ms, and a test whose examples are made slowly: on a busy
 # machine either may happen, and says nothing about what is tested.
@@ -134,6 +135,13 @@ async def client(service: Service) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(app=service)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    """The service as a process, with a MongoDB of its own."""
+    with service_process(tmp_path_factory.mktemp("data")) as running:
+        yield running
 
 
 @pytest.fixture

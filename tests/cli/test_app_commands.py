@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -11,19 +10,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from backend.cli import main
-from tests.service_process import ServiceProcess, service_process
+from tests.service_process import ServiceProcess
 
 DOMAIN = "go.apps.example"
 FINGERPRINT = ":".join(["AB"] * 32)
 IOS = ("--ios-team-id", "A1B2C3D4E5", "--ios-bundle-id", "com.shop.app", "--app-store-id", "1234567890")
 ANDROID = ("--android-package", "com.shop.app", "--android-fingerprint", FINGERPRINT.lower())
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    """A service with a MongoDB of its own."""
-    with service_process(tmp_path_factory.mktemp("data")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

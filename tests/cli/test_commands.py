@@ -5,24 +5,10 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
 
 import pytest
 
 from tests.service_process import WAYLINK, ServiceProcess, environment_of, run_command, service_process
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    """A service with a MongoDB of its own."""
-    with service_process(tmp_path_factory.mktemp("data")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def org_id(running: ServiceProcess) -> str:
-    """An organization made by the command line."""
-    return str(running.command("organization", "create", "Acme")["id"])
 
 
 def refusal(running: ServiceProcess, *arguments: str) -> str:

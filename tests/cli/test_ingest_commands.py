@@ -7,23 +7,15 @@ import hashlib
 import json
 import subprocess
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.sdk_batches import BATCH, Call, call, check, conversion, timestamp
-from tests.service_process import WAYLINK, ServiceProcess, service_process
+from tests.service_process import WAYLINK, ServiceProcess
 
 ORIGIN = "https://shop.example"
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    """A service with a MongoDB of its own."""
-    with service_process(tmp_path_factory.mktemp("data")) as running:
-        yield running
 
 
 @pytest.fixture

@@ -6,28 +6,14 @@ import json
 import os
 import pty
 import subprocess
-from collections.abc import Iterator
 
 import httpx
 import pytest
 
 from tests.dashboard.people import FormsOf
-from tests.service_process import WAYLINK, ServiceProcess, service_process
+from tests.service_process import WAYLINK, ServiceProcess
 
 PASSWORD = "long enough to guess at"
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    """A service with a MongoDB of its own."""
-    with service_process(tmp_path_factory.mktemp("data")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def org_id(running: ServiceProcess) -> str:
-    """An organization made by the command line."""
-    return str(running.command("organization", "create", "Acme")["id"])
 
 
 def waylink(

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 
 from sdk_build.node import install_packages
 from tests.dashboard.office import Office, make_key, make_organization, make_user
-from tests.service_process import ServiceProcess, service_process
+from tests.service_process import ServiceProcess
 
 AXE = Path(__file__).parents[1] / "accessibility"
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
@@ -26,13 +26,6 @@ def axe() -> str:
     """The script of axe-core."""
     install_packages(AXE)
     return (AXE / "node_modules" / "axe-core" / "axe.min.js").read_text()
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    """A service with a MongoDB of its own."""
-    with service_process(tmp_path_factory.mktemp("data")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -11,16 +11,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.dashboard.office import Office, make_key, make_organization, make_user
-from tests.service_process import ServiceProcess, service_process
+from tests.service_process import ServiceProcess
 
 SITE = "https://shop.example"
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    """A service with a MongoDB of its own."""
-    with service_process(tmp_path_factory.mktemp("data")) as running:
-        yield running
 
 
 @pytest.fixture
