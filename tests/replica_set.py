@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,10 +14,10 @@ from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
 from backend.storage.embedded_mongodb import find_mongod
+from tests.polling import wait_for
 from tests.service_process import free_port
 
 NAME = "failover"
-PATIENCE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +47,11 @@ class ReplicaSet:
 
     def wait_for_primary(self) -> int:
         """The port of the member that takes writes, once there is one."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            for port, process in self.members.items():
-                if process.poll() is None and _hello(port).get("isWritablePrimary"):
-                    return port
-            time.sleep(0.05)
-        raise AssertionError("no member became primary")
+        running = [port for port, process in self.members.items() if process.poll() is None]
+        return wait_for(
+            lambda: next((port for port in running if _hello(port).get("isWritablePrimary")), 0),
+            "no member became primary",
+        )
 
 
 @contextmanager
@@ -98,10 +95,7 @@ def _member(folder: Path, port: int, can_fail: bool) -> Iterator[subprocess.Pope
 
 
 def _initiate(ports: list[int]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not all(_hello(port) for port in ports):
-        assert time.monotonic() < deadline, "a member did not start"
-        time.sleep(0.05)
+    wait_for(lambda: all(_hello(port) for port in ports), "a member did not start")
     members = [{"_id": number, "host": f"127.0.0.1:{port}"} for number, port in enumerate(ports)]
     config = {
         "_id": NAME,

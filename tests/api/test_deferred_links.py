@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -27,6 +26,7 @@ from backend.storage.mongo import Database
 from tests.api.links import API, create, info
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.organizations import TestOrganization
+from tests.polling import wait_for_async
 
 APPS = Apps(IosApp("A1B2C3D4E5", "com.shop.app", "123456"), AndroidApp("com.shop.app"))
 OTHER_APPS = Apps(IosApp("A1B2C3D4E5", "com.shop.other", "654321"))
@@ -54,10 +54,9 @@ class Phone:
         sent = {"user-agent": AGENTS[platform]} | headers
         answer = await self.http.request(method, short_url, headers=sent)
         assert answer.status_code == 302
-        deadline = time.monotonic() + 20
-        while await clicks.count_documents({}) == counted:
-            assert time.monotonic() < deadline
-            await asyncio.sleep(0.01)
+        await wait_for_async(
+            lambda: clicks.count_documents({}), "the click is not stored", lambda now: now > counted
+        )
 
     async def launch(self, organization: TestOrganization, **fields: Any) -> dict[str, Any]:
         """Open the app for the first time, as a new installation."""
@@ -74,6 +73,7 @@ class Phone:
 
 PhoneFactory = Callable[..., Phone]
 LinkMaker = Callable[..., Awaitable[str]]
+ServiceFactory = Callable[..., AbstractAsyncContextManager[Service]]
 
 
 @pytest.fixture
@@ -312,25 +312,26 @@ async def test_a_later_open_claims_nothing(
     assert (await phone.launch(organization))["match"] == "address"
 
 
-@asynccontextmanager
-async def service_with(settings: Settings, folder: Path, **changes: Any) -> AsyncIterator[Service]:
-    """A second service on the same database, with other settings."""
-    service = create_app(replace(settings, data_dir=folder, **changes))
-    await service.startup()
-    yield service
-    await service.shutdown()
+@pytest.fixture
+def service_with(settings: Settings, tmp_path: Path) -> ServiceFactory:
+    """Starts a second service on the same database, with other settings."""
+
+    @asynccontextmanager
+    async def start(**changes: Any) -> AsyncIterator[Service]:
+        service = create_app(replace(settings, data_dir=tmp_path, **changes))
+        await service.startup()
+        yield service
+        await service.shutdown()
+
+    return start
 
 
 async def test_the_match_by_address_can_be_turned_off(
-    settings: Settings,
-    tmp_path: Path,
-    make_app_link: LinkMaker,
-    organization: TestOrganization,
-    database: Database,
+    service_with: ServiceFactory, make_app_link: LinkMaker, organization: TestOrganization, database: Database
 ) -> None:
     """With WAYLINK_DEFERRED_LINK_SECONDS=0 nothing is matched, and no hash is kept."""
     short_url = await make_app_link()
-    async with service_with(settings, tmp_path, deferred_link_seconds=0.0) as service:
+    async with service_with(deferred_link_seconds=0.0) as service:
         phone = Phone(httpx.AsyncClient(transport=httpx.ASGITransport(app=service)), database)
         await phone.click(short_url)
         assert (await phone.launch(organization))["match"] == "none"
@@ -338,15 +339,11 @@ async def test_the_match_by_address_can_be_turned_off(
 
 
 async def test_addresses_behind_a_proxy(
-    settings: Settings,
-    tmp_path: Path,
-    make_app_link: LinkMaker,
-    organization: TestOrganization,
-    database: Database,
+    service_with: ServiceFactory, make_app_link: LinkMaker, organization: TestOrganization, database: Database
 ) -> None:
     """The phone's address is what a trusted proxy tells of it, for the click and for the open."""
     short_url = await make_app_link()
-    async with service_with(settings, tmp_path, trusted_proxies=("10.0.0.0/8",)) as service:
+    async with service_with(trusted_proxies=("10.0.0.0/8",)) as service:
         transport = httpx.ASGITransport(app=service, client=("10.0.0.1", 1))
         phone = Phone(httpx.AsyncClient(transport=transport), database)
         await phone.click(short_url, **{"x-forwarded-for": "203.0.113.5"})

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import json
 import logging
 import re
-import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -19,6 +17,7 @@ import pytest
 from backend.app import Service, create_app
 from backend.operations.logs import JsonLines, configure_logs
 from tests.organizations import TestOrganization
+from tests.polling import wait_for_async
 from tests.sdk_batches import Visitor, call, check, conversion
 
 LOGGERS = ("waylink", "backend")
@@ -211,7 +210,8 @@ async def test_a_redirect_is_counted(client: httpx.AsyncClient, organization: Te
     answer = await client.get("/kites", headers={"Host": organization.domain})
     assert answer.status_code == 302
     assert await metric(client, "waylink_redirects_total", status="302") == before + 1
-    deadline = time.monotonic() + 20
-    while await metric(client, "waylink_clicks_waiting_bytes") > 0:
-        assert time.monotonic() < deadline, "the click was not shipped"
-        await asyncio.sleep(0.05)
+    await wait_for_async(
+        lambda: metric(client, "waylink_clicks_waiting_bytes"),
+        "the click was not shipped",
+        lambda waiting: waiting == 0,
+    )

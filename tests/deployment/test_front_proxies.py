@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.faults.test_redirect_faults import DOMAIN, new_link
+from tests.faults.links import DOMAIN, new_link
 from tests.proxy_process import server_process
 from tests.service_process import free_port, service_process
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,11 +13,11 @@ import httpx
 import pytest
 
 from tests.api.links import API
-from tests.faults.test_redirect_faults import DOMAIN, new_link
+from tests.faults.links import DOMAIN, new_link
+from tests.polling import wait_for
 from tests.replica_set import replica_set
 from tests.service_process import ServiceProcess, service_process
 
-SECONDS = 30.0
 FAR_AWAY = "86399"  # a time to live that ends long after the test
 SHOP = "https://shop.example/"
 
@@ -51,9 +50,7 @@ class Links:
 
     def wait_until(self, service: ServiceProcess, wanted: str) -> None:
         """Visit until it leads there."""
-        deadline = time.monotonic() + SECONDS
-        while (seen := self.visit(service)) != wanted:
-            assert time.monotonic() < deadline, f"{seen} instead of {wanted}"
+        wait_for(lambda: self.visit(service), f"it does not lead to {wanted}", lambda seen: seen == wanted)
 
 
 def link_of(service: ServiceProcess) -> Links:
@@ -76,12 +73,13 @@ def running(tmp_path: Path) -> Iterator[ExitStack]:
 def wait_for_the_stream(links: Links, service: ServiceProcess) -> None:
     """Change the link until the process sees a change: from then on its change stream is there."""
     before = links.visit(service)
-    deadline = time.monotonic() + SECONDS
-    for number in count():
-        links.change(destination_url=f"{SHOP}{number}")
-        if links.visit(service) != before:
-            return
-        assert time.monotonic() < deadline
+    numbers = count()
+
+    def change_and_visit() -> str:
+        links.change(destination_url=f"{SHOP}{next(numbers)}")
+        return links.visit(service)
+
+    wait_for(change_and_visit, "no change was seen", lambda seen: seen != before)
 
 
 def test_the_change_stream_tells_another_process(running: ExitStack, tmp_path: Path) -> None:

@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import signal
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -17,7 +15,8 @@ from pathlib import Path
 
 import httpx
 
-from tests.faults.test_redirect_faults import DOMAIN, new_link, wait_for_clicks
+from tests.faults.links import DOMAIN, new_link, wait_for_clicks
+from tests.faults.mongod import stopped_mongod
 from tests.service_process import ServiceProcess, service_process
 
 # Longer than the time to live below, and than what the service gives the database to answer.
@@ -89,17 +88,6 @@ class Visits:
         return f"{len(took) / (end - begin):.0f}/s, p99 {p99:.0f} ms, slowest {took[-1] * 1000:.0f} ms"
 
 
-@asynccontextmanager
-async def stopped_mongod(data_dir: Path) -> AsyncIterator[None]:
-    """The service's own MongoDB neither answers nor closes connections for the length of the block."""
-    mongod = json.loads((data_dir / "mongodb" / "server.json").read_text())["pid"]
-    os.kill(mongod, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(mongod, signal.SIGCONT)
-
-
 async def test_redirects_go_on_while_the_database_is_stopped(
     tmp_path: Path, tell: Callable[[str], None]
 ) -> None:
@@ -112,7 +100,7 @@ async def test_redirects_go_on_while_the_database_is_stopped(
         async with visits.load():
             loaded = time.monotonic()
             await visits.wait_for(500)
-            async with stopped_mongod(tmp_path):
+            with stopped_mongod(tmp_path):
                 stopped = time.monotonic()
                 await asyncio.sleep(OUTAGE_SECONDS)  # the outage itself
             back = time.monotonic()

@@ -4,50 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 
+from tests.faults.links import DOMAIN, new_link, wait_for_clicks
 from tests.service_process import ServiceProcess, service_process
-
-DOMAIN = "go.faults.localhost"
-SECONDS = 60.0
-
-
-def new_link(service: ServiceProcess) -> dict[str, str]:
-    """A link on DOMAIN, its REST headers and its short URL's path."""
-    org_id = service.command("organization", "create", "Faults")["id"]
-    service.command("domain", "add", DOMAIN, "--org", org_id)
-    key = service.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
-    body = {
-        "domain": DOMAIN, "destination_url": "https://shop.example", "link_name": "Faults",
-        "ios_behavior": 1, "android_behavior": 1,
-    }  # fmt: skip
-    made = httpx.post(
-        f"{service.base_url}/serviceCore/pa/v1/create-link", json=body, headers={"API-KEY": key}
-    ).json()
-    return {"key": key, "short_url": made["short_url"], "path": urlsplit(made["short_url"]).path}
-
-
-def total_clicks(service: ServiceProcess, link: dict[str, str]) -> int:
-    """What the analytics say."""
-    answer = httpx.post(
-        f"{service.base_url}/serviceCore/pa/v1/analytics",
-        json={"shortUrl": link["short_url"]},
-        headers={"API-KEY": link["key"]},
-    )
-    return int(answer.json().get("total_clicks", -1))
-
-
-def wait_for_clicks(service: ServiceProcess, link: dict[str, str], least: int) -> int:
-    """The clicks counted, once they are at least so many."""
-    deadline = time.monotonic() + SECONDS
-    while (counted := total_clicks(service, link)) < least and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return counted
 
 
 async def click(service: ServiceProcess, path: str, until: asyncio.Event, answered: list[int]) -> None:

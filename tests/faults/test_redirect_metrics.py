@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.faults.test_redirect_faults import DOMAIN, new_link
+from tests.faults.links import DOMAIN, new_link
+from tests.faults.mongod import stopped_mongod
+from tests.polling import wait_for
 from tests.service_process import ServiceProcess, service_process
 
-SECONDS = 60.0
 VISITS = 40
 WAITING = "waylink_clicks_waiting_bytes"
 
@@ -33,14 +29,6 @@ def visit(service: ServiceProcess, path: str) -> int:
     return httpx.get(f"{service.base_url}{path}", headers={"Host": DOMAIN}, timeout=30).status_code
 
 
-def wait_until(holds: Callable[[], bool], what: str) -> None:
-    """Return once it holds; fail when it does not within SECONDS."""
-    deadline = time.monotonic() + SECONDS
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
-
-
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_one_scrape_shows_all_workers(tmp_path: Path, workers: str) -> None:
     """Every redirect is counted once and timed, whichever worker answered it and whichever is asked."""
@@ -48,7 +36,7 @@ def test_one_scrape_shows_all_workers(tmp_path: Path, workers: str) -> None:
         link = new_link(service)
         assert {visit(service, link["path"]) for _ in range(VISITS)} == {302}
         visit(service, "/no-such-link")
-        wait_until(
+        wait_for(
             lambda: metric(service, "waylink_redirect_seconds_count") >= VISITS + 1,
             "a worker does not tell what it answered",
         )
@@ -66,13 +54,9 @@ def test_waiting_clicks_are_seen_until_they_are_shipped(tmp_path: Path, workers:
         link = new_link(service)
         for _ in range(VISITS):
             visit(service, link["path"])
-        wait_until(lambda: metric(service, WAITING) == 0, "clicks wait although the database answers")
-        mongod = json.loads((tmp_path / "mongodb" / "server.json").read_text())["pid"]
-        os.kill(mongod, signal.SIGSTOP)
-        try:
-            wait_until(lambda: visit(service, link["path"]) == 302, "no worker has the link in memory")
+        wait_for(lambda: metric(service, WAITING) == 0, "clicks wait although the database answers")
+        with stopped_mongod(tmp_path):
+            wait_for(lambda: visit(service, link["path"]) == 302, "no worker has the link in memory")
             for _ in range(8):
-                wait_until(lambda: metric(service, WAITING) > 0, "the click that waits is not in the metrics")
-        finally:
-            os.kill(mongod, signal.SIGCONT)
-        wait_until(lambda: metric(service, WAITING) == 0, "the clicks were not shipped")
+                wait_for(lambda: metric(service, WAITING) > 0, "the click that waits is not in the metrics")
+        wait_for(lambda: metric(service, WAITING) == 0, "the clicks were not shipped")

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import socket
-import time
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from tests.faults.mongod import mongod_of
+from tests.polling import wait_for
 from tests.service_process import WAYLINK, ServiceProcess, environment_of, free_port, service_process
-
-SECONDS = 30.0
 
 
 def workers_of(service: ServiceProcess) -> set[int]:
@@ -25,14 +22,6 @@ def workers_of(service: ServiceProcess) -> set[int]:
     parent = service.process.pid
     children = map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split())
     return {pid for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()}
-
-
-def wait_until(holds: Callable[[], bool], what: str) -> None:
-    """Return once it holds; fail when it does not within SECONDS."""
-    deadline = time.monotonic() + SECONDS
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
 
 
 def is_healthy(service: ServiceProcess) -> bool:
@@ -54,11 +43,6 @@ def listens(service: ServiceProcess) -> bool:
     return True
 
 
-def mongod_of(data_dir: Path) -> int:
-    """The process of the MongoDB server that the service started."""
-    return int(json.loads((data_dir / "mongodb" / "server.json").read_text())["pid"])
-
-
 def connection_with(service: ServiceProcess, sent: bytes) -> socket.socket:
     """An open connection on which this was sent."""
     address = urlsplit(service.base_url)
@@ -74,7 +58,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
         assert len(before) == 2
         killed = min(before)
         os.kill(killed, signal.SIGKILL)
-        wait_until(lambda: len(workers_of(service) - {killed}) == 2, "the worker was not replaced")
+        wait_for(lambda: len(workers_of(service) - {killed}) == 2, "the worker was not replaced")
         assert is_healthy(service)
         assert service.stop() == 0
 
@@ -84,8 +68,8 @@ def test_no_worker_outlives_the_service(tmp_path: Path) -> None:
     with service_process(tmp_path, WAYLINK_WORKERS="2") as service:
         mongod = mongod_of(tmp_path)
         service.stop(signal.SIGKILL)
-        wait_until(lambda: not listens(service), "workers went on without the service")
-        wait_until(lambda: not Path(f"/proc/{mongod}").exists(), "the MongoDB server was left behind")
+        wait_for(lambda: not listens(service), "workers went on without the service")
+        wait_for(lambda: not Path(f"/proc/{mongod}").exists(), "the MongoDB server was left behind")
 
 
 async def test_workers_that_can_not_start_say_why(tmp_path: Path) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
-import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -17,6 +15,7 @@ from backend.domain.links import Link
 from backend.storage.links import insert_link
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization
+from tests.polling import wait_for_async
 
 LinkFactory = Callable[..., Awaitable[Link]]
 Recorded = Callable[..., Awaitable[list[dict[str, Any]]]]
@@ -60,12 +59,11 @@ def recorded(database: Database) -> Recorded:
     """Waits until a link has that many records, and gives them, oldest first."""
 
     async def read(link: Link, count: int) -> list[dict[str, Any]]:
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            found = await database["clicks"].find({"link_id": link.id}).sort("at", 1).to_list(None)
-            if len(found) >= count:
-                break
-            await asyncio.sleep(0.02)
+        found = await wait_for_async(
+            lambda: database["clicks"].find({"link_id": link.id}).sort("at", 1).to_list(None),
+            f"there are not {count} records",
+            lambda found: len(found) >= count,
+        )
         assert len(found) == count
         return found
 

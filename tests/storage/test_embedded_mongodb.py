@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import MongoDBNotFound, find_mongod
 from backend.storage.mongo import STORAGE_UNREACHABLE, Database
 from tests.organizations import create_test_organization
+from tests.polling import wait_for
 
 HOLD_OPEN = """
 import asyncio, sys
@@ -39,14 +39,6 @@ def state_of(folder: Path) -> dict[str, Any]:
     """What the server's state file says: pid and port."""
     state: dict[str, Any] = json.loads((folder / "mongodb" / "server.json").read_text())
     return state
-
-
-def wait_until_gone(pid: int) -> None:
-    """Return when the process has ended."""
-    deadline = time.monotonic() + 30
-    while embedded_mongodb._is_running(pid):
-        assert time.monotonic() < deadline, "the server still runs"
-        time.sleep(0.05)
 
 
 async def test_data_outlives_the_server_and_the_last_user_stops_it(tmp_path: Path) -> None:
@@ -73,7 +65,7 @@ async def test_a_server_left_by_a_killed_process_is_taken_over(tmp_path: Path) -
     await killed.communicate()
     async with open_database(Settings(data_dir=tmp_path)):
         assert state_of(tmp_path) == left
-    wait_until_gone(left["pid"])
+    wait_for(lambda: not embedded_mongodb._is_running(left["pid"]), "the server still runs")
 
 
 async def answers(database: Database) -> bool:

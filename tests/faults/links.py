@@ -1,0 +1,46 @@
+"""A link of a running service, and its clicks."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import httpx
+
+from tests.api.links import API
+from tests.polling import wait_for
+from tests.service_process import ServiceProcess
+
+DOMAIN = "go.faults.localhost"
+
+
+def new_link(service: ServiceProcess) -> dict[str, str]:
+    """A link on DOMAIN, its REST headers and its short URL's path."""
+    org_id = service.command("organization", "create", "Faults")["id"]
+    service.command("domain", "add", DOMAIN, "--org", org_id)
+    key = service.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
+    body = {
+        "domain": DOMAIN, "destination_url": "https://shop.example", "link_name": "Faults",
+        "ios_behavior": 1, "android_behavior": 1,
+    }  # fmt: skip
+    made = httpx.post(f"{service.base_url}{API}/create-link", json=body, headers={"API-KEY": key}).json()
+    return {"key": key, "short_url": made["short_url"], "path": urlsplit(made["short_url"]).path}
+
+
+def _total_clicks(service: ServiceProcess, link: dict[str, str]) -> int:
+    """What the analytics say."""
+    answer = httpx.post(
+        f"{service.base_url}{API}/analytics",
+        json={"shortUrl": link["short_url"]},
+        headers={"API-KEY": link["key"]},
+    )
+    return int(answer.json().get("total_clicks", -1))
+
+
+def wait_for_clicks(service: ServiceProcess, link: dict[str, str], least: int) -> int:
+    """The clicks counted, once they are at least so many."""
+    return wait_for(
+        lambda: _total_clicks(service, link),
+        "clicks are not counted",
+        lambda counted: counted >= least,
+        seconds=60,
+    )

@@ -1,0 +1,37 @@
+"""Waiting for what comes in its own time: look again and again, and fail when a deadline is over."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+_PAUSE = 0.02
+Seen = TypeVar("Seen")
+
+
+def wait_for(
+    read: Callable[[], Seen], what: str, wanted: Callable[[Seen], object] = bool, *, seconds: float = 60.0
+) -> Seen:
+    """What is read, once it is `wanted`, by default true; else the test fails with `what` and the last."""
+    deadline = time.monotonic() + seconds
+    while not wanted(seen := read()):
+        assert time.monotonic() < deadline, f"{what}: {seen!r}"
+        time.sleep(_PAUSE)
+    return seen
+
+
+async def wait_for_async(
+    read: Callable[[], Awaitable[Seen]],
+    what: str,
+    wanted: Callable[[Seen], object] = bool,
+    *,
+    seconds: float = 60.0,
+) -> Seen:
+    """`wait_for` what is read in the test's own event loop."""
+    deadline = time.monotonic() + seconds
+    while not wanted(seen := await read()):
+        assert time.monotonic() < deadline, f"{what}: {seen!r}"
+        await asyncio.sleep(_PAUSE)
+    return seen
