@@ -7,15 +7,16 @@ understand each other is tested against the real service.
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from tests.local_server import Silent, local_server
 
 SDK = Path(__file__).parents[2] / "sdk_dist"
 BATCH_PATH = "/serviceCore/sdk/v1/batch"
@@ -107,21 +108,13 @@ class RecordingServer:
 @contextmanager
 def recording_server() -> Iterator[RecordingServer]:
     """A running server on a free port."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True
-    recording = RecordingServer(server.server_port)
-    server.recording = recording  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with local_server(_Handler) as server:
+        recording = RecordingServer(server.server_port)
+        server.recording = recording  # type: ignore[attr-defined]
         yield recording
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Silent, BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     @property
@@ -164,6 +157,3 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        """The test's output stays its own."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
 
 import httpx
+
+from tests.local_server import Silent, local_server
 
 _HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding"}
 
@@ -28,7 +29,7 @@ def front_proxy(upstream: str) -> Iterator[tuple[int, Behaviour]]:
     """A running proxy: its port, and its behaviour."""
     behaviour = Behaviour()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Silent, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self._handle(b"")
 
@@ -55,12 +56,5 @@ def front_proxy(upstream: str) -> Iterator[tuple[int, Behaviour]]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield server.server_port, behaviour
-        finally:
-            server.shutdown()
+    with local_server(Handler) as server:
+        yield server.server_port, behaviour

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from http.server import BaseHTTPRequestHandler
 
 import httpx
+
+from tests.local_server import Silent, local_server
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ Defect = Callable[[Forwarded], Forwarded]
 def lossy_proxy(service: str, defect: Defect) -> Iterator[str]:
     """A proxy in front of the service for the length of the block; its address."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Silent, BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
             body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -46,12 +47,5 @@ def lossy_proxy(service: str, defect: Defect) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(answer.content)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
+    with local_server(Handler) as server:
+        yield f"http://127.0.0.1:{server.server_port}"
