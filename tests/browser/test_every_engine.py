@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Playwright
 
 from tests.browser.engines import ENGINES, Tab
-from tests.browser.recording_server import Answer, RecordingServer, acknowledge, recording_server, refuse
+from tests.browser.recording_server import Answer, RecordingServer, acknowledge, refuse
 
 INIT = "Waylink.init({apiKey: 'c_web_test'})"
 WITH_CONSENT_MODE = "Waylink.init({apiKey: 'c_web_test', consentMode: 'required'})"
@@ -79,13 +79,6 @@ def tab(request: pytest.FixtureRequest, playwright: Playwright) -> Iterator[Tab]
     """A tab in one of the engines."""
     with ENGINES[request.param](playwright) as tab:
         yield tab
-
-
-@pytest.fixture
-def server() -> Iterator[RecordingServer]:
-    """A server of pages and batches."""
-    with recording_server() as server:
-        yield server
 
 
 @pytest.fixture
