@@ -19,8 +19,8 @@ def check_identity(fields):
 def check_conversion(fields):
     """trackConversion: revenue in major units and an ISO 4217 currency are required."""
     if not fields or not Number.isFinite(fields.revenue) or fields.revenue < 0:
-        return 'revenue must be a number, not below 0'
-    if not fields.currency or fields.currency.length != 3:
+        return 'revenue must be a number >= 0'
+    if (fields.currency or '').length != 3:
         return 'currency must be an ISO 4217 code'
     return check_fields(fields)
 

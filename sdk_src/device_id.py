@@ -15,10 +15,11 @@ UUID = '[0-9a-f-]{36}'
 def new_uuid():
     """A random UUID, also where crypto.randomUUID is missing (pages on plain http).
 
-    A 0 or 1 becomes any digit, the 8 one from 8 to b; the 4 stays, which is the version.
+    In 10000000-1000-4000-8000-100000000000, which a list and negative numbers add up to in JavaScript, a 0 or 1
+    becomes any digit, the 8 one from 8 to b; the 4 stays, which is the version.
     """
     bytes = crypto.getRandomValues(__new__(Uint8Array(36)))
-    return '10000000-1000-4000-8000-100000000000'.js_replace(
+    return ([1e7] + -1e3 + -4e3 + -8e3 + -1e11).js_replace(
         RegExp('[018]', 'g'), lambda digit, place: (digit ^ bytes[place] & 15 >> digit / 4).toString(16))
 
 

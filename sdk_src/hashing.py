@@ -23,7 +23,7 @@ async def hash_contacts(fields, say):
         if contact and crypto.subtle:
             fields[name + '_sha256'] = await sha256((normal_email if name == 'email' else normal_phone)(contact))
         elif contact:
-            say(name + ' not sent: hashing it needs https')
+            say(name + ' not sent: hashing needs https')
 
 
 async def sha256(text):

@@ -1,7 +1,7 @@
 """Client-side route changes: pushState, replaceState, popstate (contract, SDK rule 7)."""
 
 __pragma__('skip')
-Proxy = Reflect = addEventListener = history = __new__ = None
+Proxy = addEventListener = history = __new__ = None
 __pragma__('noskip')
 
 
@@ -11,20 +11,15 @@ def watch_history(changed):
     The native method runs first, and its result or exception is passed on; a proxy keeps the name, length and text of
     whatever stood there, be it the browser's function or other code's wrapper.
     """
-    for method in ['pushState', 'replaceState']:
-        try:
-            history[method] = __new__(Proxy(history[method], {'apply': observed(changed)}))
-        except:
-            pass
-    addEventListener('popstate', changed)
-
-
-def observed(changed):
-    """A proxy's `apply` that tells `changed` once the call has succeeded."""
 
     def apply(method, owner, args):
         result = method.apply(owner, args)
         changed()
         return result
 
-    return apply
+    for method in ['pushState', 'replaceState']:
+        try:
+            history[method] = __new__(Proxy(history[method], {'apply': apply}))
+        except:
+            pass
+    addEventListener('popstate', changed)

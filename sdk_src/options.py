@@ -1,7 +1,7 @@
 """What `init` takes (contract, "init options")."""
 
 __pragma__('skip')
-document = location = URL = typeof = __new__ = None
+RegExp = document = location = URL = typeof = __new__ = None
 __pragma__('noskip')
 
 IS_BROWSER = typeof(document) == 'object'
@@ -12,7 +12,7 @@ SDK_PATH = '/serviceCore/sdk/v1/batch'
 
 def check_options(options):
     """What is wrong with the options, in a sentence, or None."""
-    if not options or not options.apiKey or typeof(options.apiKey) != 'string':
+    if not options or typeof(options.apiKey or 0) != 'string':
         return 'apiKey is required: your public key'
     mode = options.consentMode
     if mode != None and mode != 'required' and mode != 'not_required':
@@ -25,5 +25,5 @@ def check_options(options):
 
 def batch_url(base_url):
     """Where calls are sent: below `baseUrl`, else where the script came from, else the page's own origin."""
-    path = ((base_url or '') + SDK_PATH).js_replace('/' + SDK_PATH, SDK_PATH)
+    path = (base_url or '').js_replace(RegExp('/?$'), SDK_PATH)
     return __new__(URL(path, not base_url and script and script.src or location.href)).href

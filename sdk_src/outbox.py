@@ -24,7 +24,7 @@ def create_outbox(store, post, send_on_leaving, received):
 
     `post(device_id, calls, keepalive)` gives the service's answer, or None; `received` gets each result.
     `add(device_id, call, done)` runs `done` after the first attempt. `recover(event)` sends what is left of earlier
-    pages and attempts; the browser's `online` event ends a pause that the service did not ask for. `leave(event)` hands over
+    pages and attempts; an event of the browser ends a pause that the service did not ask for. `leave(event)` hands over
     what no request has carried yet. Browsers end the requests of a page that goes away, some before they tell the page:
     such an end is no failure, and what it left is sent once more. `discard()` forgets everything, for good.
     """
@@ -52,7 +52,9 @@ def create_outbox(store, post, send_on_leaving, received):
         if is_flushing:
             return
         is_flushing = True
-        await __new__(Promise(setTimeout))  # a task of its own: with `init` in one, slow phones would stutter
+        # The request of a check has a task of its own: slow phones would stutter at one together with the start. The
+        # other calls go at once, since the visitor may be about to leave.
+        await (fresh[0].call.signals and __new__(Promise(setTimeout)))
         await send_all(fresh)
         is_flushing = False
         wake()
@@ -115,7 +117,7 @@ def create_outbox(store, post, send_on_leaving, received):
         """Send what no page is at work on, one tab at a time."""
         nonlocal is_leaving
         is_leaving = False
-        if event and event.js_type == 'online':
+        if event:
             end_pause()
         if stored_entries().length:
             try:

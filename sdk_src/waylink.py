@@ -14,13 +14,13 @@ from transport import post, send_on_leaving
 
 __pragma__('skip')
 Date = JSON = Object = Promise = addEventListener = console = document = location = None
-typeof = window = __new__ = None
+setTimeout = typeof = window = __new__ = None
 __pragma__('noskip')
 
 VERSION = '0.1.0'
 SENT = 'Sent:'
-REFUSED = 'Refused (429 and 5xx are sent again later):'
-UNANSWERED = 'No answer, sent again later (offline, blocked, or origin not allowed?):'
+REFUSED = 'Refused (429 and 5xx: sent again later):'
+UNANSWERED = 'No answer, sent again later (offline, blocked, origin not allowed?):'
 CUSTOMER = 'cl_customer'
 
 
@@ -34,7 +34,7 @@ def create_waylink():
     consent = None  # None until the site says something
     is_off = False
     is_ready = False
-    landing = None  # the check of the address that init was called on
+    landing = None  # the check of the address that init was called on; from the arrival on, a promise of its attempt
     device_id = None
     outbox = None  # each grant begins with a new one; a withdrawal ends what the old one's start began
     last = None  # resolves once the latest call is in the outbox
@@ -48,7 +48,7 @@ def create_waylink():
     def init(given):
         nonlocal options, initialized
         if initialized:
-            say('init ignored: called before on this page')
+            say('init ignored: called before')
             return initialized
         wrong = IS_BROWSER and check_options(given)
         if wrong:
@@ -62,7 +62,7 @@ def create_waylink():
         try:
             is_off = not IS_BROWSER or window.top != window and not options.allowIframe
             if is_off:
-                say('Nothing sent: in an iframe, without allowIframe')
+                say('Nothing sent: iframe without allowIframe')
                 return queue.close()
             listen()
             landing = make_check()
@@ -71,7 +71,7 @@ def create_waylink():
             elif consent == False:
                 forget()
             else:
-                say('Nothing sent or stored: waiting for grantConsent')
+                say('Nothing sent: waiting for grantConsent')
         except:
             pass
 
@@ -89,16 +89,22 @@ def create_waylink():
             return
         mine = outbox = open_outbox()
         try:
-            if document.prerendering:
-                await __new__(Promise(lambda shown: document.addEventListener('prerenderingchange', shown)))
+            await __new__(Promise(once_shown))
             if mine == outbox:
-                await check(landing or make_check(), open_device())
+                await arrive()
             if mine == outbox:
                 is_ready = True
                 queue.open()
                 recover()
         except:
             pass
+
+    def arrive():
+        """Open the device and check the address that init was called on, once; a promise of the first attempt."""
+        nonlocal landing
+        if not device_id:
+            landing = check(landing or make_check(), open_device())
+        return landing
 
     def open_outbox():
         return create_outbox(open_store('localStorage'), send, send_leaving, received)
@@ -145,11 +151,15 @@ def create_waylink():
 
     async def leave(event):
         """The page goes away, or may be ended while it is hidden: what waits for the first answer goes too."""
-        if device_id:
-            queue.open()
-            outbox.leave(event)
-            await last
-            outbox.leave(event)
+        try:
+            if outbox and not document.prerendering:
+                arrive()
+                queue.open()
+                outbox.leave(event)
+                await last
+                outbox.leave(event)
+        except:
+            pass
 
     # Calls
 
@@ -159,7 +169,7 @@ def create_waylink():
     def check(call, is_new):
         """Ask the service where the visitor came from, where there is a reason to; a promise of the first attempt."""
         if not (call.signals or is_new):
-            say('Nothing sent: known device, and no signal in the address')
+            say('Nothing sent: known device, no signal in the address')
         elif not attribution.is_unchecked(call.page):
             say('Nothing sent: address checked before in this tab')
         else:
@@ -235,7 +245,7 @@ def create_waylink():
         landing = None
         device_id = None
         outbox = None
-        say('No consent: nothing sent, everything stored is deleted')
+        say('No consent: nothing sent, stored data deleted')
 
     # The contract's other calls
 
@@ -275,6 +285,14 @@ def create_waylink():
         'hasConsent': hasConsent,
         'trackPageView': quiet(trackPageView),
     }
+
+
+def once_shown(resolve):
+    """Resolve when the page is no longer prerendered, in a task of its own: slow phones would stutter at a long one."""
+    if document.prerendering:
+        document.addEventListener('prerenderingchange', resolve)
+    else:
+        setTimeout(resolve)
 
 
 async def settled(wrong):

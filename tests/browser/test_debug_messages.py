@@ -12,21 +12,21 @@ DEBUG = "debug: true"
 TOLD = {
     "a known device": (
         "Waylink.trackPageView()",
-        "Nothing sent: known device, and no signal in the address",
+        "Nothing sent: known device, no signal in the address",
     ),
     "an address twice": (
         "history.pushState(null, '', '/?gclid=1'); history.pushState(null, '', '/?gclid=1')",
         "Nothing sent: address checked before in this tab",
     ),
-    "a second init": ("Waylink.init({apiKey: 'k'})", "init ignored: called before on this page"),
+    "a second init": ("Waylink.init({apiKey: 'k'})", "init ignored: called before"),
     "a wrong identity": ("Waylink.identify({})", "identify ignored: customer_id is required"),
     "e-mail on http": (
         "Waylink.trackLead({email: 'a@b.example'})",
-        "email not sent: hashing it needs https",
+        "email not sent: hashing needs https",
     ),
     "withdrawn consent": (
         "Waylink.denyConsent()",
-        "No consent: nothing sent, everything stored is deleted",
+        "No consent: nothing sent, stored data deleted",
     ),
 }
 
@@ -66,7 +66,7 @@ def test_waiting_for_consent_is_told(page: Page, server: RecordingServer) -> Non
     """Before consent the console says what the SDK waits for."""
     said = listen(page)
     visit(page, server, options=f"{DEBUG}, consentMode: 'required'")
-    assert "Nothing sent or stored: waiting for grantConsent" in heard(page, said)
+    assert "Nothing sent: waiting for grantConsent" in heard(page, said)
     assert server.requests == []
 
 
@@ -89,7 +89,7 @@ def test_a_refusal_is_not_called_sent(page: Page, server: RecordingServer, statu
     said = listen(page)
     visit(page, server, options=DEBUG)
     told = heard(page, said)
-    assert "Refused (429 and 5xx are sent again later):" in told
+    assert "Refused (429 and 5xx: sent again later):" in told
     assert "Sent:" not in told
 
 
@@ -97,7 +97,7 @@ def test_no_answer_is_told(page: Page, server: RecordingServer) -> None:
     """Where nobody answers, the console names the usual causes."""
     said = listen(page)
     visit(page, server, options=f"{DEBUG}, baseUrl: 'http://127.0.0.1:1'")
-    assert "No answer, sent again later (offline, blocked, or origin not allowed?):" in heard(page, said)
+    assert "No answer, sent again later (offline, blocked, origin not allowed?):" in heard(page, said)
 
 
 def test_without_debug_the_sdk_is_silent(page: Page, server: RecordingServer) -> None:

@@ -45,9 +45,9 @@ class JsText(str):
         return JsList(JsText(part) for part in self.split(separator))
 
     def js_replace(self, pattern: str | Pattern, replacement: str) -> JsText:
-        """String.prototype.replace, of a text or of an expression with the flag g."""
+        """String.prototype.replace, of a text or of an expression."""
         if isinstance(pattern, Pattern):
-            return JsText(pattern.expression.sub(replacement, self))
+            return JsText(pattern.expression.sub(replacement, self, pattern.most))
         return JsText(self.replace(pattern, replacement, 1))
 
     def substring(self, start: int, end: int) -> JsText:
@@ -124,9 +124,10 @@ class JsObject(dict[str, Any]):
 class Pattern:
     """RegExp; the digits and spaces of JavaScript's classes are those of ASCII."""
 
-    def __init__(self, source: str, flags: str) -> None:
-        assert flags == "g"
+    def __init__(self, source: str, flags: str = "") -> None:
+        assert flags in {"", "g"}
         self.expression = re.compile(source, re.ASCII)
+        self.most = 0 if flags else 1  # replacements; 0 is all of them
 
 
 class URLSearchParams:
