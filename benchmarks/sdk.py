@@ -1,9 +1,11 @@
 """What the browser SDK costs a page, beside others: its size, and the time to evaluate it and call `init`.
 
 `python -m benchmarks.sdk` loads each script into a fresh Chromium profile, in turns, as a first visit with an
-attribution signal, and gives the median time that the page's main thread spends on it until its request is
-answered: at full speed, and with the processor throttled to a sixth. Every request is answered on the spot,
-so that the network does not count.
+attribution signal, at full speed and with the processor throttled to a sixth. It prints medians: the time
+until the script is evaluated and has been started, which the page waits for; all the time of the page's main
+thread until the script's request is answered and done with; and the longest task of it when throttled, 0
+where none is longer than the 50 ms that browsers call long. Every request is answered on the spot, so that
+the network does not count.
 
 The others come from npm, locked, with what their documentation calls automatic tracking switched on. Dub's
 package on npm only loads a script from Dub's servers; measure a copy of that script with
@@ -36,17 +38,17 @@ CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*"}
 # Parts that a page loads when it asks for them, and so not measured.
 ON_DEMAND = ["--external:./replay-*"]
 SPEEDS = (1, 6)  # how many times slower than this machine
-# A task that holds the main thread longer is what browsers call a long task.
-LONG_TASK = 50  # milliseconds
 INJECT = """(code) => {
   window.longTasks = [];
   new PerformanceObserver((list) => longTasks.push(...list.getEntries())).observe({type: 'longtask'});
   const script = document.createElement('script');
   script.text = code;
+  const began = performance.now();
   document.head.append(script);
+  return performance.now() - began;
 }"""
 # Time for what a script starts for later, such as reading an answer.
-SETTLE = "() => new Promise((done) => setTimeout(() => setTimeout(done, 50), 50))"
+SETTLE = "() => new Promise((done) => setTimeout(() => setTimeout(done, 50), 400))"
 
 
 @dataclass
@@ -56,17 +58,22 @@ class Script:
     name: str
     shipped: str
     started: str
+    starts: dict[int, list[float]] = field(default_factory=lambda: {speed: [] for speed in SPEEDS})
     times: dict[int, list[float]] = field(default_factory=lambda: {speed: [] for speed in SPEEDS})
     requests: int = 0
-    long_tasks: int = 0
+    longest: list[float] = field(default_factory=list)  # at the slowest speed, a page each
 
     @property
     def zipped(self) -> int:
         """Bytes after gzip -9."""
         return len(gzip.compress(self.shipped.encode(), 9, mtime=0))
 
+    def start(self, speed: int) -> float:
+        """Milliseconds that the page waits for it at this speed."""
+        return statistics.median(self.starts[speed])
+
     def median(self, speed: int) -> float:
-        """Milliseconds of the main thread at this speed."""
+        """Milliseconds of the main thread at this speed, with those that the page takes without it."""
         return statistics.median(self.times[speed])
 
 
@@ -136,23 +143,23 @@ def _load(browser: Browser, script: Script, speed: int) -> None:
         developer_tools.send("Performance.enable")
         developer_tools.send("Emulation.setCPUThrottlingRate", {"rate": speed})
         before = _main_thread(developer_tools)
-        page.evaluate(INJECT, script.started)
+        script.starts[speed].append(page.evaluate(INJECT, script.started))
         page.evaluate(SETTLE)
         script.times[speed].append(_main_thread(developer_tools) - before)
-        script.long_tasks += _long_tasks(page)
+        if speed == SPEEDS[-1]:
+            script.longest.append(_longest_task(page))
         script.requests = len(requests)
 
 
 def _main_thread(developer_tools: CDPSession) -> float:
-    """Milliseconds that scripts have taken on the page's main thread, compilation included."""
-    metrics = {
-        each["name"]: each["value"] for each in developer_tools.send("Performance.getMetrics")["metrics"]
-    }
-    return 1000 * float(metrics["ScriptDuration"] + metrics.get("V8CompileDuration", 0))
+    """Milliseconds that the page's main thread has been at work: what runs after a promise counts too."""
+    metrics = developer_tools.send("Performance.getMetrics")["metrics"]
+    return 1000 * next(float(each["value"]) for each in metrics if each["name"] == "TaskDuration")
 
 
-def _long_tasks(page: Page) -> int:
-    return int(page.evaluate(f"longTasks.filter((task) => task.duration > {LONG_TASK}).length"))
+def _longest_task(page: Page) -> float:
+    """Milliseconds of the longest task, where it is a long one; else 0."""
+    return float(page.evaluate("Math.max(0, ...longTasks.map((task) => task.duration))"))
 
 
 def _answer(route: Route, requests: list[str]) -> None:
@@ -168,19 +175,22 @@ def _answer(route: Route, requests: list[str]) -> None:
 
 def _print(nothing: Script, scripts: list[Script]) -> None:
     """A line for each script, and how ours compares."""
-    ours = scripts[0]
-    print(f"{'':18}{'gzip -9':>9}{'1x':>10}{'6x slower':>12}{'requests':>10}{'long tasks':>12}")
+    columns = [f"{what}, {speed}x" for what in ("start", "all") for speed in SPEEDS]
+    print(f"{'':18}{'gzip -9':>9}", *(f"{each:>11}" for each in columns), "  requests  longest task")
     for script in scripts:
-        times = [script.median(speed) - nothing.median(speed) for speed in SPEEDS]
+        times = [*map(script.start, SPEEDS), *(script.median(each) - nothing.median(each) for each in SPEEDS)]
         print(
-            f"{script.name:18}{script.zipped:>7} B{times[0]:>7.2f} ms{times[1]:>9.2f} ms"
-            f"{script.requests:>10}{script.long_tasks:>12}"
+            f"{script.name:18}{script.zipped:>7} B",
+            *(f"{each:>8.1f} ms" for each in times),
+            f"{script.requests:>10}{statistics.median(script.longest):>11.0f} ms",
         )
+    ours, slow = scripts[0], SPEEDS[-1]
     for peer in scripts[1:]:
-        size = ours.zipped / peer.zipped
-        slow = SPEEDS[-1]
-        time = (ours.median(slow) - nothing.median(slow)) / (peer.median(slow) - nothing.median(slow))
-        print(f"waylink to {peer.name}: {time:.2f} times the time (throttled), {size:.2f} times the size")
+        whole = (ours.median(slow) - nothing.median(slow)) / (peer.median(slow) - nothing.median(slow))
+        print(
+            f"waylink to {peer.name}, throttled: {ours.start(slow) / peer.start(slow):.2f} times the start, "
+            f"{whole:.2f} times all time; {ours.zipped / peer.zipped:.2f} times the size"
+        )
 
 
 if __name__ == "__main__":
