@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserType, Page
 
 from tests.browser.conftest import LaunchArguments
 from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, refuse
-from tests.browser.shop_pages import CONVERSION, INIT, expect_sent, visit
+from tests.browser.shop_pages import CONVERSION, INIT, expect_sent, stored, visit
 
 RESTORED = "addEventListener('pageshow', event => window.restored = event.persisted); 0"
 
@@ -84,6 +84,29 @@ def test_a_page_that_is_left_at_once(page: Page, server: RecordingServer) -> Non
     page.evaluate(f"{CONVERSION}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
     server.wait_for_kinds("attribution", "conversion", "event")
     assert len({call["call_id"] for call in server.calls}) == 3
+
+
+def test_a_page_that_is_left_in_the_task_of_init(page: Page, server: RecordingServer) -> None:
+    """Must arrive: the check and what was tracked, although the page goes before the SDK has begun."""
+    page.goto(server.url("/?utm_source=news"))
+    address = server.url("/next", "other.test")
+    page.evaluate(f"{INIT}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
+    server.wait_for_kinds("attribution", "event")
+    assert server.calls[0]["signals"] == {"utm_source": "news"}
+    assert len({call["call_id"] for call in server.calls}) == 2
+
+
+def test_a_page_that_is_left_without_consent(page: Page, server: RecordingServer) -> None:
+    """Must not arrive, nor be stored: anything of a page that is left before grantConsent."""
+    page.goto(server.url("/?utm_source=news"))
+    init = INIT.replace("apiKey", "consentMode: 'required', apiKey")
+    page.evaluate(f"{init}; Waylink.trackEvent('a'); 0")
+    page.evaluate("dispatchEvent(new Event('pagehide')); dispatchEvent(new Event('pageshow'))")
+    assert stored(page) == []
+    page.goto(server.url("/later"))
+    visit(page, server)
+    server.wait_for(1)
+    assert "event" not in server.kinds
 
 
 def test_a_hidden_page_hands_over_what_waits(page: Page, server: RecordingServer) -> None:
