@@ -12,7 +12,7 @@ Seen = TypeVar("Seen")
 
 
 def wait_for(
-    read: Callable[[], Seen], what: str, wanted: Callable[[Seen], object] = bool, *, seconds: float = 60.0
+    read: Callable[[], Seen], what: str, wanted: Callable[[Seen], object] = bool, *, seconds: float = 20.0
 ) -> Seen:
     """What is read, once it is `wanted`, by default true; else the test fails with `what` and the last."""
     deadline = time.monotonic() + seconds
@@ -27,7 +27,7 @@ async def wait_for_async(
     what: str,
     wanted: Callable[[Seen], object] = bool,
     *,
-    seconds: float = 60.0,
+    seconds: float = 20.0,
 ) -> Seen:
     """`wait_for` what is read in the test's own event loop."""
     deadline = time.monotonic() + seconds

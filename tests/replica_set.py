@@ -18,6 +18,7 @@ from tests.polling import wait_for
 from tests.service_process import free_port
 
 NAME = "failover"
+PATIENCE = 60.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class ReplicaSet:
         return wait_for(
             lambda: next((port for port in running if _hello(port).get("isWritablePrimary")), 0),
             "no member became primary",
+            seconds=PATIENCE,
         )
 
 
@@ -95,7 +97,7 @@ def _member(folder: Path, port: int, can_fail: bool) -> Iterator[subprocess.Pope
 
 
 def _initiate(ports: list[int]) -> None:
-    wait_for(lambda: all(_hello(port) for port in ports), "a member did not start")
+    wait_for(lambda: all(_hello(port) for port in ports), "a member did not start", seconds=PATIENCE)
     members = [{"_id": number, "host": f"127.0.0.1:{port}"} for number, port in enumerate(ports)]
     config = {
         "_id": NAME,

@@ -18,6 +18,7 @@ from tests.polling import wait_for
 from tests.replica_set import replica_set
 from tests.service_process import ServiceProcess, service_process
 
+SECONDS = 30.0
 FAR_AWAY = "86399"  # a time to live that ends long after the test
 SHOP = "https://shop.example/"
 
@@ -50,7 +51,12 @@ class Links:
 
     def wait_until(self, service: ServiceProcess, wanted: str) -> None:
         """Visit until it leads there."""
-        wait_for(lambda: self.visit(service), f"it does not lead to {wanted}", lambda seen: seen == wanted)
+        wait_for(
+            lambda: self.visit(service),
+            f"it does not lead to {wanted}",
+            lambda seen: seen == wanted,
+            seconds=SECONDS,
+        )
 
 
 def link_of(service: ServiceProcess) -> Links:
@@ -79,7 +85,7 @@ def wait_for_the_stream(links: Links, service: ServiceProcess) -> None:
         links.change(destination_url=f"{SHOP}{next(numbers)}")
         return links.visit(service)
 
-    wait_for(change_and_visit, "no change was seen", lambda seen: seen != before)
+    wait_for(change_and_visit, "no change was seen", lambda seen: seen != before, seconds=SECONDS)
 
 
 def test_the_change_stream_tells_another_process(running: ExitStack, tmp_path: Path) -> None:

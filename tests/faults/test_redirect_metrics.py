@@ -13,6 +13,7 @@ from tests.faults.mongod import stopped_mongod
 from tests.polling import wait_for
 from tests.service_process import ServiceProcess, service_process
 
+SECONDS = 60.0
 VISITS = 40
 WAITING = "waylink_clicks_waiting_bytes"
 
@@ -39,6 +40,7 @@ def test_one_scrape_shows_all_workers(tmp_path: Path, workers: str) -> None:
         wait_for(
             lambda: metric(service, "waylink_redirect_seconds_count") >= VISITS + 1,
             "a worker does not tell what it answered",
+            seconds=SECONDS,
         )
         for _ in range(8):
             assert metric(service, 'waylink_redirects_total{status="302"}') == VISITS
@@ -54,9 +56,21 @@ def test_waiting_clicks_are_seen_until_they_are_shipped(tmp_path: Path, workers:
         link = new_link(service)
         for _ in range(VISITS):
             visit(service, link["path"])
-        wait_for(lambda: metric(service, WAITING) == 0, "clicks wait although the database answers")
+        wait_for(
+            lambda: metric(service, WAITING) == 0,
+            "clicks wait although the database answers",
+            seconds=SECONDS,
+        )
         with stopped_mongod(tmp_path):
-            wait_for(lambda: visit(service, link["path"]) == 302, "no worker has the link in memory")
+            wait_for(
+                lambda: visit(service, link["path"]) == 302,
+                "no worker has the link in memory",
+                seconds=SECONDS,
+            )
             for _ in range(8):
-                wait_for(lambda: metric(service, WAITING) > 0, "the click that waits is not in the metrics")
-        wait_for(lambda: metric(service, WAITING) == 0, "the clicks were not shipped")
+                wait_for(
+                    lambda: metric(service, WAITING) > 0,
+                    "the click that waits is not in the metrics",
+                    seconds=SECONDS,
+                )
+        wait_for(lambda: metric(service, WAITING) == 0, "the clicks were not shipped", seconds=SECONDS)

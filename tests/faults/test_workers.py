@@ -16,6 +16,8 @@ from tests.faults.mongod import mongod_of
 from tests.polling import wait_for
 from tests.service_process import WAYLINK, ServiceProcess, environment_of, free_port, service_process
 
+SECONDS = 30.0
+
 
 def workers_of(service: ServiceProcess) -> set[int]:
     """The worker processes: children of the service that run Python's spawn."""
@@ -58,7 +60,9 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
         assert len(before) == 2
         killed = min(before)
         os.kill(killed, signal.SIGKILL)
-        wait_for(lambda: len(workers_of(service) - {killed}) == 2, "the worker was not replaced")
+        wait_for(
+            lambda: len(workers_of(service) - {killed}) == 2, "the worker was not replaced", seconds=SECONDS
+        )
         assert is_healthy(service)
         assert service.stop() == 0
 
@@ -68,8 +72,12 @@ def test_no_worker_outlives_the_service(tmp_path: Path) -> None:
     with service_process(tmp_path, WAYLINK_WORKERS="2") as service:
         mongod = mongod_of(tmp_path)
         service.stop(signal.SIGKILL)
-        wait_for(lambda: not listens(service), "workers went on without the service")
-        wait_for(lambda: not Path(f"/proc/{mongod}").exists(), "the MongoDB server was left behind")
+        wait_for(lambda: not listens(service), "workers went on without the service", seconds=SECONDS)
+        wait_for(
+            lambda: not Path(f"/proc/{mongod}").exists(),
+            "the MongoDB server was left behind",
+            seconds=SECONDS,
+        )
 
 
 async def test_workers_that_can_not_start_say_why(tmp_path: Path) -> None:

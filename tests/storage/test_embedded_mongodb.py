@@ -65,7 +65,7 @@ async def test_a_server_left_by_a_killed_process_is_taken_over(tmp_path: Path) -
     await killed.communicate()
     async with open_database(Settings(data_dir=tmp_path)):
         assert state_of(tmp_path) == left
-    wait_for(lambda: not embedded_mongodb._is_running(left["pid"]), "the server still runs")
+    wait_for(lambda: not embedded_mongodb._is_running(left["pid"]), "the server still runs", seconds=30)
 
 
 async def answers(database: Database) -> bool:
