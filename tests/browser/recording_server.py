@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from threading import Event
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -45,6 +46,16 @@ def acknowledge(batch: dict[str, Any]) -> Answer:
 def refuse(status: int, **headers: str) -> Callable[[dict[str, Any]], Answer]:
     """A service that answers with this status."""
     return lambda _: (status, {name.replace("_", "-"): value for name, value in headers.items()}, "{}")
+
+
+def once(event: Event, answer: Callable[[dict[str, Any]], Answer]) -> Callable[[dict[str, Any]], Answer]:
+    """A service that answers so when the event is set, or 20 seconds have passed."""
+
+    def late(batch: dict[str, Any]) -> Answer:
+        event.wait(20)
+        return answer(batch)
+
+    return late
 
 
 def _accepted(call: Call) -> dict[str, Any]:

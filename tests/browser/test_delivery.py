@@ -8,7 +8,7 @@ import time
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, refuse
+from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, once, refuse
 from tests.browser.shop_pages import CONVERSION, INIT, stored, visit
 
 NOTHING_LEFT = "!Object.keys(localStorage).some(name => name.startsWith('cl_call_'))"
@@ -49,12 +49,7 @@ def test_calls_made_during_a_request_share_the_next(page: Page, server: Recordin
     """What is tracked while a request is under way goes together with the next one, in order."""
     visit(page, server)
     answered = threading.Event()
-
-    def late(batch: Call) -> Answer:
-        answered.wait(20)
-        return acknowledge(batch)
-
-    server.answer = late
+    server.answer = once(answered, acknowledge)
     page.evaluate("Waylink.trackEvent('a'); 0")
     server.wait_for(2)
     page.evaluate("Waylink.trackEvent('b'); window.last = Waylink.trackEvent('c'); 0")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserType, Page
 
 from tests.browser.conftest import LaunchArguments
-from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, refuse
+from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, once, refuse
 from tests.browser.shop_pages import CONVERSION, INIT, expect_sent, stored, visit
 
 RESTORED = "addEventListener('pageshow', event => window.restored = event.persisted); 0"
@@ -61,11 +61,7 @@ def test_what_waits_for_the_first_answer_goes_when_the_page_does(
     """
     answered = threading.Event()
 
-    def never(batch: Call) -> Answer:
-        answered.wait(20)
-        return acknowledge(batch)
-
-    server.answer = never
+    server.answer = once(answered, acknowledge)
     page.goto(server.url("/"))
     page.evaluate(f"{listener}; {INIT}; {CONVERSION}; Waylink.trackEvent('a'); 0")
     server.wait_for(1)
@@ -83,7 +79,8 @@ def test_a_page_that_is_left_at_once(page: Page, server: RecordingServer) -> Non
     address = server.url("/next", "other.test")
     page.evaluate(f"{CONVERSION}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
     server.wait_for_kinds("attribution", "conversion", "event")
-    assert len({call["call_id"] for call in server.calls}) == 3
+    arrived = {call["call_id"]: call["kind"] for call in server.calls}
+    assert list(arrived.values()) == ["attribution", "conversion", "event"]
 
 
 def test_a_page_that_is_left_in_the_task_of_init(page: Page, server: RecordingServer) -> None:

@@ -6,7 +6,7 @@ import threading
 
 from playwright.sync_api import Page
 
-from tests.browser.recording_server import Answer, Call, RecordingServer, refuse
+from tests.browser.recording_server import RecordingServer, once, refuse
 from tests.browser.shop_pages import CONVERSION, stored, visit
 
 REQUIRED = "consentMode: 'required'"
@@ -76,12 +76,7 @@ def test_a_withdrawal_while_a_request_is_under_way(page: Page, server: Recording
     """An answer, or its failure, that comes after the withdrawal stores nothing."""
     visit(page, server)
     denied = threading.Event()
-
-    def late(batch: Call) -> Answer:
-        denied.wait(20)
-        return refuse(503)(batch)
-
-    server.answer = late
+    server.answer = once(denied, refuse(503))
     page.evaluate(f"window.call = {CONVERSION}; 0")
     server.wait_for(2)
     page.evaluate("Waylink.denyConsent()")
