@@ -18,7 +18,7 @@ SOURCE = ROOT / "sdk_src"
 TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("module", "esm")}
 # Names of ours that nobody outside sees; neither the browser nor the wire nor a stored value has one of them.
 PRIVATE_NAMES = """
-add context discard done forget is_unchecked leave names open read recover remember remove run write wait
+add close discard done forget leave names open read recover remove run write wait
 """.split()
 ESBUILD = [
     "--bundle",
@@ -32,6 +32,9 @@ ESBUILD = [
     "--mangle-quoted",
 ]
 TERSER = ["--ecma", "2020", "--compress", "passes=6,unsafe_arrows,unsafe_methods,sequences=false", "--mangle"]
+# Most functions of the script tag's file run on a first visit. Told so, Chromium compiles them all beside the
+# page's main thread, instead of each on it when it is first called.
+FORMS = {"esm": ["--module"], "iife": ["--format", "preamble='//# allFunctionsCalledOnLoad'"]}
 _TIMESTAMP = re.compile(r"\A// Transcrypt'ed from Python, [^\n]*\n")
 
 
@@ -74,8 +77,7 @@ def bundle(entry: Path, output: Path, form: str) -> None:
     bundled = entry.with_name("bundled.js")
     run_node("esbuild", str(start), *ESBUILD, f"--format={form}", f"--outfile={bundled}")
     maps = f"content='{bundled}.map',url='{output.name}.map'"
-    module = ["--module"] if form == "esm" else []
-    run_node("terser", str(bundled), *TERSER, *module, "--source-map", maps, "--output", str(output))
+    run_node("terser", str(bundled), *TERSER, *FORMS[form], "--source-map", maps, "--output", str(output))
     _name_sources_relatively(output.with_name(f"{output.name}.map"))
 
 

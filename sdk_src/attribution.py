@@ -5,24 +5,22 @@ CHECKED = 'cl_checked'
 MOST_CHARACTERS = 9000
 
 
-def create_attribution(session):
-    """Attribution of this tab session.
+def is_unchecked(session, address):
+    """Whether it is the first time in this tab session that it is asked about this address."""
+    # Lines of a text, not a list: pages with old libraries have an Array.prototype.toJSON that spoils lists.
+    checked = session.read(CHECKED) or ''
+    line = '\n' + address + '\n'
+    if checked.includes(line):
+        return False
+    session.write(CHECKED, (line + checked).substring(0, MOST_CHARACTERS))
+    return True
 
-    `is_unchecked(address)` is true the first time that it is asked about an address. `remember(context)` keeps what
-    the service said; `context()` gives it back, or None.
-    """
 
-    def is_unchecked(address):
-        # Lines of a text, not a list: pages with old libraries have an Array.prototype.toJSON that spoils lists.
-        checked = session.read(CHECKED) or ''
-        line = '\n' + address + '\n'
-        if checked.includes(line):
-            return False
-        session.write(CHECKED, (line + checked).substring(0, MOST_CHARACTERS))
-        return True
+def remember(session, context):
+    """Keep what the service said of this tab session; nothing where it said nothing."""
+    return context and session.write(CONTEXT, context)
 
-    return {
-        'is_unchecked': is_unchecked,
-        'remember': lambda context: context and session.write(CONTEXT, context),
-        'context': lambda: session.read(CONTEXT),
-    }
+
+def read_context(session):
+    """What the service said of this tab session, or None."""
+    return session.read(CONTEXT)

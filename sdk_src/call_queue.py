@@ -1,11 +1,11 @@
 """Holds calls until `init` has resolved and there is consent, then runs them in order (contract, SDK rules 1 and 6)."""
 
 
-def create_call_queue():
+def create_call_queue(is_refused):
     """A closed queue.
 
-    `run(call, drop)` runs `call` at once when the queue is open, else keeps it. `open()` runs what is kept, in order.
-    `close()` keeps later calls again; for what it forgets it runs `drop`.
+    `run(call, drop)` runs `call` at once when the queue is open, else keeps it, or runs `drop` while `is_refused()`.
+    `open()` runs what is kept, in order. `close()` keeps later calls again; for what it forgets it runs `drop`.
     """
     waiting = []
     is_open = False
@@ -13,6 +13,8 @@ def create_call_queue():
     def run(call, drop):
         if is_open:
             call()
+        elif is_refused():
+            drop()
         else:
             waiting.push([call, drop])
 

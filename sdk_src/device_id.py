@@ -1,15 +1,14 @@
 """The device ID cookie: one random id for each browser (decisions, "device cookie")."""
 
-from cookie_domain import write_on_widest_domain
+from cookies import read_cookie, write_cookie
 
 __pragma__('skip')
-RegExp = Uint8Array = document = crypto = __new__ = None
+RegExp = Uint8Array = crypto = __new__ = None
 __pragma__('noskip')
 
 NAME = 'cl_device_id'
 KEPT = 'cl_device_id_kept'  # holds the id as well where the service set both by header
 LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
-UUID = '[0-9a-f-]{36}'
 
 
 def new_uuid():
@@ -24,15 +23,8 @@ def new_uuid():
 
 
 def read_device_id():
-    """The id in the cookie, or undefined."""
-    return read(NAME)
-
-
-def read(name):
-    try:
-        return document.cookie.match('\\b' + name + '=(' + UUID + ')')[1]
-    except:
-        pass
+    """The id in the cookie, or undefined or null."""
+    return read_cookie(NAME)
 
 
 def write_device_id(device_id, domain, current):
@@ -41,17 +33,10 @@ def write_device_id(device_id, domain, current):
     `current` is what it holds before. One that the service set by header is left alone: Safari ends a cookie that a
     script touched within days.
     """
-    return current and read(KEPT) == device_id or write(NAME, device_id, LIFETIME, domain, current)
+    return current and read_cookie(KEPT) == device_id or write_cookie(NAME, device_id, LIFETIME, domain, current)
 
 
 def delete_device_id(domain):
     """Remove the cookies, where there are any."""
     for name in [NAME, KEPT]:
-        write(name, '', 0, domain, read(name))
-
-
-def write(name, value, lifetime, domain, current):
-    try:
-        return write_on_widest_domain(name, value, lifetime, domain, lambda: read(name), current)
-    except:
-        pass
+        write_cookie(name, '', 0, domain, read_cookie(name))

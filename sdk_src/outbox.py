@@ -22,7 +22,7 @@ REFUSED = [400, 401, 403, 413, 415]  # the same call would be refused again
 def create_outbox(store, post, send_on_leaving, received):
     """An outbox over a store.
 
-    `post(device_id, calls, keepalive)` gives the service's answer, or None; `received` gets each result.
+    `post(device_id, calls, keepalive)` gives the service's answer, or None; `received` gets the attribution of each result.
     `add(device_id, call, done)` runs `done` after the first attempt. `recover(event)` sends what is left of earlier
     pages and attempts; an event of the browser ends a pause that the service did not ask for. `leave(event)` hands over
     what no request has carried yet. Browsers end the requests of a page that goes away, some before they tell the page:
@@ -54,7 +54,8 @@ def create_outbox(store, post, send_on_leaving, received):
         is_flushing = True
         # The request of a check has a task of its own: slow phones would stutter at one together with the start. The
         # other calls go at once, since the visitor may be about to leave.
-        await (fresh[0].call.signals and __new__(Promise(setTimeout)))
+        if fresh[0].call.signals:
+            await __new__(Promise(setTimeout))
         await send_all(fresh)
         is_flushing = False
         wake()
@@ -79,7 +80,7 @@ def create_outbox(store, post, send_on_leaving, received):
     def settle(entry, results):
         result = results.find(lambda each: each.call_id == entry.call.call_id)
         if result:
-            received(result)
+            received(result.attribution)
             store.remove(key_of(entry))
         else:
             lease(entry, -1)
@@ -136,13 +137,12 @@ def create_outbox(store, post, send_on_leaving, received):
     def stored_entries():
         """Every entry in the store, oldest first; what is too old or too many is dropped."""
         found = []
-        for name in store.names().js_sort():
-            if name.startsWith(PREFIX):
-                entry = store.read(name)
-                if entry and entry.call and Date.now() - Date.parse(entry.call.occurred_at) < LONGEST_WAIT:
-                    found.push(entry)
-                else:
-                    store.remove(name)
+        for name in store.names(PREFIX).js_sort():
+            entry = store.read(name)
+            if entry and entry.call and Date.now() - Date.parse(entry.call.occurred_at) < LONGEST_WAIT:
+                found.push(entry)
+            else:
+                store.remove(name)
         for entry in found.splice(0, found.length - MOST_KEPT):
             store.remove(key_of(entry))
         return found

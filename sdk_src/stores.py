@@ -10,8 +10,8 @@ MOST_CHARACTERS = 15000
 def open_store(kind):
     """A store of JSON values over `localStorage` or `sessionStorage`, or in memory where that one refuses.
 
-    `read(key)` gives the value or None, `write(key, value)` keeps it, `remove(key)` forgets it, `names()` gives the
-    keys, `forget()` removes every key of ours. Values of more than `MOST_CHARACTERS` characters stay in memory, so that a site keeps its quota.
+    `read(key)` gives the value or None, `write(key, value)` keeps it, `remove(key)` forgets it, `names(prefix)` gives
+    the keys that begin so, `forget()` removes every key of ours. Values of more than `MOST_CHARACTERS` characters stay in memory, so that a site keeps its quota.
     """
     memory = {}
 
@@ -34,12 +34,11 @@ def open_store(kind):
         del memory[key]
         attempt(lambda native: native.removeItem(key))
 
-    def names():
-        return Object.js_keys(memory).concat(attempt(lambda native: Object.js_keys(native)) or [])
+    def names(prefix):
+        return Object.js_keys(memory).concat(attempt(Object.js_keys) or []).filter(lambda name: name.startsWith(prefix))
 
     def forget():
-        for name in names():
-            if name.startsWith('cl_'):
-                remove(name)
+        for name in names('cl_'):
+            remove(name)
 
     return {'read': read, 'write': write, 'remove': remove, 'names': names, 'forget': forget}

@@ -1,6 +1,6 @@
 """The public object, `Waylink` (contract, "Browser SDK interface"). Camel case is the contract's, and only here."""
 
-from attribution import create_attribution
+from attribution import is_unchecked, read_context, remember
 from call_queue import create_call_queue
 from checks import check_conversion, check_event, check_fields, check_identity
 from device_id import NAME, delete_device_id, new_uuid, read_device_id, write_device_id
@@ -26,9 +26,8 @@ CUSTOMER = 'cl_customer'
 
 def create_waylink():
     """One SDK for one page. Nothing happens before the first call."""
-    queue = create_call_queue()
+    queue = create_call_queue(lambda: is_off or consent == False)
     session = open_store('sessionStorage')
-    attribution = create_attribution(session)
     options = None
     initialized = None
     consent = None  # None until the site says something
@@ -90,6 +89,11 @@ def create_waylink():
         mine = outbox = open_outbox()
         try:
             await __new__(Promise(once_shown))
+            # Browsers answer slowly when they are first asked for a cookie or for storage: a task for each.
+            read_device_id()
+            await __new__(Promise(setTimeout))
+            session.read(NAME)
+            await __new__(Promise(setTimeout))
             if mine == outbox:
                 await arrive()
             if mine == outbox:
@@ -142,8 +146,8 @@ def create_waylink():
         })
         return head.slice(0, -1) + ',"calls":[' + calls.map(lambda call: JSON.stringify(call)).join() + ']}'
 
-    def received(result):
-        attribution.remember(result.attribution)
+    def received(context):
+        remember(session, context)
 
     def recover(event):
         if device_id:
@@ -170,7 +174,7 @@ def create_waylink():
         """Ask the service where the visitor came from, where there is a reason to; a promise of the first attempt."""
         if not (call.signals or is_new):
             say('Nothing sent: known device, no signal in the address')
-        elif not attribution.is_unchecked(call.page):
+        elif not is_unchecked(session, call.page):
             say('Nothing sent: address checked before in this tab')
         else:
             call.signals = call.signals or {}
@@ -180,8 +184,6 @@ def create_waylink():
         """A promise that resolves after the first attempt to deliver; it rejects for bad arguments only."""
         if wrong:
             return settled(wrong)
-        if is_off or consent == False:
-            return settled()
         call = stamp(kind)
         copy = JSON.parse(JSON.stringify(fields or {}))
         return __new__(Promise(lambda done: queue.run(lambda: submit(call, copy, done), done)))
@@ -245,7 +247,7 @@ def create_waylink():
         landing = None
         device_id = None
         outbox = None
-        say('No consent: nothing sent, stored data deleted')
+        say('Nothing sent: no consent, stored data deleted')
 
     # The contract's other calls
 
@@ -266,12 +268,11 @@ def create_waylink():
         return track('event', Object.assign({}, fields, {'name': name}), check_event(name, fields))
 
     def getAttribution():
-        return attribution.context() if is_ready else None
+        return read_context(session) if is_ready else None
 
     def trackPageView():
-        if not is_off and consent != False:
-            call = make_check()
-            queue.run(lambda: check(call), lambda: None)
+        call = make_check()
+        queue.run(lambda: check(call), settled)
 
     return {
         'init': quiet(init),

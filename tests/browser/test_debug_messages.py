@@ -26,7 +26,7 @@ TOLD = {
     ),
     "withdrawn consent": (
         "Waylink.denyConsent()",
-        "No consent: nothing sent, stored data deleted",
+        "Nothing sent: no consent, stored data deleted",
     ),
 }
 

@@ -23,25 +23,24 @@ def session() -> tuple[JsObject, dict[str, Any]]:
 @given(ADDRESSES)
 def test_an_address_is_unchecked_once(addresses: list[str]) -> None:
     """The first time of each address, and no other; an address that is part of another is told apart."""
-    attribution = load("attribution").create_attribution(session()[0])
-    asked = [attribution.is_unchecked(js(address)) for address in addresses]
+    attribution, (store, _) = load("attribution"), session()
+    asked = [attribution.is_unchecked(store, js(address)) for address in addresses]
     assert asked == [address not in addresses[:index] for index, address in enumerate(addresses)]
 
 
 def test_what_is_remembered_is_bounded() -> None:
     """A session of thousands of addresses keeps the latest of them, in at most 9000 characters."""
-    store, kept = session()
-    attribution = load("attribution").create_attribution(store)
+    attribution, (store, kept) = load("attribution"), session()
     for number in range(2000):
-        attribution.is_unchecked(js(f"https://shop.example/?utm_source={number}"))
+        attribution.is_unchecked(store, js(f"https://shop.example/?utm_source={number}"))
     assert len(kept["cl_checked"]) <= 9000
-    assert not attribution.is_unchecked(js("https://shop.example/?utm_source=1999"))
+    assert not attribution.is_unchecked(store, js("https://shop.example/?utm_source=1999"))
 
 
 def test_organic_answers_replace_nothing() -> None:
     """The context of a link holds until another is found."""
-    attribution = load("attribution").create_attribution(session()[0])
-    assert attribution.context() is None
+    attribution, (store, _) = load("attribution"), session()
+    assert attribution.read_context(store) is None
     for answer in ({"cl_link_id": "L1"}, None):
-        attribution.remember(answer)
-    assert attribution.context() == {"cl_link_id": "L1"}
+        attribution.remember(store, answer)
+    assert attribution.read_context(store) == {"cl_link_id": "L1"}

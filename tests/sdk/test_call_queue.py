@@ -9,19 +9,21 @@ from hypothesis import strategies as st
 
 from tests.sdk.pure_modules import load
 
-ACTIONS = st.lists(st.sampled_from(["call", "open", "close"]), max_size=30)
+ACTIONS = st.lists(st.sampled_from(["call", "open", "close", "refuse", "allow"]), max_size=30)
 
 
 def expected_of(actions: list[str]) -> list[str]:
-    """What must happen: calls run in order once the queue is open, or are dropped when it is closed."""
+    """What must happen: calls run in order once the queue is open, or are dropped by closing or refusal."""
     happened: list[str] = []
     waiting: list[int] = []
-    is_open = False
+    is_open = is_refused = False
     for number, action in enumerate(actions):
-        if action == "call" and is_open:
-            happened.append(f"run {number}")
+        if action == "call" and (is_open or is_refused):
+            happened.append(f"{'run' if is_open else 'drop'} {number}")
         elif action == "call":
             waiting.append(number)
+        elif action in {"refuse", "allow"}:
+            is_refused = action == "refuse"
         else:
             is_open = action == "open"
             happened += [f"{'run' if is_open else 'drop'} {each}" for each in waiting]
@@ -31,9 +33,10 @@ def expected_of(actions: list[str]) -> list[str]:
 
 @given(ACTIONS)
 def test_calls_run_once_in_order_or_are_dropped(actions: list[str]) -> None:
-    """In any sequence of calls, openings and closings, each call runs once, is dropped once, or waits."""
-    queue = load("call_queue").create_call_queue()
+    """In any sequence of calls and changes of the queue, each call runs once, is dropped once, or waits."""
     happened: list[str] = []
+    is_refused = False
+    queue = load("call_queue").create_call_queue(lambda: is_refused)
 
     def noting(text: str) -> Callable[[], None]:
         return lambda: happened.append(text)
@@ -41,6 +44,8 @@ def test_calls_run_once_in_order_or_are_dropped(actions: list[str]) -> None:
     for number, action in enumerate(actions):
         if action == "call":
             queue.run(noting(f"run {number}"), noting(f"drop {number}"))
+        elif action in {"refuse", "allow"}:
+            is_refused = action == "refuse"
         else:
             queue[action]()
     assert happened == expected_of(actions)
@@ -48,7 +53,7 @@ def test_calls_run_once_in_order_or_are_dropped(actions: list[str]) -> None:
 
 def test_a_call_made_by_a_call_keeps_its_place() -> None:
     """What a call does while the queue is being opened runs at once, since the queue is open by then."""
-    queue = load("call_queue").create_call_queue()
+    queue = load("call_queue").create_call_queue(lambda: False)
     happened: list[str] = []
     queue.run(lambda: queue.run(lambda: happened.append("inner"), None), None)
     queue.run(lambda: happened.append("second"), None)

@@ -14,7 +14,7 @@ LABELS = st.lists(st.text("abc-1", min_size=1, max_size=5), min_size=1, max_size
 def test_candidates_grow_from_two_labels_to_the_host(labels: list[str]) -> None:
     """Each has one label more than the one before; the first has two, the last is the host alone."""
     host = ".".join(labels)
-    found = load("cookie_domain").candidates(JsText(host))
+    found = load("cookies").candidates(JsText(host))
     assert found[-1] == ""
     assert all(host.endswith(candidate) for candidate in found)
     assert [len(each.split(".")) for each in found[:-1]] == list(range(2, len(labels) + 1))
