@@ -1,11 +1,11 @@
 """What the browser SDK costs a page, beside others: its size, and the time to evaluate it and call `init`.
 
-`python -m benchmarks.sdk` loads each script into a fresh Chromium profile, in turns, as a first visit with an
-attribution signal, at full speed and with the processor throttled to a sixth. It prints medians: the time
-until the script is evaluated and has been started, which the page waits for; all the time of the page's main
-thread until the script's request is answered and done with; and the longest task of it when throttled, 0
-where none is longer than the 50 ms that browsers call long. Every request is answered on the spot, so that
-the network does not count.
+`python -m benchmarks.sdk` loads each script by its address into a fresh Chromium profile, in turns, as a
+first visit with an attribution signal, at full speed and with the processor throttled to a sixth. It prints
+medians: the time in which the script is evaluated and started, which the page waits for; all the time of the
+page's main thread from loading the script until its request is answered and done with; and the longest task
+of it when throttled, 0 where none is longer than the 50 ms that browsers call long. Every request is answered
+on the spot, so that the network does not count.
 
 The others come from npm, locked, with what their documentation calls automatic tracking switched on. Dub's
 package on npm only loads a script from Dub's servers; measure a copy of that script with
@@ -33,20 +33,21 @@ PEERS = Path(__file__).parent / "sdk_peers"
 WAYLINK = Path(__file__).parents[1] / "sdk_dist" / "waylink.js"
 START = "\nWaylink.init({apiKey: 'c_web_benchmark', baseUrl: 'https://service.example'});"
 PAGE = "https://shop.example/?utm_source=benchmark"
+SCRIPT = "https://shop.example/script.js"
 BLANK = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</title><h1>Shop</h1></html>'
 CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*"}
 # Parts that a page loads when it asks for them, and so not measured.
 ON_DEMAND = ["--external:./replay-*"]
 SPEEDS = (1, 6)  # how many times slower than this machine
-INJECT = """(code) => {
+INJECT = """(address) => new Promise((loaded) => {
   window.longTasks = [];
   new PerformanceObserver((list) => longTasks.push(...list.getEntries())).observe({type: 'longtask'});
   const script = document.createElement('script');
-  script.text = code;
-  const began = performance.now();
+  script.src = address;
+  script.onload = () => loaded();
   document.head.append(script);
-  return performance.now() - began;
-}"""
+})"""
+EVALUATION = "devtools.timeline"  # the category of Chromium's traces that has the evaluation of scripts
 # Time for what a script starts for later, such as reading an answer.
 SETTLE = "() => new Promise((done) => setTimeout(() => setTimeout(done, 50), 400))"
 
@@ -137,18 +138,27 @@ def _load(browser: Browser, script: Script, speed: int) -> None:
     with browser.new_context() as context:
         page = context.new_page()
         requests: list[str] = []
-        page.route("**/*", lambda route: _answer(route, requests))
+        page.route("**/*", lambda route: _answer(route, script, requests))
         page.goto(PAGE)
         developer_tools = context.new_cdp_session(page)
         developer_tools.send("Performance.enable")
         developer_tools.send("Emulation.setCPUThrottlingRate", {"rate": speed})
+        browser.start_tracing(page=page, categories=[EVALUATION])
         before = _main_thread(developer_tools)
-        script.starts[speed].append(page.evaluate(INJECT, script.started))
+        page.evaluate(INJECT, SCRIPT)
         page.evaluate(SETTLE)
         script.times[speed].append(_main_thread(developer_tools) - before)
+        script.starts[speed].append(_evaluation(browser.stop_tracing()))
         if speed == SPEEDS[-1]:
             script.longest.append(_longest_task(page))
         script.requests = len(requests)
+
+
+def _evaluation(trace: bytes) -> float:
+    """Milliseconds in which the script was evaluated, the call that starts it included."""
+    events = json.loads(trace)["traceEvents"]
+    evaluated = [each for each in events if each["name"] == "EvaluateScript"]
+    return sum(float(each["dur"]) for each in evaluated if each["args"]["data"]["url"] == SCRIPT) / 1000
 
 
 def _main_thread(developer_tools: CDPSession) -> float:
@@ -162,10 +172,13 @@ def _longest_task(page: Page) -> float:
     return float(page.evaluate("Math.max(0, ...longTasks.map((task) => task.duration))"))
 
 
-def _answer(route: Route, requests: list[str]) -> None:
-    """Answer the page with nothing on it, and each script's request so that it is content."""
+def _answer(route: Route, script: Script, requests: list[str]) -> None:
+    """Answer the page with nothing on it, the script, and each of its requests so that it is content."""
     if route.request.resource_type == "document":
         route.fulfill(body=BLANK, content_type="text/html")
+        return
+    if route.request.url == SCRIPT:
+        route.fulfill(body=script.started, content_type="text/javascript")
         return
     requests.append(route.request.url)
     batch = json.loads(route.request.post_data or "{}")
