@@ -27,8 +27,13 @@ def leave_and_return(page: Page, server: RecordingServer) -> None:
     """Go to a page without the SDK, and back to one that the browser has kept."""
     page.evaluate(RESTORED)
     page.goto(server.url("/index.html", "other.test"))
-    page.evaluate("history.back()")
+    page.evaluate("setTimeout(() => history.back()); 0")  # later, so that it does not end the call itself
     page.wait_for_function("window.restored === true")
+
+
+def arrived(server: RecordingServer) -> list[Call]:
+    """Each call once: where the browser tells the page that it ended a request, its calls come again."""
+    return list({call["call_id"]: call for call in server.calls}.values())
 
 
 def test_a_restored_page_goes_on(caching_page: Page, server: RecordingServer) -> None:
@@ -73,14 +78,13 @@ def test_what_waits_for_the_first_answer_goes_when_the_page_does(
 def test_a_page_that_is_left_at_once(page: Page, server: RecordingServer) -> None:
     """Must arrive: calls made in the same task in which the page is left.
 
-    Where the browser tells the page that it ended a request, what the request carried comes once more.
+    They may travel in requests of their own, which may pass each other.
     """
     visit(page, server)
     address = server.url("/next", "other.test")
     page.evaluate(f"{CONVERSION}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
     server.wait_for_kinds("attribution", "conversion", "event")
-    arrived = {call["call_id"]: call["kind"] for call in server.calls}
-    assert list(arrived.values()) == ["attribution", "conversion", "event"]
+    assert sorted(call["kind"] for call in arrived(server)) == ["attribution", "conversion", "event"]
 
 
 def test_a_page_that_is_left_in_the_task_of_init(page: Page, server: RecordingServer) -> None:
@@ -89,8 +93,9 @@ def test_a_page_that_is_left_in_the_task_of_init(page: Page, server: RecordingSe
     address = server.url("/next", "other.test")
     page.evaluate(f"{INIT}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
     server.wait_for_kinds("attribution", "event")
-    assert server.calls[0]["signals"] == {"utm_source": "news"}
-    assert len({call["call_id"] for call in server.calls}) == 2
+    check, event = sorted(arrived(server), key=lambda call: str(call["kind"]))
+    assert check["signals"] == {"utm_source": "news"}
+    assert event["name"] == "a"
 
 
 def test_a_page_that_is_left_without_consent(page: Page, server: RecordingServer) -> None:
