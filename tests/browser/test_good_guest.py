@@ -109,7 +109,7 @@ def test_nothing_but_one_name_is_added(page: Page, server: RecordingServer) -> N
 
 
 def test_what_is_slow_at_first_has_tasks_of_its_own(page: Page, server: RecordingServer) -> None:
-    """Cookies, each storage and the request are first used in four tasks: long ones make slow phones stutter."""
+    """Cookies, each storage and the request are first used in four tasks, none of which is init's."""
     page.goto(server.url())
     page.evaluate(FIRST_USES)
     page.evaluate(INIT)
