@@ -22,7 +22,7 @@ REFUSED = [400, 401, 403, 413, 415]  # the same call would be refused again
 def create_outbox(store, post, send_on_leaving, received):
     """An outbox over a store.
 
-    `post(device_id, calls, keepalive)` gives the service's answer, or None; `received` gets the attribution of each result.
+    `post(entries, keepalive)` gives the service's answer, or None; `received` gets the attribution of each result.
     `add(device_id, call, done)` runs `done` after the first attempt. `recover(event)` sends what is left of earlier
     pages and attempts; an event of the browser ends a pause that the service did not ask for. `leave(event)` hands over
     what no request has carried yet. Browsers end the requests of a page that goes away, some before they tell the page:
@@ -67,7 +67,7 @@ def create_outbox(store, post, send_on_leaving, received):
             batch = take_batch(entries)
             answer = {}
             if not is_paused():
-                answer = await post(batch[0].device, calls_of(batch), not failures) or answer
+                answer = await post(batch, not failures) or answer
                 if REFUSED.includes(answer.status):
                     answer.results = calls_of(batch)
                 if answer.results:
@@ -122,7 +122,7 @@ def create_outbox(store, post, send_on_leaving, received):
             end_pause()
         if stored_entries().length:
             try:
-                await navigator.locks.request('cl_outbox', send_stored)
+                await navigator.locks.request(PREFIX, send_stored)
             except:
                 await send_stored()
             wake()
@@ -153,7 +153,7 @@ def create_outbox(store, post, send_on_leaving, received):
         end_pause()
         while fresh.length:
             batch = take_batch(fresh)
-            send_on_leaving(batch[0].device, calls_of(batch))
+            send_on_leaving(batch)
             for entry in batch:
                 entry.done()
         send_stored()

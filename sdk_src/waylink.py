@@ -3,17 +3,18 @@
 from attribution import is_unchecked, read_context, remember
 from call_queue import create_call_queue
 from checks import check_conversion, check_event, check_fields, check_identity
+from cookies import read_cookie
 from device_id import NAME, delete_device_id, new_uuid, read_device_id, write_device_id
 from hashing import hash_contacts
 from history_hooks import watch_history
 from options import IS_BROWSER, batch_url, check_options
-from outbox import create_outbox
+from outbox import calls_of, create_outbox
 from signals import read_signals
 from stores import open_store
 from transport import post, send_on_leaving
 
 __pragma__('skip')
-Date = JSON = Object = Promise = addEventListener = console = document = location = None
+Date = JSON = Math = Object = Promise = addEventListener = console = document = location = None
 setTimeout = typeof = window = __new__ = None
 __pragma__('noskip')
 
@@ -36,6 +37,7 @@ def create_waylink():
     landing = None  # the check of the address that init was called on; from the arrival on, a promise of its attempt
     device_id = None
     outbox = None  # each grant begins with a new one; a withdrawal ends what the old one's start began
+    latest = 0  # milliseconds since 1970
     last = None  # resolves once the latest call is in the outbox
 
     def say(text, calls, answer):
@@ -90,10 +92,9 @@ def create_waylink():
         try:
             await __new__(Promise(once_shown))
             # Browsers answer slowly when they are first asked for a cookie or for storage: a task for each.
-            read_device_id()
-            await __new__(Promise(setTimeout))
-            session.read(NAME)
-            await __new__(Promise(setTimeout))
+            for first_read in [read_cookie, session.read, open_store('localStorage').read]:
+                first_read(NAME)
+                await __new__(Promise(setTimeout))
             if mine == outbox:
                 await arrive()
             if mine == outbox:
@@ -126,25 +127,25 @@ def create_waylink():
 
     # Sending
 
-    async def send(device, calls, keepalive):
-        answer = await post(batch_url(options.baseUrl), envelope(device, calls), keepalive)
+    async def send(entries, keepalive):
+        answer = await post(batch_url(options.baseUrl), envelope(entries), keepalive)
         if not device_id:
             delete_device_id(options.cookieDomain)  # consent was withdrawn, and the answer may have set it again
-        say((SENT if answer.results else REFUSED) if answer else UNANSWERED, calls, answer)
+        say((SENT if answer.results else REFUSED) if answer else UNANSWERED, calls_of(entries), answer)
         return answer
 
-    def send_leaving(device, calls):
-        send_on_leaving(batch_url(options.baseUrl), envelope(device, calls))
+    def send_leaving(entries):
+        send_on_leaving(batch_url(options.baseUrl), envelope(entries))
 
-    def envelope(device, calls):
+    def envelope(entries):
         """The batch as text; its list is put together by hand, because of pages with an Array.prototype.toJSON."""
         head = JSON.stringify({
             'api_key': options.apiKey,
-            'device_id': device,
+            'device_id': entries[0].device,
             'sdk': 'js/' + VERSION,
             'sent_at': now(),
         })
-        return head.slice(0, -1) + ',"calls":[' + calls.map(lambda call: JSON.stringify(call)).join() + ']}'
+        return head.slice(0, -1) + ',"calls":[' + entries.map(lambda entry: JSON.stringify(entry.call)).join() + ']}'
 
     def received(context):
         remember(session, context)
@@ -217,7 +218,10 @@ def create_waylink():
         }
 
     def now():
-        return __new__(Date()).toISOString()
+        """The time as ISO text, later at each call: what waits is sent in the order of its times."""
+        nonlocal latest
+        latest = Math.max(Date.now(), latest + 1)
+        return __new__(Date(latest)).toISOString()
 
     # Consent
 

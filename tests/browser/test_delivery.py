@@ -127,6 +127,17 @@ def test_offline_and_back(page: Page, server: RecordingServer) -> None:
     assert [call.get("name") for call in server.calls] == [None, "a", "b"]
 
 
+def test_calls_of_one_moment_keep_their_order(page: Page, server: RecordingServer) -> None:
+    """What was made in one task, and is sent again later, arrives in the order of the calls."""
+    visit(page, server)
+    server.answer = refuse(503)
+    page.evaluate("Promise.all([...Array(20).keys()].map(number => Waylink.trackEvent('e' + number)))")
+    server.requests.clear()
+    server.answer = acknowledge
+    server.wait_for(20)
+    assert [call["name"] for call in server.calls] == [f"e{number}" for number in range(20)]
+
+
 def test_two_tabs_send_once(page: Page, server: RecordingServer) -> None:
     """Calls left behind are sent by one of two tabs that find them at the same moment."""
     visit(page, server, host="localhost")
