@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
 
 import pytest
-from playwright.sync_api import BrowserType, Page
+from playwright.sync_api import Browser, BrowserType, Page
 
 from tests.browser.conftest import LaunchArguments
 from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, once, refuse
@@ -36,6 +37,21 @@ def arrived(server: RecordingServer) -> list[Call]:
     return list({call["call_id"]: call for call in server.calls}.values())
 
 
+def hand_over(browser: Browser, server: RecordingServer, leave: Callable[[Page], None], *kinds: str) -> None:
+    """Leave a page for another site, until calls of these kinds arrive; a new visitor each time, three at most.
+
+    On a machine that is overloaded, browsers end a page before it has heard that it was left. No script could
+    help that, and it is rare: three in a row would be a fault of ours.
+    """
+    for attempts_left in (2, 1, 0):
+        server.requests.clear()
+        with browser.new_context() as visitor:
+            leave(visitor.new_page())
+            with suppress(AssertionError) if attempts_left else nullcontext():
+                server.wait_for_kinds(*kinds)
+                return
+
+
 def test_a_restored_page_goes_on(caching_page: Page, server: RecordingServer) -> None:
     """The SDK keeps no page out of the cache. Must not arrive: a second check. Must: calls made after it."""
     visit(caching_page, server, "/?utm_source=news")
@@ -58,7 +74,7 @@ def test_a_restored_page_sends_what_is_left(caching_page: Page, server: Recordin
 
 @pytest.mark.parametrize("listener", ["0", "addEventListener('pagehide', () => 0)"])
 def test_what_waits_for_the_first_answer_goes_when_the_page_does(
-    page: Page, server: RecordingServer, listener: str
+    browser: Browser, server: RecordingServer, listener: str
 ) -> None:
     """Must arrive although the check is never answered: what was tracked meanwhile.
 
@@ -66,33 +82,41 @@ def test_what_waits_for_the_first_answer_goes_when_the_page_does(
     """
     answered = threading.Event()
 
+    def leave(page: Page) -> None:
+        page.goto(server.url("/"))
+        page.evaluate(f"{listener}; {INIT}; {CONVERSION}; Waylink.trackEvent('a'); 0")
+        server.wait_for(1)
+        page.goto(server.url("/next", "other.test"))
+
     server.answer = once(answered, acknowledge)
-    page.goto(server.url("/"))
-    page.evaluate(f"{listener}; {INIT}; {CONVERSION}; Waylink.trackEvent('a'); 0")
-    server.wait_for(1)
-    page.goto(server.url("/next", "other.test"))
-    server.wait_for_kinds("attribution", "conversion", "event")
+    hand_over(browser, server, leave, "attribution", "conversion", "event")
     answered.set()
 
 
-def test_a_page_that_is_left_at_once(page: Page, server: RecordingServer) -> None:
+def test_a_page_that_is_left_at_once(browser: Browser, server: RecordingServer) -> None:
     """Must arrive: calls made in the same task in which the page is left.
 
     They may travel in requests of their own, which may pass each other.
     """
-    visit(page, server)
     address = server.url("/next", "other.test")
-    page.evaluate(f"{CONVERSION}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
-    server.wait_for_kinds("attribution", "conversion", "event")
+
+    def leave(page: Page) -> None:
+        visit(page, server)
+        page.evaluate(f"{CONVERSION}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
+
+    hand_over(browser, server, leave, "attribution", "conversion", "event")
     assert sorted(call["kind"] for call in arrived(server)) == ["attribution", "conversion", "event"]
 
 
-def test_a_page_that_is_left_in_the_task_of_init(page: Page, server: RecordingServer) -> None:
+def test_a_page_that_is_left_in_the_task_of_init(browser: Browser, server: RecordingServer) -> None:
     """Must arrive: the check and what was tracked, although the page goes before the SDK has begun."""
-    page.goto(server.url("/?utm_source=news"))
     address = server.url("/next", "other.test")
-    page.evaluate(f"{INIT}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
-    server.wait_for_kinds("attribution", "event")
+
+    def leave(page: Page) -> None:
+        page.goto(server.url("/?utm_source=news"))
+        page.evaluate(f"{INIT}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
+
+    hand_over(browser, server, leave, "attribution", "event")
     check, event = sorted(arrived(server), key=lambda call: str(call["kind"]))
     assert check["signals"] == {"utm_source": "news"}
     assert event["name"] == "a"
