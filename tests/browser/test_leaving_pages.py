@@ -38,7 +38,7 @@ def arrived(server: RecordingServer) -> list[Call]:
 
 
 def hand_over(browser: Browser, server: RecordingServer, leave: Callable[[Page], None], *kinds: str) -> None:
-    """Leave a page for another site, until calls of these kinds arrive; a new visitor each time, three at most.
+    """Leave a page for another site, until calls of these kinds arrive; three new visitors at most.
 
     On a machine that is overloaded, browsers end a page before it has heard that it was left. No script could
     help that, and it is rare: three in a row would be a fault of ours.
