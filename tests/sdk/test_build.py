@@ -11,9 +11,19 @@ from pathlib import Path
 import pytest
 
 from sdk_build.build import ROOT, TARGETS, build
+from sdk_build.node import run_node
 from sdk_build.undeclared_names import StockRuntimeNeeded, refuse_undeclared_names, undeclared_names
 
 DIST = ROOT / "sdk_dist"
+# Prints which place of the sources a text of a built file comes from.
+PLACE_OF = """
+const { TraceMap, originalPositionFor } = require('@jridgewell/trace-mapping');
+const { readFileSync } = require('fs');
+const [file, text] = process.argv.slice(1);
+const before = readFileSync(file, 'utf8').split(text)[0].split('\\n');
+const place = { line: before.length, column: before.at(-1).length - 1 };
+console.log(JSON.stringify(originalPositionFor(new TraceMap(readFileSync(file + '.map', 'utf8')), place)));
+"""
 BUILT = [name for target in TARGETS for name in (target, f"{target}.map")]
 
 
@@ -38,6 +48,15 @@ def test_source_maps_lead_to_the_python(target: str) -> None:
     assert "../sdk_src/waylink.py" in content["sources"]
     for source, text in zip(content["sources"], content["sourcesContent"], strict=True):
         assert text == (DIST / source).read_text()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("module", "text"), [("waylink", "Sent:"), ("checks", "currency must be")])
+def test_a_place_in_the_script_is_a_line_of_python(target: str, module: str, text: str) -> None:
+    """Where developer tools show a text of the built file, the source map leads to its line in sdk_src/."""
+    found = json.loads(run_node("node", "-e", PLACE_OF, str(DIST / target), text))
+    assert found["source"] == f"../sdk_src/{module}.py"
+    assert text in (DIST / found["source"]).read_text().splitlines()[found["line"] - 1]
 
 
 @pytest.mark.parametrize("target", TARGETS)
