@@ -18,7 +18,8 @@ def is_unchecked(session, address):
 
 def remember(session, context):
     """Keep what the service said of this tab session; nothing where it said nothing."""
-    return context and session.write(CONTEXT, context)
+    if context:
+        session.write(CONTEXT, context)
 
 
 def read_context(session):

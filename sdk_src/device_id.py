@@ -22,11 +22,6 @@ def new_uuid():
         RegExp('[018]', 'g'), lambda digit, place: (digit ^ bytes[place] & 15 >> digit / 4).toString(16))
 
 
-def read_device_id():
-    """The id in the cookie, or undefined or null."""
-    return read_cookie(NAME)
-
-
 def write_device_id(device_id, domain, current):
     """Set the cookie, or renew it, on `domain` or else on the widest domain that the browser accepts; whether it holds.
 

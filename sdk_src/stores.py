@@ -11,7 +11,8 @@ def open_store(kind):
     """A store of JSON values over `localStorage` or `sessionStorage`, or in memory where that one refuses.
 
     `read(key)` gives the value or None, `write(key, value)` keeps it, `remove(key)` forgets it, `names(prefix)` gives
-    the keys that begin so, `forget()` removes every key of ours. Values of more than `MOST_CHARACTERS` characters stay in memory, so that a site keeps its quota.
+    the keys that begin so, `forget()` removes every key of ours. Values of more than `MOST_CHARACTERS` characters stay
+    in memory, so that a site keeps its quota.
     """
     memory = {}
 

@@ -4,7 +4,7 @@ from attribution import is_unchecked, read_context, remember
 from call_queue import create_call_queue
 from checks import check_conversion, check_event, check_fields, check_identity
 from cookies import read_cookie
-from device_id import NAME, delete_device_id, new_uuid, read_device_id, write_device_id
+from device_id import NAME, delete_device_id, new_uuid, write_device_id
 from hashing import hash_contacts
 from history_hooks import watch_history
 from options import IS_BROWSER, batch_url, check_options
@@ -37,7 +37,7 @@ def create_waylink():
     landing = None  # the check of the address that init was called on; from the arrival on, a promise of its attempt
     device_id = None
     outbox = None  # each grant begins with a new one; a withdrawal ends what the old one's start began
-    latest = 0  # milliseconds since 1970
+    latest = 0  # the time given last, in milliseconds since 1970
     last = None  # resolves once the latest call is in the outbox
 
     def say(text, calls, answer):
@@ -117,7 +117,7 @@ def create_waylink():
     def open_device():
         """Read or make the device id, and renew its cookie; whether this device was not seen before."""
         nonlocal device_id
-        cookie = read_device_id()
+        cookie = read_cookie(NAME)
         known = cookie or session.read(NAME)
         device_id = known or new_uuid()
         if not write_device_id(device_id, options.cookieDomain, cookie):
