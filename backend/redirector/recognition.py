@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
-from crawlerdetect import CrawlerDetect
+from crawlerdetect import providers
 from ua_parser import parse
 
 from backend.domain.client import Client, ClientKind, Platform
@@ -36,7 +37,12 @@ _PREVIEW_FETCHERS = (
     "mastodon", "bluesky cardyb", "snap url preview", "kakaotalk-scrap", "line-poker", "microsoftpreview",
 )  # fmt: skip
 
-_crawlers = CrawlerDetect()
+# The kept lists themselves: CrawlerDetect gives one name of a text only, and looks for it in another text
+# (the one without `_NO_CRAWLERS`) than the one that we give.
+_CRAWLERS = re.compile("|".join(providers.crawlers.data), re.IGNORECASE)
+_NO_CRAWLERS = re.compile("|".join(providers.exclusions.data), re.IGNORECASE)
+# Some of their patterns take a time that grows with the square of a word's length, and no name is this long.
+_LONG_WORD = re.compile(r"([\w-]{40})[\w-]+([\w-]{40})")
 
 
 @lru_cache(maxsize=8192)
@@ -62,25 +68,15 @@ def _kind(text: str, browser: str) -> ClientKind:
     is_in_app = browser in _IN_APP_FAMILIES or browser in _WEB_VIEW_FAMILIES
     if any(name in lowered for name in _PREVIEW_FETCHERS) and not is_in_app:
         return ClientKind.PREVIEW_FETCHER
-    if _says_it_crawls(text):
+    names = _listed_names(text)
+    if not all(name.startswith(_HTTP_CLIENTS) for name in names):
         return ClientKind.CRAWLER
     if is_in_app:
         return ClientKind.IN_APP_BROWSER
-    return ClientKind.HTTP_CLIENT if _crawler_name(text) else ClientKind.BROWSER
+    return ClientKind.HTTP_CLIENT if names else ClientKind.BROWSER
 
 
-def _says_it_crawls(text: str) -> bool:
-    """Whether a crawler's name is left when the names of plain HTTP clients are taken out."""
-    while name := _crawler_name(text):
-        if not name.lower().startswith(_HTTP_CLIENTS):
-            return True
-        text = text.replace(name, "")
-    return False
-
-
-def _crawler_name(text: str) -> str | None:
-    """The part of the text that the list of crawlers names."""
-    if not text.strip() or not _crawlers.is_crawler(text):
-        return None
-    matches: str | None = _crawlers.get_matches()
-    return matches
+def _listed_names(text: str) -> list[str]:
+    """Everything in the text that the list of crawlers names, in lower case."""
+    shortened = _LONG_WORD.sub(r"\1\2", text)
+    return [match[0].lower() for match in _CRAWLERS.finditer(_NO_CRAWLERS.sub("", shortened.strip()))]

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from random import Random
+
 import pytest
 
 from backend.domain.client import ClientKind, Platform
@@ -43,3 +50,49 @@ def test_nonsense_is_a_browser_on_a_desktop(agent: bytes) -> None:
     """What nobody can read gets the redirect, as any browser does."""
     client = recognize(agent)
     assert (client.kind, client.platform) == (ClientKind.BROWSER, Platform.DESKTOP)
+
+
+AGENTS = [agent for agents in CLIENTS.values() for agent in agents.values()]
+WORDS = sorted({word for agent in AGENTS for word in agent.split()})
+
+
+def mutations(agent: str, random: Random) -> Iterator[str]:
+    """The agent with words of others put into it, and with a part of it repeated."""
+    for _ in range(8):
+        places = sorted(random.choices(range(len(agent) + 1), k=random.randint(1, 3)))
+        parts = [agent[start:end] for start, end in pairwise([0, *places, len(agent)])]
+        yield random.choice(WORDS).join(parts)
+        yield parts[0] * random.randint(0, 40) + random.choice(WORDS) + parts[-1]
+
+
+@contextmanager
+def at_most(seconds: float, what: str) -> Iterator[None]:
+    """Fail what takes longer, also where it would never end."""
+
+    def too_long(*_: object) -> None:
+        raise AssertionError(f"more than {seconds} seconds: {what}")
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_no_user_agent_takes_long() -> None:
+    """Whatever a client calls itself is recognized in milliseconds; a second means that it never ends."""
+    seed = int.from_bytes(os.urandom(4))
+    random = Random(seed)
+    for agent in ["cuVersion/1rl", "a" * LONGEST_USER_AGENT, *AGENTS]:
+        for mutation in mutations(agent, random):
+            with at_most(1, f"{mutation!r} of seed {seed}"):
+                recognize(mutation.encode("latin-1", "replace")[:LONGEST_USER_AGENT])
+
+
+def test_a_name_that_the_list_of_exceptions_splits() -> None:
+    """`curl` is found around a word that the list of crawlers leaves out, and so is a crawler beside it."""
+    with at_most(1, "a split name"):
+        assert recognize(b"cuVersion/1rl").kind is ClientKind.HTTP_CLIENT
+    assert recognize(b"cuVersion/1rl wget Googlebot/2.1").kind is ClientKind.CRAWLER
