@@ -16,6 +16,7 @@ from backend.dashboard import answer_browsers, attach_dashboard_service, dashboa
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.operations import observe, operations, update_before_scrape
 from backend.operations.logs import configure_logs
+from backend.proxies import TrustedProxies
 from backend.redirector.follow import Redirector
 from backend.rest_api import documentation, rest
 from backend.sdk_api import attach_sdk_service, sdk
@@ -79,6 +80,7 @@ class Service:
             self._clock,
             KeyCache(database),
             RateLimits(database, self.settings.rate_limit, self._clock),
+            TrustedProxies(self.settings.trusted_proxies),
         )
         self.api = create_api(self.resources)
         self.redirector = Redirector(self.resources)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from quart import Quart, current_app
+from quart import Quart, current_app, request
 
 from backend.domain.short_urls import ShortUrlForm
+from backend.proxies import TrustedProxies
 from backend.settings import Settings
 from backend.storage.key_cache import KeyCache
 from backend.storage.mongo import Database
@@ -27,6 +28,7 @@ class Resources:
     clock: Clock
     keys: KeyCache
     rate_limits: RateLimits
+    proxies: TrustedProxies
 
     @property
     def short_url_form(self) -> ShortUrlForm:
@@ -43,3 +45,8 @@ def resources() -> Resources:
     """The resources of the app that handles this request."""
     found: Resources = current_app.extensions[_KEY]
     return found
+
+
+def visitor_address() -> str:
+    """The address that this request comes from, as proxies of ours tell it; "" where unknown."""
+    return resources().proxies.visitor_address(request.scope)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from ipaddress import ip_address, ip_network
+from typing import Any
+
+Scope = Mapping[str, Any]
+# No address is longer, with an IPv6 zone and a port; what a proxy hands on may be any text.
+_LONGEST = 128
 
 
 class TrustedProxies:
@@ -22,18 +27,33 @@ class TrustedProxies:
             return False
         return any(parsed in network for network in self._networks)
 
-    def visitor_address(self, peer: str, forwarded_for: bytes | None) -> str:
-        """The nearest address that is no proxy of ours; each proxy appends the address it was called from."""
-        address = peer
-        hops = forwarded_for.decode("latin-1").split(",") if forwarded_for else []
-        while hops and self.trusts(address):
-            address = _without_port(hops.pop().strip())
+    def visitor_address(self, scope: Scope) -> str:
+        """Whom an ASGI request comes from: the nearest address that is no proxy of ours; "" where unknown.
+
+        Each proxy appends the address that it was called from, to the `X-Forwarded-For` line that it got or
+        as a line of its own: all lines are one list (RFC 9110, 5.3), read from its end.
+        """
+        client = scope.get("client")
+        address: str = client[0] if client else ""
+        if not self.trusts(address):
+            return address
+        for hop in _hops_from_nearest(scope):
+            address = hop
+            if not self.trusts(address):
+                break
         return address
 
     def visitor_scheme(self, peer: str, forwarded_proto: bytes | None) -> str:
         """What the visitor's browser spoke: https, as short URLs do, unless a proxy of ours says http."""
         is_http = forwarded_proto is not None and forwarded_proto.strip().lower() == b"http"
         return "http" if is_http and self.trusts(peer) else "https"
+
+
+def _hops_from_nearest(scope: Scope) -> Iterator[str]:
+    for name, value in reversed(list(scope["headers"])):
+        if name == b"x-forwarded-for":
+            hops = [hop.strip() for hop in value.decode("latin-1").split(",")]
+            yield from (_without_port(hop[:_LONGEST]) for hop in reversed(hops) if hop)
 
 
 def _without_port(text: str) -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quart import request
-
-from backend.current import resources
+from backend.current import resources, visitor_address
 from backend.domain.deferred_links import (
     Candidate,
     app_of_open,
@@ -16,7 +14,6 @@ from backend.domain.deferred_links import (
 )
 from backend.domain.installs import AppOpen
 from backend.domain.links import Link
-from backend.proxies import TrustedProxies
 from backend.storage.address_keys import find_address_keys
 from backend.storage.apps import list_apps
 from backend.storage.deferred_links import find_candidates
@@ -49,11 +46,5 @@ async def _waiting(opened: AppOpen, org_id: str) -> Sequence[Candidate]:
 async def _address_hashes(org_id: str) -> list[str]:
     """The caller's address, hashed with each key that may have hashed it when it clicked."""
     keys = await find_address_keys(resources().database, days_of_window(resources().clock()))
-    address = _caller_address()
+    address = visitor_address()
     return [hashed for key in keys if (hashed := hash_address(key, org_id, address))]
-
-
-def _caller_address() -> str:
-    proxies = TrustedProxies(resources().settings.trusted_proxies)
-    forwarded = ",".join(request.headers.getlist("X-Forwarded-For")).encode("latin-1", "replace")
-    return proxies.visitor_address(request.remote_addr or "", forwarded)

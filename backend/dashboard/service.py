@@ -7,7 +7,6 @@ from quart import Quart, current_app
 from backend.current import Resources
 from backend.dashboard.domain_states import DomainStates
 from backend.passwords import is_password
-from backend.proxies import TrustedProxies
 from backend.storage.rate_limits import RateLimits
 
 _KEY = "waylink.dashboard"
@@ -17,12 +16,11 @@ SIGN_INS_OF_ADDRESS = 30
 
 
 class DashboardService:
-    """Limits of sign-ins, the proxies in front, what is known of domains, whether browsers come by https."""
+    """Limits of sign-ins, what is known of domains, whether browsers come by https."""
 
     def __init__(self, resources: Resources) -> None:
         self.account_limit = RateLimits(resources.database, SIGN_INS_OF_ACCOUNT, resources.clock)
         self.address_limit = RateLimits(resources.database, SIGN_INS_OF_ADDRESS, resources.clock)
-        self.proxies = TrustedProxies(resources.settings.trusted_proxies)
         self.domain_states = DomainStates(resources)
         self.is_https = resources.settings.base_url.startswith("https://")
 

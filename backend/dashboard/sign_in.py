@@ -6,7 +6,7 @@ import re
 
 from quart import Response, g, redirect, request, url_for
 
-from backend.current import resources
+from backend.current import resources, visitor_address
 from backend.dashboard.blueprint import dashboard, is_signed_in, public
 from backend.dashboard.form import field, form
 from backend.dashboard.notices import notice
@@ -76,10 +76,8 @@ async def _form(problem: str = "", status: int = 200) -> Response:
 async def _too_many(email: str) -> RateLimitState | None:
     """The limit that is used up, if one is: the account's, whether it exists or not, or the visitor's."""
     service = dashboard_service()
-    forwarded = request.headers.get("X-Forwarded-For", "").encode("latin-1", "replace")
-    address = service.proxies.visitor_address(request.remote_addr or "", forwarded)
     states = (
-        await service.address_limit.count_request(f"sign-in-address/{hash_token(address)}"),
+        await service.address_limit.count_request(f"sign-in-address/{hash_token(visitor_address())}"),
         await service.account_limit.count_request(f"sign-in-account/{hash_token(email.lower())}"),
     )
     return next((state for state in states if not state.allowed), None)

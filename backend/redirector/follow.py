@@ -11,7 +11,6 @@ from backend.current import Resources
 from backend.domain.clicks import client_fragment, record_line, why_not_counted
 from backend.domain.client import Client
 from backend.domain.destination import Outcome, decide
-from backend.proxies import TrustedProxies
 from backend.redirector import pages
 from backend.redirector.answer import Answer, plain, send_answer
 from backend.redirector.association_files import ANDROID, APPLE, association_file
@@ -38,7 +37,7 @@ class Redirector:
         settings = resources.settings
         self._resources = resources
         self._clock = resources.clock
-        self._proxies = TrustedProxies(settings.trusted_proxies)
+        self._proxies = resources.proxies
         self._country_header = settings.country_header.lower().encode()
         self._country_of = country_lookup(settings.mmdb)
         self._fragments: dict[Client, str] = {}
@@ -140,7 +139,7 @@ class Redirector:
 
     def _line(self, outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> bytes:
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
-        address = self._address(visit)
+        address = self._proxies.visitor_address(visit.scope)
         return record_line(
             entry.link.org_id,
             entry.link.id,
@@ -158,10 +157,6 @@ class Redirector:
         if fragment is None:
             fragment = self._fragments[client] = client_fragment(client)
         return fragment
-
-    def _address(self, visit: Visit) -> str:
-        peer = visit.peer
-        return self._proxies.visitor_address(peer, visit.forwarded_for) if peer else ""
 
     def _country(self, visit: Visit, address: str) -> str | None:
         if not address:

@@ -40,13 +40,6 @@ class Visit:
         return client[0] if client else ""
 
     @property
-    def forwarded_for(self) -> bytes | None:
-        """What the X-Forwarded-For headers say, as one: a proxy may add a line of its own."""
-        if b"x-forwarded-for" not in self.headers:
-            return None
-        return b",".join(value for name, value in self.scope["headers"] if name == b"x-forwarded-for")
-
-    @property
     def user_agent(self) -> bytes:
         """The start of the User-Agent header."""
         return self.headers.get(b"user-agent", b"")[:LONGEST_USER_AGENT]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from urllib.parse import quote
 
 import httpx
@@ -208,6 +209,24 @@ async def test_sign_ins_are_limited_for_an_address(
         right = Person(client, await make_user(database, organization.id))
         assert [each.status_code for each in tries] == [422] * 30 + [429]
         assert (await right.sign_in()).status_code == 429
+
+
+@pytest.mark.usefixtures("cheap")
+async def test_nobody_picks_an_address_behind_a_proxy(settings: Settings, tmp_path: Path) -> None:
+    """A visitor's own X-Forwarded-For line, with another address at each try, changes nothing: the proxy adds
+    a line of its own."""
+    service = create_app(replace(settings, data_dir=tmp_path, trusted_proxies=("10.0.0.0/8",)))
+    await service.startup()
+    transport = httpx.ASGITransport(app=service, client=("10.0.0.1", 40000))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
+        statuses = []
+        for number in range(31):
+            forged, seen = ("x-forwarded-for", f"198.51.100.{number}"), ("x-forwarded-for", "203.0.113.78")
+            client.headers = httpx.Headers([forged, seen])
+            answer = await Person(client, f"user{number}@example.com").sign_in("a guess")
+            statuses.append(answer.status_code)
+    await service.shutdown()
+    assert statuses == [422] * 30 + [429]
 
 
 async def test_a_user_without_an_organization_can_not_sign_in(service: Service, database: Database) -> None:

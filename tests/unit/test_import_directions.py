@@ -19,9 +19,8 @@ MAY_IMPORT = {
     "storage": {"domain", "storage", "settings"},
     "json_api": {"json_api"} | WHAT_ALL_USE,
     **{room: {room, "json_api"} | WHAT_ALL_USE for room in SIBLINGS},
-    "app_api": {"app_api", "json_api", "proxies"} | WHAT_ALL_USE,
     "redirector": {"redirector", "json_api", "proxies", "qr_image"} | WHAT_ALL_USE,
-    "dashboard": {"dashboard", "doctor", "passwords", "proxies", "qr_image"} | WHAT_ALL_USE,
+    "dashboard": {"dashboard", "doctor", "passwords", "qr_image"} | WHAT_ALL_USE,
 }
 
 
