@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from backend.domain.attribution import Touch
+from backend.domain.attribution import Source
 from backend.domain.calls import Call, parse_text, parse_time, parse_uuid
 from backend.domain.errors import InvalidField
 
@@ -25,23 +25,32 @@ class Envelope:
 
 
 @dataclass(frozen=True, slots=True)
-class CountedCall:
-    """A valid call, when it counts by the server's clock, and the touch that an attribution check makes."""
+class ArrivedCall:
+    """A valid call; an attribution check with the source that its signals name."""
 
     call: Call
-    at: datetime
-    touch: Touch | None = None
+    source: Source | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The valid calls of a request, to be stored; `retention_days` is the organization's, or None."""
+    """The valid calls of a request, to be stored; `retention_days` is the organization's, or None.
+
+    `sent_at` is by the browser's clock, `received_at` by the server's.
+    """
 
     org_id: str
     device_id: str
+    sent_at: datetime
     received_at: datetime
     retention_days: int | None
-    calls: tuple[CountedCall, ...]
+    calls: tuple[ArrivedCall, ...]
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """When what this batch brings is to be forgotten."""
+        days = self.retention_days
+        return None if days is None else self.received_at + timedelta(days=days)
 
 
 def parse_envelope(body: Mapping[str, Any]) -> Envelope:

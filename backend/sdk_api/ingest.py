@@ -9,15 +9,15 @@ from typing import Any
 
 from backend.current import resources
 from backend.domain.attribution import LINK_SIGNAL, Source, source_of
-from backend.domain.batches import Batch, CountedCall, Envelope
-from backend.domain.calls import Call, Kind, counted_at, parse_call
+from backend.domain.batches import ArrivedCall, Batch, Envelope
+from backend.domain.calls import Call, Kind, parse_call
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.field_rules import is_uuid
+from backend.domain.intake import Status
 from backend.domain.links import Link
 from backend.domain.organizations import Organization
 from backend.sdk_api.metrics import CALLS, UNKNOWN_KIND
 from backend.sdk_api.service import sdk_service
-from backend.storage.batches import Status
 from backend.storage.links import find_links
 
 Result = dict[str, Any]
@@ -43,8 +43,11 @@ async def ingest(organization: Organization, envelope: Envelope) -> list[Result]
     checked = [_check(value) for value in envelope.calls]
     calls = [each.call for each in checked if each.call]
     sources = await _sources(organization.id, calls)
-    counted = [_count(call, envelope, received_at, sources) for call in calls]
-    statuses = await _store(organization, envelope, received_at, counted)
+    arrived = [
+        ArrivedCall(call, sources.get(call.call_id) if call.kind is Kind.ATTRIBUTION else None)
+        for call in calls
+    ]
+    statuses = await _store(organization, envelope, received_at, arrived)
     answers = iter([_answer(call, status, sources) for call, status in zip(calls, statuses, strict=True)])
     results = [next(answers) if each.call else each.rejected for each in checked]
     for each, result in zip(checked, results, strict=True):
@@ -82,19 +85,19 @@ def _link_id(signals: dict[str, str]) -> str | None:
     return text.lower() if is_uuid(text) else None
 
 
-def _count(call: Call, envelope: Envelope, received_at: datetime, sources: dict[str, Source]) -> CountedCall:
-    at = counted_at(call.occurred_at, envelope.sent_at, received_at)
-    source = sources.get(call.call_id) if call.kind is Kind.ATTRIBUTION else None
-    return CountedCall(call, at, source.touch(at) if source else None)
-
-
 async def _store(
-    organization: Organization, envelope: Envelope, received_at: datetime, counted: Sequence[CountedCall]
+    organization: Organization, envelope: Envelope, received_at: datetime, arrived: Sequence[ArrivedCall]
 ) -> list[Status]:
-    if not counted:
+    if not arrived:
         return []
-    days = organization.retention_days
-    batch = Batch(organization.id, envelope.device_id, received_at, days, tuple(counted))
+    batch = Batch(
+        org_id=organization.id,
+        device_id=envelope.device_id,
+        sent_at=envelope.sent_at,
+        received_at=received_at,
+        retention_days=organization.retention_days,
+        calls=tuple(arrived),
+    )
     return await sdk_service().commit.add(batch)
 
 

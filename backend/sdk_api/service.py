@@ -6,8 +6,9 @@ from quart import Quart, current_app
 
 from backend.current import Resources
 from backend.domain.batches import Batch
+from backend.domain.intake import Status
 from backend.domain.organizations import Organization
-from backend.storage.batches import Status, store_batches
+from backend.storage.batches import store_batches
 from backend.storage.group_commit import GroupCommit
 from backend.storage.organizations import get_organization
 from backend.storage.origins import is_allowed

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from pymongo import IndexModel
 
+from backend.domain.intake import CallKey
 from backend.storage.mongo import Database, Document, Session
 
 NAME = "calls"
@@ -15,17 +16,20 @@ INDEXES = [IndexModel("expires_at", expireAfterSeconds=0)]
 KEPT = timedelta(days=30)
 
 
-def call_key(org_id: str, call_id: str) -> str:
-    """What a call is known by in every collection."""
-    return f"{org_id}/{call_id}"
+def call_id(key: CallKey) -> str:
+    """The `_id` of a call in every collection."""
+    return "/".join(key)
 
 
-def document(key: str, received_at: datetime) -> Document:
+def document(key: CallKey, received_at: datetime) -> Document:
     """The mark of a call that is stored."""
-    return {"_id": key, "expires_at": received_at + KEPT}
+    return {"_id": call_id(key), "expires_at": received_at + KEPT}
 
 
-async def find_known(database: Database, session: Session, keys: Iterable[str], collection: str) -> set[str]:
+async def find_known(
+    database: Database, session: Session, keys: Iterable[CallKey], collection: str
+) -> set[CallKey]:
     """Which of these calls the collection has."""
-    cursor = database[collection].find({"_id": {"$in": list(keys)}}, {"_id": 1}, session=session)
-    return {found["_id"] async for found in cursor}
+    by_id = {call_id(key): key for key in keys}
+    cursor = database[collection].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)
+    return {by_id[found["_id"]] async for found in cursor}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from bson import Decimal128
 from pymongo import IndexModel
 
-from backend.domain.attribution import Device
-from backend.domain.batches import Batch, CountedCall
+from backend.domain.intake import Record
 from backend.storage import records
 from backend.storage.mongo import Document
 
@@ -21,7 +20,6 @@ INDEXES = [
 ]
 
 
-def document(batch: Batch, counted: CountedCall, device: Device) -> Document:
+def document(record: Record) -> Document:
     """The record of a conversion; its revenue is an exact decimal in major units."""
-    revenue = Decimal128(counted.call.fields["revenue"])
-    return records.document(batch, counted, device) | {"revenue": revenue}
+    return records.document(record) | {"revenue": Decimal128(record.call.fields["revenue"])}

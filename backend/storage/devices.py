@@ -10,13 +10,11 @@ from typing import Any
 from pymongo import IndexModel, ReplaceOne
 
 from backend.domain.attribution import ClickId, Device, Identification, Touch
+from backend.domain.intake import DeviceKey
 from backend.storage.mongo import Database, Document, Session, known_fields
 
 NAME = "devices"
 INDEXES = [IndexModel([("org_id", 1), ("first_seen_at", 1)]), IndexModel("expires_at", expireAfterSeconds=0)]
-
-# An organization and a device ID.
-DeviceKey = tuple[str, str]
 
 
 async def find_devices(

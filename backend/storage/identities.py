@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from pymongo import IndexModel, UpdateOne
+
+from backend.domain.intake import Identity
 
 NAME = "identities"
 INDEXES = [
@@ -15,23 +15,17 @@ INDEXES = [
 ]
 
 
-def update(
-    org_id: str,
-    device_id: str,
-    customer_id: str,
-    *,
-    at: datetime,
-    known: dict[str, str],
-    expires_at: datetime | None,
-) -> UpdateOne:
-    """The write that links a device to a customer; `known` holds name and hashes, where a call gave them."""
+def update(identity: Identity) -> UpdateOne:
+    """The write that links a device to a customer, with name and hashes where the call gave them."""
+    org_id, device_id = identity.batch.org_id, identity.batch.device_id
+    customer_id = identity.customer_id
     return UpdateOne(
         {"_id": f"{org_id}/{device_id}/{customer_id}"},
         {
             "$setOnInsert": {"org_id": org_id, "device_id": device_id, "customer_id": customer_id},
-            "$min": {"first_at": at},
-            "$max": {"last_at": at},
-            "$set": {**known, "expires_at": expires_at},
+            "$min": {"first_at": identity.at},
+            "$max": {"last_at": identity.at},
+            "$set": {**identity.known, "expires_at": identity.batch.expires_at},
         },
         upsert=True,
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from typing import Any
 
 from pymongo import IndexModel
 
-from backend.domain.attribution import Device, Touch
-from backend.domain.batches import Batch, CountedCall
-from backend.storage.calls import call_key
+from backend.domain.attribution import Touch
+from backend.domain.intake import Record, call_key
+from backend.storage.calls import call_id
 from backend.storage.mongo import Document
 
 INDEXES = [
@@ -20,32 +19,26 @@ INDEXES = [
 ]
 
 
-def document(batch: Batch, counted: CountedCall, device: Device) -> Document:
-    """A record of a call, with the device's touches and customer that hold at its moment.
+def document(record: Record) -> Document:
+    """A record as it is stored.
 
     `at` is the time that counts; `occurred_at` is what the browser's clock said.
     """
-    call = counted.call
+    batch, call = record.batch, record.call
     return {
-        "_id": call_key(batch.org_id, call.call_id),
+        "_id": call_id(call_key(batch, call)),
         "org_id": batch.org_id,
         "device_id": batch.device_id,
-        "customer_id": call.customer_id or device.customer_at(counted.at),
-        "at": counted.at,
+        "customer_id": record.customer_id,
+        "at": record.at,
         "occurred_at": call.occurred_at,
         "received_at": batch.received_at,
         "page": call.page,
-        "first_touch": _touch(device.first_touch_at(counted.at)),
-        "touch": _touch(device.last_touch_at(counted.at)),
-        "expires_at": expiry(batch),
+        "first_touch": _touch(record.first_touch),
+        "touch": _touch(record.touch),
+        "expires_at": batch.expires_at,
         **call.fields,
     }
-
-
-def expiry(batch: Batch) -> datetime | None:
-    """When what this batch brings is to be forgotten."""
-    days = batch.retention_days
-    return None if days is None else batch.received_at + timedelta(days=days)
 
 
 def _touch(touch: Touch | None) -> dict[str, Any] | None:
