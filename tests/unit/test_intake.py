@@ -63,7 +63,9 @@ class Shelf:
 
     def sources(self) -> dict[str, str | None]:
         """The source that each record is credited to, by call id."""
-        return {key[1]: each.touch and each.touch.utm["utm_source"] for key, each in self.records.items()}
+        return {
+            key[1]: each.touch.utm["utm_source"] if each.touch else None for key, each in self.records.items()
+        }
 
 
 SALE = {"revenue": 1, "currency": "EUR"}
