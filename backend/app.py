@@ -22,7 +22,7 @@ from backend.rest_api import documentation, rest
 from backend.sdk_api import attach_sdk_service, sdk
 from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
-from backend.storage.database import open_database
+from backend.storage.database import Indexes, open_database
 from backend.storage.key_cache import KeyCache
 from backend.storage.rate_limits import RateLimits
 
@@ -73,7 +73,7 @@ class Service:
 
     async def startup(self) -> None:
         """Open what requests need."""
-        database = await self._opened.enter_async_context(open_database(self.settings))
+        database = await self._opened.enter_async_context(open_database(self.settings, Indexes.MAKE))
         self.resources = Resources(
             self.settings,
             database,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 
 import httpx
@@ -14,10 +17,10 @@ import pytest
 
 from backend.app import Service, create_app, utc_now
 from backend.settings import Settings
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization, create_test_organization
-from tests.service_process import ServiceProcess, service_process
+from tests.replica_set import replica_set
+from tests.service_process import ServiceProcess, own_database, service_process
 
 # Hypothesis fails an example that takes 200 ms, and a test whose examples are made slowly: on a busy
 # machine either may happen, and says nothing about what is tested.
@@ -30,21 +33,37 @@ hypothesis.settings.load_profile("untimed")
 BROWSER_FIXTURE = "playwright"
 
 OrganizationFactory = Callable[[], Awaitable[TestOrganization]]
+ServiceStarter = Callable[..., AbstractContextManager[ServiceProcess]]
+
+
+ENGINES = {"chromium", "firefox", "webkit"}
+SLOWEST_SHOWN = 15
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests in a browser run last, so that those with an event loop of their own are done by then.
 
-    The tests of a file stay on one worker, since they share fixtures, but for that split.
+    The tests of a file stay on one worker, since they share fixtures, but for that split; and those in
+    several engines, each of which runs by itself.
     """
     items.sort(key=_runs_in_browser)
     for item in items:
         kind = "browser" if _runs_in_browser(item) else "other"
-        item.add_marker(pytest.mark.xdist_group(f"{item.path.name}-{kind}"))
+        item.add_marker(pytest.mark.xdist_group("-".join((_file_of(item.nodeid), kind, *_engine(item)))))
 
 
 def _runs_in_browser(item: pytest.Item) -> bool:
     return BROWSER_FIXTURE in getattr(item, "fixturenames", ())
+
+
+def _file_of(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
+
+
+def _engine(item: pytest.Item) -> set[str]:
+    """The engine that the test is given by its parameters, if it is."""
+    call = getattr(item, "callspec", None)
+    return ENGINES.intersection(map(str, call.params.values())) if call else set()
 
 
 @pytest.fixture
@@ -54,18 +73,30 @@ def tell(record_property: Callable[[str, object], None]) -> Callable[[str], None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the figures that tests told."""
+    """Print the figures that tests told, and which files took longest."""
     reports = [
         report
-        for outcome in ("passed", "failed")
+        for outcome in ("passed", "failed", "error", "")  # "": what prepared a test, or cleared up behind it
         for report in terminalreporter.stats.get(outcome, [])
-        if isinstance(report, pytest.TestReport) and report.when == "call"
+        if isinstance(report, pytest.TestReport)
     ]
-    figures = [value for report in reports for name, value in report.user_properties if name == "figure"]
+    figures = [
+        value
+        for report in reports
+        for name, value in report.user_properties
+        if name == "figure" and report.when == "call"
+    ]
     if figures:
         terminalreporter.section("figures")
         for figure in figures:
             terminalreporter.write_line(str(figure))
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for report in reports:
+        seconds[_file_of(report.nodeid)] += report.duration
+    if len(seconds) > 1:
+        terminalreporter.section("slowest files")
+        for file, taken in sorted(seconds.items(), key=itemgetter(1), reverse=True)[:SLOWEST_SHOWN]:
+            terminalreporter.write_line(f"{taken:6.1f} s  {file}")
 
 
 class MovableClock:
@@ -79,13 +110,13 @@ class MovableClock:
 
 
 @pytest.fixture(scope="session")
-async def mongodb_uri(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
-    """A real MongoDB: the one that WAYLINK_MONGODB_URI names, else one started for this test run."""
+def mongodb_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real MongoDB: the one that WAYLINK_MONGODB_URI names, else one that this worker's tests share."""
     configured = os.environ.get("WAYLINK_MONGODB_URI")
     if configured:
         yield configured
         return
-    async with EmbeddedMongoDB(tmp_path_factory.mktemp("mongodb")) as server:
+    with replica_set(tmp_path_factory.mktemp("mongodb"), 1) as server:
         yield server.uri
 
 
@@ -137,10 +168,26 @@ async def client(service: Service) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    """The service as a process, with a MongoDB of its own."""
-    with service_process(tmp_path_factory.mktemp("data")) as running:
+@pytest.fixture(scope="session")
+def start_service(mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> ServiceStarter:
+    """Starts the service as a process, with a database of its own on the shared MongoDB.
+
+    `with start_service(WAYLINK_RATE_LIMIT="5") as service`: for the length of the block, with these settings.
+    """
+
+    @contextmanager
+    def start(**settings: str) -> Iterator[ServiceProcess]:
+        folder = tmp_path_factory.mktemp("data")
+        with own_database(mongodb_uri) as own, service_process(folder, **(own | settings)) as service:
+            yield service
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def running(start_service: ServiceStarter) -> Iterator[ServiceProcess]:
+    """The service as a process, with default settings; this worker's tests share it."""
+    with start_service() as running:
         yield running
 
 

@@ -1,4 +1,4 @@
-"""A replica set of three real mongod processes, one of which can be killed."""
+"""A replica set of real mongod processes, one of which can be killed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from backend.storage.embedded_mongodb import find_mongod
 from tests.polling import wait_for
 from tests.service_process import free_port
 
-NAME = "failover"
+NAME = "waylink"
 PATIENCE = 60.0  # seconds
 
 
@@ -86,6 +86,9 @@ def _member(folder: Path, port: int, can_fail: bool) -> Iterator[subprocess.Pope
         "--oplogSize", "100",
         "--wiredTigerCacheSizeGB", "0.25",
         "--nounixsocket",
+        # As of the server that Waylink starts.
+        "--setParameter", "transactionLifetimeLimitSeconds=5",
+        "--setParameter", "diagnosticDataCollectionEnabled=false",
         *(("--setParameter", "enableTestCommands=1") if can_fail else ()),
     ]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -1,4 +1,7 @@
-"""`waylink` as its owner runs it: a process on a free port, with settings from the environment."""
+"""`waylink` as its owner runs it: a process on a free port, with settings from the environment.
+
+Commands run in the test's process, which costs a tenth; `run_process` starts a real one.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,18 @@ import signal
 import socket
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from click.testing import CliRunner, Result
+from pymongo import MongoClient
+
+from backend.cli import main
 
 WAYLINK = (sys.executable, "-m", "backend.cli")
 
@@ -29,6 +39,18 @@ class ServiceProcess:
         """Run a `waylink` command with --json beside the service, and give what it printed."""
         return run_command(*arguments, environment=self.environment)
 
+    def refusal(self, *arguments: str, typed: str = "") -> str:
+        """What a `waylink` command that must fail says."""
+        done = invoke(*arguments, environment=self.environment, typed=typed)
+        assert done.exit_code != 0, done.stdout
+        return done.stderr
+
+    def stored(self, collection: str, **fields: object) -> list[dict[str, Any]]:
+        """The documents of a collection that have these fields."""
+        name = self.environment["WAYLINK_MONGODB_DATABASE"]
+        with MongoClient[dict[str, Any]](self.environment["WAYLINK_MONGODB_URI"], tz_aware=True) as client:
+            return list(client[name][collection].find(fields))
+
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send the signal, and give the exit code once the process has ended."""
         self.process.send_signal(number)
@@ -38,7 +60,8 @@ class ServiceProcess:
 @contextmanager
 def service_process(data_dir: Path, **settings: str) -> Iterator[ServiceProcess]:
     """A service for the length of the block; `settings` are WAYLINK_ variables."""
-    environment = environment_of(data_dir, **({"WAYLINK_PORT": str(free_port())} | settings))
+    usual = {"WAYLINK_PORT": str(free_port()), "WAYLINK_DRAIN_SECONDS": "0.05"}
+    environment = environment_of(data_dir, **(usual | settings))
     with subprocess.Popen(
         [*WAYLINK, "serve", "--json"], stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
@@ -53,14 +76,47 @@ def service_process(data_dir: Path, **settings: str) -> Iterator[ServiceProcess]
                 process.wait(timeout=60)
 
 
-def run_command(*arguments: str, environment: dict[str, str]) -> dict[str, Any]:
+@contextmanager
+def own_database(mongodb_uri: str) -> Iterator[dict[str, str]]:
+    """Settings that give a service a database of its own on this MongoDB; it is dropped at the end."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    yield {"WAYLINK_MONGODB_URI": mongodb_uri, "WAYLINK_MONGODB_DATABASE": name}
+    with MongoClient[dict[str, Any]](mongodb_uri) as client:
+        client.drop_database(name)
+
+
+def run_command(*arguments: str, environment: dict[str, str], typed: str = "") -> dict[str, Any]:
     """What `waylink ARGUMENTS --json` printed; it must succeed."""
-    done = subprocess.run(
-        [*WAYLINK, *arguments, "--json"], capture_output=True, text=True, env=environment, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    done = invoke(*arguments, "--json", environment=environment, typed=typed)
+    assert done.exit_code == 0, done.stderr
     printed: dict[str, Any] = json.loads(done.stdout)
     return printed
+
+
+def invoke(*arguments: str, environment: dict[str, str], typed: str = "") -> Result:
+    """`waylink ARGUMENTS`, run in this process; what the command does not expect fails the test."""
+    settings: dict[str, str | None] = dict.fromkeys(_settings_in(dict(os.environ)))
+    # In a thread, since an event loop of the test, or of Playwright, may run in this one.
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(
+            CliRunner().invoke, main, arguments, input=typed, env=settings | _settings_in(environment)
+        ).result()
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done
+
+
+def _settings_in(environment: dict[str, str]) -> dict[str, str]:
+    return {name: text for name, text in environment.items() if name.startswith("WAYLINK_")}
+
+
+def run_process(
+    *arguments: str, environment: dict[str, str], typed: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """`waylink ARGUMENTS` as a process of its own, at its end."""
+    return subprocess.run(
+        [*WAYLINK, *arguments], input=typed, capture_output=True, text=True, env=environment, check=False
+    )
 
 
 def environment_of(data_dir: Path, **settings: str) -> dict[str, str]:

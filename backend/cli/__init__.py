@@ -2,48 +2,50 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
-from backend.cli.app import app
-from backend.cli.archive import export, restore
-from backend.cli.doctor import doctor
-from backend.cli.domain import domain
-from backend.cli.import_links import import_links
-from backend.cli.key import key
-from backend.cli.organization import organization
-from backend.cli.origin import origin
-from backend.cli.privacy import privacy
-from backend.cli.report import report
-from backend.cli.serve import serve
-from backend.cli.settings import show_settings
-from backend.cli.subscription import subscription
-from backend.cli.user import user
+# Where each command is. Its file is imported when it is called: most need but a part of Waylink.
+_COMMANDS = {
+    "serve": "serve:serve",
+    "organization": "organization:organization",
+    "user": "user:user",
+    "key": "key:key",
+    "domain": "domain:domain",
+    "app": "app:app",
+    "origin": "origin:origin",
+    "subscription": "subscription:subscription",
+    "import": "import_links:import_links",
+    "export": "archive:export",
+    "restore": "archive:restore",
+    "report": "report:report",
+    "privacy": "privacy:privacy",
+    "doctor": "doctor:doctor",
+    "settings": "settings:show_settings",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """The commands of `_COMMANDS`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names."""
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name, if there is one."""
+        if cmd_name not in _COMMANDS:
+            return None
+        file, _, name = _COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(f"{__name__}.{file}"), name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="waylink")
 def main() -> None:
     """Waylink: dynamic links on a server of your own.
 
     Settings come from WAYLINK_* environment variables or a .env file; `waylink settings` lists them.
     """
-
-
-for _command in (
-    serve,
-    organization,
-    user,
-    key,
-    domain,
-    app,
-    origin,
-    subscription,
-    import_links,
-    export,
-    restore,
-    report,
-    privacy,
-    doctor,
-    show_settings,
-):
-    main.add_command(_command)

@@ -12,6 +12,7 @@ from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.cli.command import Result, org_option, stored
 from backend.storage.archive import SnapshotTooOld
+from backend.storage.database import create_indexes
 from backend.storage.mongo import Database
 from backend.storage.restores import AlreadyTaken, AnotherRestore
 
@@ -54,6 +55,7 @@ async def restore(database: Database, file: Path) -> Result:
     Nothing is stored where the file is damaged, or where the database has the organization, or one of its
     domains, already. Run it again after an interruption: it goes on where it was.
     """
+    await create_indexes(database)
     # Everything is read twice: to check it, then to store it.
     with click.progressbar(length=2 * _size(file), label="Restoring", file=sys.stderr) as bar:
         try:

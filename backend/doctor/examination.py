@@ -16,7 +16,7 @@ from backend.doctor.proxies import examine_proxies
 from backend.doctor.storage import examine_storage, unreachable
 from backend.domain.organizations import Organization
 from backend.settings import Settings
-from backend.storage.database import MongoDBUnreachable, open_database
+from backend.storage.database import Indexes, MongoDBUnreachable, open_database
 from backend.storage.domains import list_domains
 from backend.storage.embedded_mongodb import MongoDBNotFound
 from backend.storage.mongo import Database, StorageError
@@ -39,7 +39,7 @@ class Examination:
                 yield finding
             yield await examine_base_url(client, self.settings)
             try:
-                async with open_database(self.settings, with_indexes=False) as database:
+                async with open_database(self.settings, Indexes.LEAVE) as database:
                     async for finding in self._with_database(database, client):
                         yield finding
             except (MongoDBUnreachable, MongoDBNotFound, StorageError) as error:

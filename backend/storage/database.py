@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from enum import Enum, auto
 from typing import Any
 
 from bson.codec_options import CodecOptions
@@ -27,28 +28,36 @@ class MongoDBUnreachable(ConnectionError):
         )
 
 
-@asynccontextmanager
-async def open_database(settings: Settings, *, with_indexes: bool = True) -> AsyncIterator[Database]:
-    """The database that the settings name, with its indexes; a server of our own where none is configured.
+class Indexes(Enum):
+    """What opening the database does about its indexes."""
 
-    Not `with_indexes`, the database is left as it is.
+    MAKE = auto()  # what is missing
+    MAKE_IN_NEW = auto()  # all of them, where no service has made any yet
+    LEAVE = auto()
+
+
+@asynccontextmanager
+async def open_database(
+    settings: Settings, indexes: Indexes = Indexes.MAKE_IN_NEW
+) -> AsyncIterator[Database]:
+    """The database that the settings name; a server of our own where none is configured.
 
     Raises MongoDBNotFound when a server must be started and this machine has none, and MongoDBUnreachable
     when the configured one does not answer.
     """
     if settings.mongodb_uri:
-        async with _connect(settings.mongodb_uri, settings.mongodb_database, with_indexes) as database:
+        async with _connect(settings.mongodb_uri, settings.mongodb_database, indexes) as database:
             yield database
         return
     async with (
         EmbeddedMongoDB(settings.data_dir / "mongodb") as server,
-        _connect(server.uri, settings.mongodb_database, with_indexes) as database,
+        _connect(server.uri, settings.mongodb_database, indexes) as database,
     ):
         yield database
 
 
 @asynccontextmanager
-async def _connect(uri: str, name: str, with_indexes: bool) -> AsyncIterator[Database]:
+async def _connect(uri: str, name: str, indexes: Indexes) -> AsyncIterator[Database]:
     client: AsyncIOMotorClient[Document] = AsyncIOMotorClient(
         uri, tz_aware=True, serverSelectionTimeoutMS=5000, appname="waylink", retryWrites=True
     )
@@ -58,19 +67,28 @@ async def _connect(uri: str, name: str, with_indexes: bool) -> AsyncIterator[Dat
             codec_options=CodecOptions(tz_aware=True),
             write_concern=WriteConcern("majority"),
         )
-        await _prepare(database, with_indexes=with_indexes)
+        await _prepare(database, indexes)
         yield database
     finally:
         client.close()
 
 
-async def _prepare(database: Database, *, with_indexes: bool) -> None:
+async def _prepare(database: Database, indexes: Indexes) -> None:
     try:
-        await (create_indexes(database) if with_indexes else ping(database))
+        if indexes is Indexes.LEAVE:
+            await ping(database)
+        elif indexes is Indexes.MAKE or await _is_new(database):
+            await create_indexes(database)
     except STORAGE_UNREACHABLE:
         topology: Any = database.client.topology_description
         hosts = ", ".join(f"{host}:{port}" for host, port in topology.server_descriptions())
         raise MongoDBUnreachable(hosts) from None
+
+
+async def _is_new(database: Database) -> bool:
+    """Whether a collection is missing that has indexes: those are made before anything is stored."""
+    indexed = {name for name, indexes in declared_indexes().items() if indexes}
+    return not indexed <= set(await database.list_collection_names())
 
 
 def declared_indexes() -> dict[str, list[IndexModel]]:

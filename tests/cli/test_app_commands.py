@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import httpx
 import pytest
-from click.testing import CliRunner, Result
 
-from backend.cli import main
 from tests.service_process import ServiceProcess
 
 DOMAIN = "go.apps.example"
@@ -89,23 +86,11 @@ def test_a_domain_that_is_no_host_name(running: ServiceProcess, org_id: str) -> 
     assert "There is no organization" in refusal(running, DOMAIN, "--org", "nobody", *IOS)
 
 
-def app(running: ServiceProcess, *arguments: str) -> Result:
-    """Run `waylink app ARGUMENTS --json` in this process, beside the service."""
-    result = CliRunner().invoke(main, ["app", *arguments, "--json"], env=running.environment)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
-
-
 def done(running: ServiceProcess, *arguments: str) -> dict[str, Any]:
-    """What a command printed that must succeed."""
-    result = app(running, *arguments)
-    assert result.exit_code == 0, result.stderr
-    printed: dict[str, Any] = json.loads(result.stdout)
-    return printed
+    """What `waylink app ARGUMENTS` printed, which must succeed."""
+    return running.command("app", *arguments)
 
 
 def refusal(running: ServiceProcess, *arguments: str) -> str:
-    """What `waylink app set` prints when it must fail, on one line."""
-    result = app(running, "set", *arguments)
-    assert result.exit_code != 0
-    return " ".join(result.stderr.split())
+    """What `waylink app set` says when it must fail, on one line."""
+    return " ".join(running.refusal("app", "set", *arguments).split())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import time
 import uuid
 from pathlib import Path
 from typing import Any
@@ -13,22 +12,23 @@ from pymongo import MongoClient
 
 from backend.archives.archive_file import ArchiveWriter, Header, read_entries, read_header
 from backend.settings import Settings
-from tests.service_process import WAYLINK, environment_of, run_command, service_process
+from tests.polling import wait_for
+from tests.service_process import WAYLINK, ServiceProcess, environment_of, run_command, run_process
 
 MANY = 20_000
+DOMAIN = "go.archived.example"
 
 
-def export_one(folder: Path) -> tuple[str, Path]:
+def export_one(running: ServiceProcess, folder: Path) -> tuple[str, Path]:
     """An organization's id and its file, exported beside a running service."""
-    with service_process(folder / "from") as running:
-        org_id = str(running.command("organization", "create", "Acme")["id"])
-        running.command("domain", "add", "go.shop.example", "--org", org_id)
-        rows = folder / "links.csv"
-        rows.write_text("domain,destination_url,link_name\ngo.shop.example,https://shop.example/a,A\n")
-        running.command("import", "csv", str(rows), "--org", org_id)
-        file = folder / "acme.jsonl"
-        exported = running.command("export", "--org", org_id, "-o", str(file))
-        assert exported | {"documents": 3, "links": 1, "domains": 1, "organizations": 1} == exported
+    org_id = str(running.command("organization", "create", "Acme")["id"])
+    running.command("domain", "add", DOMAIN, "--org", org_id)
+    rows = folder / "links.csv"
+    rows.write_text(f"domain,destination_url,link_name\n{DOMAIN},https://shop.example/a,A\n")
+    running.command("import", "csv", str(rows), "--org", org_id)
+    file = folder / "acme.jsonl"
+    exported = running.command("export", "--org", org_id, "-o", str(file))
+    assert exported | {"documents": 3, "links": 1, "domains": 1, "organizations": 1} == exported
     return org_id, file
 
 
@@ -50,18 +50,19 @@ def multiplied(file: Path) -> Path:
 def kill_while_it_stores(command: tuple[str, ...], environment: dict[str, str], restores: Any) -> None:
     """Start the command, and kill it as soon as some of the file is stored."""
     with subprocess.Popen([*WAYLINK, *command], env=environment, stderr=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + 60
-        while not restores.find_one({"position": {"$gt": 100_000}}):
-            assert process.poll() is None, "the restore ended before it could be killed"
-            assert time.monotonic() < deadline
-            time.sleep(0.002)
+        wait_for(
+            lambda: restores.find_one({"position": {"$gt": 100_000}}) or process.poll() is not None,
+            "nothing is stored",
+            seconds=60,
+        )
+        assert process.poll() is None, "the restore ended before it could be killed"
         process.send_signal(signal.SIGKILL)
 
 
-def test_a_killed_restore_goes_on(tmp_path: Path, settings: Settings) -> None:
+def test_a_killed_restore_goes_on(tmp_path: Path, running: ServiceProcess, settings: Settings) -> None:
     """Killed while it stores, a restore leaves no organization; the next one ends with all, and a third is
     refused."""
-    org_id, file = export_one(tmp_path)
+    org_id, file = export_one(running, tmp_path)
     name = f"test_{uuid.uuid4().hex[:12]}"
     environment = environment_of(
         tmp_path / "to", WAYLINK_MONGODB_URI=str(settings.mongodb_uri), WAYLINK_MONGODB_DATABASE=name
@@ -82,9 +83,7 @@ def test_a_killed_restore_goes_on(tmp_path: Path, settings: Settings) -> None:
             "organizations": 1,
         }
         assert client[name]["links"].count_documents({}) == MANY
-        again = subprocess.run(
-            [*WAYLINK, *command], env=environment, capture_output=True, text=True, check=False
-        )
+        again = run_process(*command, environment=environment)
         assert again.returncode == 1
         assert f"already has an organization with the id {org_id}" in again.stderr
     finally:

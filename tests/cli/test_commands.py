@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
-import subprocess
+from pathlib import Path
 
 import pytest
 
-from tests.service_process import WAYLINK, ServiceProcess, environment_of, run_command, service_process
-
-
-def refusal(running: ServiceProcess, *arguments: str) -> str:
-    """What a command that must fail prints."""
-    done = subprocess.run(
-        [*WAYLINK, *arguments], capture_output=True, text=True, env=running.environment, check=False
-    )
-    assert done.returncode != 0
-    assert "Traceback" not in done.stderr
-    return done.stderr
+from tests.conftest import ServiceStarter
+from tests.service_process import ServiceProcess, environment_of, run_process
 
 
 def test_organizations_are_listed(running: ServiceProcess, org_id: str) -> None:
@@ -51,8 +43,8 @@ def test_a_domain_belongs_to_one_organization(running: ServiceProcess, org_id: s
             == "go.acme.example"
         )
     other = running.command("organization", "create", "Other")["id"]
-    assert "already belongs to another organization" in refusal(
-        running, "domain", "add", "go.acme.example", "--org", other
+    assert "already belongs to another organization" in running.refusal(
+        "domain", "add", "go.acme.example", "--org", other
     )
     assert running.command("domain", "list", "--org", org_id)["domains"] == ["go.acme.example"]
     assert running.command("domain", "list", "--org", other)["domains"] == []
@@ -66,7 +58,7 @@ def test_origins_come_and_go(running: ServiceProcess, org_id: str) -> None:
     )
     assert running.command("origin", "list", "--org", org_id)["origins"] == ["https://acme.example"]
     assert running.command("origin", "remove", "https://acme.example", "--org", org_id)["removed"] is True
-    assert "was not allowed" in refusal(running, "origin", "remove", "https://acme.example", "--org", org_id)
+    assert "was not allowed" in running.refusal("origin", "remove", "https://acme.example", "--org", org_id)
 
 
 def test_a_subscription_runs_to_the_end_of_its_day(running: ServiceProcess, org_id: str) -> None:
@@ -94,12 +86,20 @@ def test_a_subscription_runs_to_the_end_of_its_day(running: ServiceProcess, org_
 )
 def test_bad_input_is_named(running: ServiceProcess, arguments: tuple[str, ...], sentence: str) -> None:
     """A command that can't be carried out says what is wrong, without a traceback."""
-    assert sentence in refusal(running, *arguments)
+    assert sentence in running.refusal(*arguments)
+
+
+def failed_process(running: ServiceProcess, *arguments: str) -> str:
+    """What a command says that fails in a process of its own."""
+    done = run_process(*arguments, environment=running.environment)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    return done.stderr
 
 
 def test_a_taken_port_is_named(running: ServiceProcess) -> None:
     """A second service on the same port is told which setting moves it."""
-    message = refusal(running, "serve")
+    message = failed_process(running, "serve")
     assert "is taken" in message
     assert "WAYLINK_PORT" in message
 
@@ -110,25 +110,22 @@ def test_a_database_that_does_not_answer_is_named(running: ServiceProcess) -> No
         closed.bind(("127.0.0.1", 0))
         uri = f"mongodb://user:secret@127.0.0.1:{closed.getsockname()[1]}/?serverSelectionTimeoutMS=200"
         unreachable = ServiceProcess(running.process, running.environment | {"WAYLINK_MONGODB_URI": uri}, "")
-        message = refusal(unreachable, "organization", "list")
+        message = failed_process(unreachable, "organization", "list")
     assert "does not answer" in message
     assert "secret" not in message
 
 
-def test_commands_work_without_a_service(
-    running: ServiceProcess, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_commands_work_without_a_service(tmp_path: Path) -> None:
     """With nothing running, a command starts MongoDB for as long as it needs it, and what it stored stays."""
-    environment = environment_of(tmp_path_factory.mktemp("alone"))
-    created = run_command("organization", "create", "Alone", environment=environment)
-    listed = run_command("organization", "list", environment=environment)
-    assert [each["id"] for each in listed["organizations"]] == [created["id"]]
+    environment = environment_of(tmp_path)
+    created = run_process("organization", "create", "Alone", "--json", environment=environment)
+    listed = run_process("organization", "list", "--json", environment=environment)
+    [organization] = json.loads(listed.stdout)["organizations"]
+    assert organization == json.loads(created.stdout)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_service_cleanly(
-    tmp_path_factory: pytest.TempPathFactory, number: signal.Signals
-) -> None:
+def test_a_signal_ends_the_service_cleanly(start_service: ServiceStarter, number: signal.Signals) -> None:
     """Ctrl-C and SIGTERM end the service with exit code 0."""
-    with service_process(tmp_path_factory.mktemp("signal")) as service:
+    with start_service() as service:
         assert service.stop(number) == 0

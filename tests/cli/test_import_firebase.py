@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import subprocess
 from pathlib import Path
 
 import httpx
 
-from tests.service_process import WAYLINK, service_process
+from tests.service_process import ServiceProcess, run_process
 
 SAMPLE = Path(__file__).parents[2] / "docs" / "samples" / "firebase-dynamic-links.csv"
 IPHONE = (
@@ -18,37 +17,34 @@ IPHONE = (
 WINDOWS = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:127.0) Gecko/20100101 Firefox/127.0"
 
 
-def test_import_firebase(tmp_path: Path) -> None:
+def test_import_firebase(tmp_path: Path, running: ServiceProcess) -> None:
     """After a dry run and the import, links lead where they led; what was left out is in a file beside it."""
     file = tmp_path / "export.csv"
     file.write_bytes(SAMPLE.read_bytes())
-    with service_process(tmp_path / "data") as running:
-        org_id = running.command("organization", "create", "Acme")["id"]
-        running.command("domain", "add", "links.shop.example", "--org", org_id)
-        command = (
-            "import", "firebase", str(file), "--org", org_id, "--domain", "go.shop.example=links.shop.example"
-        )  # fmt: skip
-        expected = {
-            "created": 3,
-            "already_there": 0,
-            "refused": 0,
-            "left_out": 8,
-            "left_out_report": str(tmp_path / "export.left-out.csv"),
-        }
-        assert running.command(*command, "--dry-run") == expected | {"dry_run": True}
-        assert running.command(*command) == expected | {"dry_run": False}
-        again = subprocess.run(
-            [*WAYLINK, *command], env=running.environment, capture_output=True, text=True, check=True
-        )
-        assert f"waylink app set links.shop.example --org {org_id} --ios-team-id TEAM" in again.stderr
-        with (tmp_path / "export.left-out.csv").open(encoding="utf-8", newline="") as opened:
-            assert len(list(csv.DictReader(opened))) == 8
-        assert visit(running.base_url, "/spring", WINDOWS).startswith(
-            "https://shop.example/sale?utm_source=newsletter&utm_medium=email&utm_campaign=spring&cl_link_id="
-        )
-        assert visit(running.base_url, "/app/Xy12", WINDOWS).startswith("https://shop.example/desktop?")
-        assert visit(running.base_url, "/app/Xy12", IPHONE).startswith("https://shop.example/ios?")
-        assert not visit(running.base_url, "/old", WINDOWS)
+    org_id = running.command("organization", "create", "Acme")["id"]
+    running.command("domain", "add", "links.shop.example", "--org", org_id)
+    command = (
+        "import", "firebase", str(file), "--org", org_id, "--domain", "go.shop.example=links.shop.example"
+    )  # fmt: skip
+    expected = {
+        "created": 3,
+        "already_there": 0,
+        "refused": 0,
+        "left_out": 8,
+        "left_out_report": str(tmp_path / "export.left-out.csv"),
+    }
+    assert running.command(*command, "--dry-run") == expected | {"dry_run": True}
+    assert running.command(*command) == expected | {"dry_run": False}
+    again = run_process(*command, environment=running.environment)
+    assert f"waylink app set links.shop.example --org {org_id} --ios-team-id TEAM" in again.stderr
+    with (tmp_path / "export.left-out.csv").open(encoding="utf-8", newline="") as opened:
+        assert len(list(csv.DictReader(opened))) == 8
+    assert visit(running.base_url, "/spring", WINDOWS).startswith(
+        "https://shop.example/sale?utm_source=newsletter&utm_medium=email&utm_campaign=spring&cl_link_id="
+    )
+    assert visit(running.base_url, "/app/Xy12", WINDOWS).startswith("https://shop.example/desktop?")
+    assert visit(running.base_url, "/app/Xy12", IPHONE).startswith("https://shop.example/ios?")
+    assert not visit(running.base_url, "/old", WINDOWS)
 
 
 def visit(base_url: str, path: str, agent: str) -> str:

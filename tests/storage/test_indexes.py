@@ -1,0 +1,42 @@
+"""Who makes the indexes, which carry the rules."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from typing import Any
+
+from backend.settings import Settings
+from backend.storage import users
+from backend.storage.database import Indexes, declared_indexes, open_database
+from backend.storage.mongo import Database
+
+
+async def indexes_of(database: Database) -> dict[str, set[Any]]:
+    """The names of each collection's indexes, but for that on `_id`."""
+    names = await database.list_collection_names()
+    return {name: {*await database[name].index_information()} - {"_id_"} for name in names}
+
+
+async def test_a_command_on_a_new_database_makes_every_index(settings: Settings) -> None:
+    """What a first command stores is under the same rules as what a service stores."""
+    fresh = replace(settings, mongodb_database=f"test_{uuid.uuid4().hex[:12]}")
+    async with open_database(fresh) as database:
+        made = await indexes_of(database)
+        await database.client.drop_database(fresh.mongodb_database)
+    assert {name: len(made.get(name, ())) for name in declared_indexes()} == {
+        name: len(declared) for name, declared in declared_indexes().items()
+    }
+
+
+async def test_a_service_mends_what_is_missing(settings: Settings) -> None:
+    """An index that is gone is made when a service starts, not by commands, which answer at once."""
+    known = replace(settings, mongodb_database=f"test_{uuid.uuid4().hex[:12]}")
+    async with open_database(known) as database:
+        await database[users.NAME].drop_indexes()
+    async with open_database(known) as database:
+        assert (await indexes_of(database))[users.NAME] == set()
+    async with open_database(known, Indexes.MAKE) as database:
+        mended = await indexes_of(database)
+        await database.client.drop_database(known.mongodb_database)
+    assert len(mended[users.NAME]) == len(declared_indexes()[users.NAME])
