@@ -11,20 +11,18 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from backend.storage.collections import ARCHIVED, is_owned
+from backend.storage.collections import Archived, archived_collections
 from backend.storage.extended_json import from_json, to_json
 from backend.storage.mongo import Document
 
 FORMAT = "waylink-organization"
 VERSION = 1
-_BY_NAME = {each.name: each for each in ARCHIVED}
-_ORDER = {name: number for number, name in enumerate(_BY_NAME)}
 # A document has 16 MB at most, and its text more.
 _LONGEST_LINE = 100_000_000
 _END = b'{"counts":'
@@ -71,7 +69,7 @@ class ArchiveWriter:
 
     def write_end(self) -> None:
         """The last line."""
-        counts = {name: self.counts[name] for name in _BY_NAME}
+        counts = {name: self.counts[name] for name in archived_collections()}
         self._write(json.dumps({"counts": counts, "sha256": self.digest.hexdigest()}))
 
     def _write(self, line: str) -> None:
@@ -112,6 +110,7 @@ def read_header(path: Path) -> Header:
 
 def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:
     """The documents whose lines begin at the byte `start` or behind it; 0 is the first document."""
+    known = archived_collections()
     with path.open("rb") as file:
         file.seek(start)
         if start == 0:
@@ -119,7 +118,7 @@ def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:
         for number, line in _lines(file):
             if line.startswith(_END):
                 return
-            yield Entry(*_owned_document(line, number, header), file.tell())
+            yield Entry(*_owned_document(line, number, header, known), file.tell())
 
 
 def check_whole(path: Path, header: Header, advance: Callable[[int], object]) -> tuple[Counter[str], str]:
@@ -128,17 +127,20 @@ def check_whole(path: Path, header: Header, advance: Callable[[int], object]) ->
     `advance` is told how many more bytes are read.
     """
     digest, counts, last = hashlib.sha256(), Counter[str](), -1
+    known = archived_collections()
+    order = {name: number for number, name in enumerate(known)}
     with path.open("rb") as file:
         digest.update(file.readline(_LONGEST_LINE))
         for number, line in _lines(file):
             if line.startswith(_END):
-                _check_end(_object(line, number), counts, digest.hexdigest(), file.read(1))
+                expected = {name: counts[name] for name in known}
+                _check_end(_object(line, number), expected, digest.hexdigest(), file.read(1))
                 digest.update(line)
                 return counts, digest.hexdigest()
-            collection, _ = _owned_document(line, number, header)
-            if _ORDER[collection] < last:
+            collection, _ = _owned_document(line, number, header, known)
+            if order[collection] < last:
                 raise UnreadableArchive(f"Line {number} is out of order.")
-            last = _ORDER[collection]
+            last = order[collection]
             counts[collection] += 1
             digest.update(line)
             advance(len(line))
@@ -150,20 +152,22 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     return enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 2)
 
 
-def _check_end(end: dict[str, Any], counts: Counter[str], digest: str, rest: bytes) -> None:
+def _check_end(end: dict[str, Any], counts: dict[str, int], digest: str, rest: bytes) -> None:
     if rest:
         raise UnreadableArchive("There is something behind the line with the counts.")
-    if end.get("counts") != {name: counts[name] for name in _BY_NAME} or end.get("sha256") != digest:
+    if end.get("counts") != counts or end.get("sha256") != digest:
         raise UnreadableArchive("The file is not as it was written: counts or SHA-256 do not match.")
     if counts["organizations"] != 1:
         raise UnreadableArchive("The file does not hold its organization.")
 
 
-def _owned_document(line: bytes, number: int, header: Header) -> tuple[str, Document]:
+def _owned_document(
+    line: bytes, number: int, header: Header, known: Mapping[str, Archived]
+) -> tuple[str, Document]:
     try:
         found = from_json(line.decode())
-        archived, document = _BY_NAME[found["collection"]], found["document"]
-        owned = is_owned(archived, document, header.org_id)
+        archived, document = known[found["collection"]], found["document"]
+        owned = archived.owned_by.is_owned(document, header.org_id)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UnreadableArchive(f"Line {number} is not a document of a collection that is known.") from None
     if not owned:

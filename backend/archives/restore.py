@@ -9,14 +9,14 @@ from itertools import groupby
 from pathlib import Path
 
 from backend.archives.archive_file import Entry, Header, check_whole, read_entries, read_header
-from backend.storage.collections import SETUP
+from backend.storage.collection import Stage
+from backend.storage.collections import archived_collections
 from backend.storage.mongo import Database, Document
 from backend.storage.restores import begin_restore, finish_restore, insert_history, refuse_taken
 
 # Told how many more bytes of the file are checked and, later, stored.
 Advance = Callable[[int], object]
 _AT_ONCE = 500
-_SETUP_NAMES = {each.name for each in SETUP}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,12 @@ class _Restore:
 
     async def run(self, position: int) -> None:
         """Store what stands behind `position` bytes of the file."""
+        last = {each.name for each in archived_collections().values() if each.stage is Stage.SETUP}
         setup: dict[str, list[Document]] = {}
         await self._store("", [], position)
         self.advance(position)
         for name, batch in _batches(read_entries(self.path, self.header, position)):
-            if name in _SETUP_NAMES:
+            if name in last:
                 setup.setdefault(name, []).extend(_documents(batch))
             else:
                 await self._store(name, _documents(batch), batch[-1].end)

@@ -11,8 +11,9 @@ import click
 
 from backend.cli.command import Result, org_option, stored
 from backend.storage import organizations
+from backend.storage.collections import personal_collections
 from backend.storage.mongo import Database
-from backend.storage.privacy import COLLECTIONS, Subject, erase_subject, export_subject
+from backend.storage.privacy import Subject, erase_subject, export_subject
 from backend.storage.retention import set_retention
 
 # Longer than anybody's records, and far from what dates can hold.
@@ -45,7 +46,7 @@ async def export(database: Database, org_id: str, **given: str | None) -> Result
     """Print everything that is stored of a person. With --json, one object by collection."""
     subject = _subject(given)
     await organizations.get_organization(database, org_id)
-    found: Result = {name: [] for name in COLLECTIONS}
+    found: Result = {each.name: [] for each, _ in personal_collections()}
     async for name, document in export_subject(database, org_id, subject):
         found[name].append(_plain(document))
     return found

@@ -10,13 +10,22 @@ import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from pymongo import IndexModel, ReturnDocument
+from pymongo import ReturnDocument
 
 from backend.domain.deferred_links import LONGEST_WINDOW
+from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import Database
+from backend.storage.ownership import Nobodys
 
 NAME = "address_keys"
-INDEXES = [IndexModel("expires_at", expireAfterSeconds=0)]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[EXPIRY_INDEX],
+    owned_by=Nobodys("the keys are the installation's"),
+    personal=NotPersonal("random bytes"),
+    retention=NoRetention("gone within two days"),
+    archived=NotArchived("gone within two days"),
+)
 
 
 async def address_key(database: Database, day: str) -> bytes:

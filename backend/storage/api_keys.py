@@ -11,11 +11,20 @@ from typing import Any
 from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.api_keys import ApiKey, KeyKind, key_text, new_key
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database, known_fields
+from backend.storage.ownership import ByField
 
 NAME = "api_keys"
 _USE_NOTED_EVERY = timedelta(days=1)
-INDEXES = [IndexModel("key_hash", unique=True), IndexModel([("org_id", 1), ("created_at", 1)])]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("key_hash", unique=True), IndexModel([("org_id", 1), ("created_at", 1)])],
+    owned_by=ByField(),
+    personal=NotPersonal("the organization made it, and its own people delete it"),
+    retention=NoRetention("the organization made it, and its own people delete it"),
+    archived=Stage.SETUP,
+)
 
 
 class UnknownKey(LookupError):

@@ -8,10 +8,19 @@ from typing import Any
 from pymongo import IndexModel
 
 from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database, known_fields
+from backend.storage.ownership import ByField
 
 NAME = "apps"
-INDEXES = [IndexModel([("org_id", 1), ("_id", 1)])]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel([("org_id", 1), ("_id", 1)])],
+    owned_by=ByField(),
+    personal=NotPersonal("the organization made it, and its own people delete it"),
+    retention=NoRetention("the organization made it, and its own people delete it"),
+    archived=Stage.SETUP,
+)
 
 
 async def set_apps(database: Database, domain: str, org_id: str, apps: Apps) -> None:

@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 from pymongo.errors import OperationFailure
 
 from backend.storage import links
-from backend.storage.collections import ARCHIVED, Archived, part_of
+from backend.storage.collections import Archived, archived_collections
 from backend.storage.mongo import Database, Document, Session
+from backend.storage.ownership import Owned
 
 # So many links' clicks and counts are asked for at a time.
 _LINKS_AT_ONCE = 200
@@ -46,7 +47,7 @@ async def snapshot(database: Database, *, wanted: bool = True) -> AsyncIterator[
 async def count_owned(database: Database, session: Session, org_id: str) -> int:
     """How many documents `read_owned` gives."""
     total = 0
-    for each in ARCHIVED:
+    for each in archived_collections().values():
         async for condition in _conditions(database, session, each, org_id):
             total += await database[each.name].count_documents(condition, session=session)
     return total
@@ -55,26 +56,26 @@ async def count_owned(database: Database, session: Session, org_id: str) -> int:
 async def read_owned(
     database: Database, session: Session, org_id: str
 ) -> AsyncIterator[tuple[str, Document]]:
-    """Every document of the organization with its collection's name, in the order of ARCHIVED.
+    """Every document of the organization with its collection's name, in the order of the list of collections.
 
     The same documents come in the same order, whichever database they are in.
     """
-    for each in ARCHIVED:
+    for each in archived_collections().values():
         async for condition in _conditions(database, session, each, org_id):
             found = database[each.name].find(condition, session=session).sort("_id", 1).allow_disk_use(True)
             async for document in found:
-                yield each.name, part_of(each, document, org_id)
+                yield each.name, each.owned_by.part_of(document, org_id)
 
 
 async def _conditions(
     database: Database, session: Session, archived: Archived, org_id: str
 ) -> AsyncIterator[Document]:
     """The conditions that together select the organization's documents of a collection."""
-    if not archived.by_link:
-        yield archived.condition(org_id)
+    if isinstance(archived.owned_by, Owned):
+        yield archived.owned_by.condition(org_id)
         return
     async for link_ids in _link_ids(database, session, org_id):
-        yield archived.condition(link_ids)
+        yield archived.owned_by.condition(link_ids)
 
 
 async def _link_ids(database: Database, session: Session, org_id: str) -> AsyncIterator[list[str]]:

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from pymongo import IndexModel
-
 from backend.domain.intake import CallKey
+from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal
 from backend.storage.mongo import Database, Document, Session
+from backend.storage.ownership import ByIdPrefix
 
 NAME = "calls"
-INDEXES = [IndexModel("expires_at", expireAfterSeconds=0)]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[EXPIRY_INDEX],
+    owned_by=ByIdPrefix(field=None),
+    personal=NotPersonal("the id of a delivery is random and says nothing of its content"),
+    retention=NoRetention("it is kept for 30 days"),
+)
 # The SDK gives up on a call after a week, and a delivery that comes later meets the stored record's own id.
 KEPT = timedelta(days=30)
 

@@ -7,10 +7,18 @@ from datetime import datetime
 
 from backend.domain.analytics import Count, WindowCounts, counts_by_day, counts_by_hour
 from backend.storage import counters
+from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.mongo import Database, Session
+from backend.storage.ownership import ByLink
 
 NAME = "click_counts"
-INDEXES = counters.INDEXES
+COLLECTION = Collection(
+    name=NAME,
+    indexes=counters.INDEXES,
+    owned_by=ByLink(),
+    personal=NotPersonal("numbers"),
+    retention=NoRetention("numbers stay true when what they counted is forgotten"),
+)
 
 
 async def add_counts(

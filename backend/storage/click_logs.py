@@ -6,13 +6,22 @@ from datetime import UTC, datetime
 
 from pymongo import IndexModel
 
+from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import Database, Session
+from backend.storage.ownership import Nobodys
 
 NAME = "click_logs"
 _DAY = 24 * 3600
 # A log's file is gone within days; its position stays far longer, so that a file restored from a backup
 # is not counted again.
-INDEXES = [IndexModel("updated_at", expireAfterSeconds=400 * _DAY)]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("updated_at", expireAfterSeconds=400 * _DAY)],
+    owned_by=Nobodys("a log is a process's of this installation"),
+    personal=NotPersonal("positions in files"),
+    retention=NoRetention("positions in files"),
+    archived=NotArchived("the logs stay with the installation"),
+)
 
 
 class AlreadyShipped(Exception):

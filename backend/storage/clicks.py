@@ -11,13 +11,21 @@ from pymongo.errors import DuplicateKeyError
 from backend.domain.clicks import Click
 from backend.storage.click_counts import add_counts
 from backend.storage.click_logs import AlreadyShipped, advance, shipped_position
+from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.deferred_links import add_handoffs
 from backend.storage.mongo import Database, Document, Session, in_transaction
+from backend.storage.ownership import ByLink
 
 NAME = "clicks"
 # What a click hands to an app is no part of its record, which outlives it.
 _FACTS = [item.name for item in fields(Click) if item.name not in {"id", "handoff"}]
-INDEXES = [IndexModel([("link_id", 1), ("counted", 1), ("at", 1)])]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel([("link_id", 1), ("counted", 1), ("at", 1)])],
+    owned_by=ByLink("link_id"),
+    personal=NotPersonal("a click names neither an address nor a device nor a customer"),
+    retention=NoRetention("it names nobody"),
+)
 
 
 async def ship_clicks(database: Database, log_id: str, start: int, end: int, clicks: Sequence[Click]) -> None:

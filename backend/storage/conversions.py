@@ -7,17 +7,25 @@ from pymongo import IndexModel
 
 from backend.domain.intake import Record
 from backend.storage import records
+from backend.storage.collection import Collection, Personal
 from backend.storage.mongo import Document
+from backend.storage.ownership import ByIdPrefix
 
 NAME = "conversions"
-INDEXES = [
-    *records.INDEXES,
-    IndexModel(
-        [("org_id", 1), ("transaction_id", 1)],
-        unique=True,
-        partialFilterExpression={"transaction_id": {"$type": "string"}},
-    ),
-]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[
+        *records.INDEXES,
+        IndexModel(
+            [("org_id", 1), ("transaction_id", 1)],
+            unique=True,
+            partialFilterExpression={"transaction_id": {"$type": "string"}},
+        ),
+    ],
+    owned_by=ByIdPrefix(),
+    personal=Personal(customer="customer_id", device="device_id"),
+    retention=records.RETENTION,
+)
 
 
 def document(record: Record) -> Document:

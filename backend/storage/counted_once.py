@@ -13,10 +13,18 @@ from datetime import datetime
 from pymongo import IndexModel
 
 from backend.domain.intake import OnceKey
+from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.mongo import Database, Document, Session
+from backend.storage.ownership import ByField
 
 NAME = "counted_once"
-INDEXES = [IndexModel("org_id")]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("org_id")],
+    owned_by=ByField(),
+    personal=NotPersonal("only hashes are kept, which name nobody to whoever does not know the id already"),
+    retention=NoRetention("what was forgotten must not count again when it is reported again"),
+)
 
 
 def document(key: OnceKey, at: datetime) -> Document:

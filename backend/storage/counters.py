@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from pymongo import IndexModel, UpdateOne
+from pymongo import UpdateOne
 
 from backend.domain.analytics import (
     FINE_BUCKETS_KEPT,
@@ -20,11 +20,12 @@ from backend.domain.analytics import (
     is_fine,
     window_counts,
 )
+from backend.storage.collection import EXPIRY_INDEX
 from backend.storage.mongo import Database, Session
 
 # What happened: whose it is, to which link, when.
 Moment = tuple[str, str, datetime]
-INDEXES = [IndexModel("expires_at", expireAfterSeconds=0)]
+INDEXES = [EXPIRY_INDEX]
 
 
 async def add_moments(

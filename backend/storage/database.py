@@ -10,10 +10,10 @@ from typing import Any
 
 from bson.codec_options import CodecOptions
 from motor.motor_asyncio import AsyncIOMotorClient
-from pymongo import IndexModel, WriteConcern
+from pymongo import WriteConcern
 
 from backend.settings import Settings
-from backend.storage.collections import COLLECTIONS
+from backend.storage.collections import declared_indexes
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import STORAGE_UNREACHABLE, Database, Document, ping
 
@@ -91,11 +91,7 @@ async def _is_new(database: Database) -> bool:
     return not indexed <= set(await database.list_collection_names())
 
 
-def declared_indexes() -> dict[str, list[IndexModel]]:
-    """The indexes that each collection is to have, by its name."""
-    return {collection.NAME: list(collection.INDEXES) for collection in COLLECTIONS}
-
-
 async def create_indexes(database: Database) -> None:
     """Create what is missing of every collection's indexes; each collection's file names its own."""
-    await asyncio.gather(*(database[c.NAME].create_indexes(c.INDEXES) for c in COLLECTIONS if c.INDEXES))
+    declared = declared_indexes().items()
+    await asyncio.gather(*(database[name].create_indexes(indexes) for name, indexes in declared if indexes))

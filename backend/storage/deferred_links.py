@@ -15,13 +15,19 @@ from pymongo import IndexModel, UpdateOne
 from backend.domain.clicks import Click
 from backend.domain.deferred_links import Candidate, Handoff
 from backend.domain.installs import Install, Platform
+from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import Database, Document, Session
+from backend.storage.ownership import ByField
 
 NAME = "deferred_links"
-INDEXES = [
-    IndexModel([("address_hash", 1), ("org_id", 1), ("app_id", 1)]),
-    IndexModel("expires_at", expireAfterSeconds=0),
-]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel([("address_hash", 1), ("org_id", 1), ("app_id", 1)]), EXPIRY_INDEX],
+    owned_by=ByField(),
+    personal=NotPersonal("an address is there only as a hash, whose key is thrown away"),
+    retention=NoRetention("gone within a day"),
+    archived=NotArchived("gone within a day"),
+)
 # A click after the claim makes the link wait anew; one before it, told of later, does not.
 _UNCLAIMED: Document = {
     "$or": [{"claimed_at": None}, {"$expr": {"$gt": ["$clicked_at", "$claimed_at"]}}],

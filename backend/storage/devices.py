@@ -11,10 +11,18 @@ from pymongo import IndexModel, ReplaceOne
 
 from backend.domain.attribution import ClickId, Device, Identification, Touch
 from backend.domain.intake import DeviceKey
+from backend.storage.collection import IN_ID, AgesFrom, Collection, Personal
 from backend.storage.mongo import Database, Document, Session, known_fields
+from backend.storage.ownership import ByIdPrefix
 
 NAME = "devices"
-INDEXES = [IndexModel([("org_id", 1), ("first_seen_at", 1)]), IndexModel("expires_at", expireAfterSeconds=0)]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel([("org_id", 1), ("first_seen_at", 1)])],
+    owned_by=ByIdPrefix(),
+    personal=Personal(device=IN_ID),
+    retention=AgesFrom("last_seen_at"),
+)
 
 
 async def find_devices(

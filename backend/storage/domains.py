@@ -7,10 +7,19 @@ from datetime import datetime
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database
+from backend.storage.ownership import ByField
 
 NAME = "domains"
-INDEXES = [IndexModel("org_id")]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("org_id")],
+    owned_by=ByField(),
+    personal=NotPersonal("the organization made it, and its own people delete it"),
+    retention=NoRetention("the organization made it, and its own people delete it"),
+    archived=Stage.SETUP,
+)
 
 
 class DomainTaken(ValueError):

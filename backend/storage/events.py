@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from backend.storage import records
+from backend.storage.collection import Collection, Personal
+from backend.storage.ownership import ByIdPrefix
 
 NAME = "events"
-INDEXES = records.INDEXES
+COLLECTION = Collection(
+    name=NAME,
+    indexes=records.INDEXES,
+    owned_by=ByIdPrefix(),
+    personal=Personal(customer="customer_id", device="device_id"),
+    retention=records.RETENTION,
+)
 document = records.document

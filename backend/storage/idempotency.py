@@ -5,15 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from backend.domain.links import Link
 from backend.storage import links
+from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal
 from backend.storage.mongo import Database, Session, in_transaction
+from backend.storage.ownership import ByIdPrefix
 
 NAME = "idempotency"
-INDEXES = [IndexModel("expires_at", expireAfterSeconds=0)]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[EXPIRY_INDEX],
+    owned_by=ByIdPrefix(field=None),
+    personal=NotPersonal("requests of servers, not of visitors"),
+    retention=NoRetention("it is kept for a day"),
+)
 # How long a key is remembered; a client that tries again does so long before.
 LIFETIME = timedelta(hours=24)
 

@@ -5,14 +5,23 @@ from __future__ import annotations
 from pymongo import IndexModel, UpdateOne
 
 from backend.domain.intake import Identity
+from backend.storage.collection import AgesFrom, Collection, Personal
+from backend.storage.ownership import ByIdPrefix
 
 NAME = "identities"
-INDEXES = [
-    IndexModel([("org_id", 1), ("customer_id", 1)]),
-    IndexModel([("org_id", 1), ("device_id", 1), ("first_at", 1)]),
-    IndexModel([("org_id", 1), ("email_sha256", 1)]),
-    IndexModel("expires_at", expireAfterSeconds=0),
-]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[
+        IndexModel([("org_id", 1), ("customer_id", 1)]),
+        IndexModel([("org_id", 1), ("device_id", 1), ("first_at", 1)]),
+        IndexModel([("org_id", 1), ("email_sha256", 1)]),
+    ],
+    owned_by=ByIdPrefix(),
+    personal=Personal(
+        customer="customer_id", device="device_id", email_sha256="email_sha256", tells_whose=True
+    ),
+    retention=AgesFrom("last_at"),
+)
 
 
 def update(identity: Identity) -> UpdateOne:

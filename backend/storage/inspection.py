@@ -10,7 +10,7 @@ from typing import Any
 
 from pymongo.errors import OperationFailure
 
-from backend.storage.database import declared_indexes
+from backend.storage.collections import declared_indexes
 from backend.storage.mongo import Database
 
 # What makes an index do what it is there for.

@@ -8,12 +8,20 @@ from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from backend.domain.installs import Install, Match
+from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.deferred_links import claim
 from backend.storage.install_counts import add_install
 from backend.storage.mongo import Database, Session, in_transaction
+from backend.storage.ownership import ByIdPrefix
 
 NAME = "installs"
-INDEXES = [IndexModel([("org_id", 1), ("at", 1)])]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel([("org_id", 1), ("at", 1)])],
+    owned_by=ByIdPrefix(),
+    personal=NotPersonal("the id of an installation is the app's own and names no customer and no browser"),
+    retention=NoRetention("an installation is recorded once for ever"),
+)
 
 
 @dataclass(frozen=True, slots=True)

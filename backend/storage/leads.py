@@ -5,7 +5,15 @@ from __future__ import annotations
 from pymongo import IndexModel
 
 from backend.storage import records
+from backend.storage.collection import Collection, Personal
+from backend.storage.ownership import ByIdPrefix
 
 NAME = "leads"
-INDEXES = [*records.INDEXES, IndexModel([("org_id", 1), ("email_sha256", 1)])]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[*records.INDEXES, IndexModel([("org_id", 1), ("email_sha256", 1)])],
+    owned_by=ByIdPrefix(),
+    personal=Personal(customer="customer_id", device="device_id", email_sha256="email_sha256"),
+    retention=records.RETENTION,
+)
 document = records.document

@@ -22,19 +22,27 @@ from backend.domain.links import (
     Link,
 )
 from backend.domain.short_urls import parse_short_url
+from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.mongo import Database, Session, known_fields
+from backend.storage.ownership import ByField
 
 NAME = "links"
 # More short URLs than this behind one another are taken for a loop.
 _LONGEST_CHAIN = 10
 _GROUPS = {"utm": UTM_FIELDS, "social": SOCIAL_FIELDS, "fallbacks": FALLBACK_FIELDS}
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
-INDEXES = [
-    IndexModel([("domain", 1), ("path", 1)], unique=True),
-    IndexModel([("domain", 1), ("ios_behavior", 1), ("is_enabled", 1), *NEWEST_FIRST]),
-    IndexModel([("org_id", 1), *NEWEST_FIRST]),
-    IndexModel([("org_id", 1), ("created_by", 1), *NEWEST_FIRST]),
-]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[
+        IndexModel([("domain", 1), ("path", 1)], unique=True),
+        IndexModel([("domain", 1), ("ios_behavior", 1), ("is_enabled", 1), *NEWEST_FIRST]),
+        IndexModel([("org_id", 1), *NEWEST_FIRST]),
+        IndexModel([("org_id", 1), ("created_by", 1), *NEWEST_FIRST]),
+    ],
+    owned_by=ByField(),
+    personal=NotPersonal("the organization made it, and its own people delete it"),
+    retention=NoRetention("the organization made it, and its own people delete it"),
+)
 
 
 class PathTaken(ValueError):

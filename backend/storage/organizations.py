@@ -10,10 +10,19 @@ from typing import Any
 from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.organizations import Organization
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database
+from backend.storage.ownership import ById
 
 NAME = "organizations"
-INDEXES = [IndexModel("name")]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("name")],
+    owned_by=ById(),
+    personal=NotPersonal("the organization made it, and its own people delete it"),
+    retention=NoRetention("the organization made it, and its own people delete it"),
+    archived=Stage.SETUP,
+)
 
 
 class UnknownOrganization(LookupError):

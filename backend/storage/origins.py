@@ -7,10 +7,19 @@ from datetime import datetime
 from pymongo import IndexModel
 
 from backend.domain.origins import origin_matches, patterns_for
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database
+from backend.storage.ownership import ByField
 
 NAME = "origins"
-INDEXES = [IndexModel([("org_id", 1), ("origin", 1)], unique=True), IndexModel("origin")]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel([("org_id", 1), ("origin", 1)], unique=True), IndexModel("origin")],
+    owned_by=ByField(),
+    personal=NotPersonal("the organization made it, and its own people delete it"),
+    retention=NoRetention("the organization made it, and its own people delete it"),
+    archived=Stage.SETUP,
+)
 
 
 async def add_origin(database: Database, origin: str, org_id: str, now: datetime) -> None:

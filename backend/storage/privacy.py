@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.storage import conversions, devices, events, identities, leads
+from backend.storage import devices, identities
+from backend.storage.collection import IN_ID, Personal
+from backend.storage.collections import personal_collections
 from backend.storage.mongo import Database, Document
-
-# Where persons are: identities last, since they say what belongs to whom, and an erasure that was cut short
-# can then be run again. Clicks, installs and counters hold no device, customer or address of a person.
-COLLECTIONS = (events.NAME, leads.NAME, conversions.NAME, devices.NAME, identities.NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +36,11 @@ async def export_subject(
     database: Database, org_id: str, subject: Subject
 ) -> AsyncIterator[tuple[str, Document]]:
     """Every document about the subject, with its collection's name; of a shared device only its use."""
-    selection = _selection(org_id, await _belongings(database, org_id, subject))
-    for name in COLLECTIONS:
-        async for document in database[name].find(selection[name]).sort("_id", 1):
-            yield name, document
+    belongings = await _belongings(database, org_id, subject)
+    for each, personal in personal_collections():
+        condition = each.scope(org_id) | _condition(org_id, personal, belongings)
+        async for document in database[each.name].find(condition).sort("_id", 1):
+            yield each.name, document
 
 
 async def erase_subject(database: Database, org_id: str, subject: Subject) -> dict[str, int]:
@@ -51,29 +50,37 @@ async def erase_subject(database: Database, org_id: str, subject: Subject) -> di
     from counting twice stay: they hold no personal data, and without them what was erased could come back.
     """
     belongings = await _belongings(database, org_id, subject)
-    selection = _selection(org_id, belongings)
     await database[devices.NAME].update_many(
         {"org_id": org_id, "device_id": {"$in": belongings.shared}},
         {"$pull": {"customers": {"customer_id": {"$in": belongings.customers}}}},
     )
-    return {name: (await database[name].delete_many(selection[name])).deleted_count for name in COLLECTIONS}
+    erased = {}
+    for each, personal in personal_collections():
+        condition = each.scope(org_id) | _condition(org_id, personal, belongings)
+        erased[each.name] = (await database[each.name].delete_many(condition)).deleted_count
+    return erased
 
 
-def _selection(org_id: str, belongings: _Belongings) -> dict[str, Document]:
-    """The condition of each collection for what is the subject's."""
-    customers = {"customer_id": {"$in": belongings.customers}}
-    own_devices = {"device_id": {"$in": belongings.devices}}
-    # What a device did before it was identified is its first customer's.
-    unidentified = {"device_id": {"$in": belongings.first_on}, "customer_id": None}
-    email = [{"email_sha256": belongings.email_sha256}] if belongings.email_sha256 else []
-    record = {"org_id": org_id, "$or": [customers, own_devices, unidentified]}
-    return {
-        events.NAME: record,
-        conversions.NAME: record,
-        leads.NAME: record | {"$or": [customers, own_devices, unidentified, *email]},
-        devices.NAME: {"org_id": org_id} | own_devices,
-        identities.NAME: {"org_id": org_id, "$or": [customers, own_devices, *email]},
-    }
+def _condition(org_id: str, personal: Personal, belongings: _Belongings) -> Document:
+    """Selects what is the subject's of a collection that names persons so."""
+    email = [belongings.email_sha256] if belongings.email_sha256 else []
+    conditions = [
+        _names(org_id, personal.customer, belongings.customers),
+        _names(org_id, personal.device, belongings.devices),
+        _names(org_id, personal.email_sha256, email),
+    ]
+    if personal.device and personal.customer:
+        # What a device did before it was identified is its first customer's.
+        unidentified = {personal.customer: None}
+        conditions.append(_names(org_id, personal.device, belongings.first_on) | unidentified)
+    return {"$or": conditions}
+
+
+def _names(org_id: str, field: str | None, ids: Sequence[str]) -> Document:
+    """Selects what has one of these ids in the field; nothing where there is no field."""
+    if field == IN_ID or field is None:
+        ids = [f"{org_id}/{each}" for each in ids if field]
+    return {field or IN_ID: {"$in": ids}}
 
 
 async def _belongings(database: Database, org_id: str, subject: Subject) -> _Belongings:

@@ -14,10 +14,19 @@ from limits.aio.strategies import FixedWindowRateLimiter
 from pymongo import IndexModel, ReturnDocument, WriteConcern
 from pymongo.errors import PyMongoError
 
+from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import Database
+from backend.storage.ownership import Nobodys
 
 NAME = "rate_limits"
-INDEXES = [IndexModel("ends_at", expireAfterSeconds=0)]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("ends_at", expireAfterSeconds=0)],
+    owned_by=Nobodys("limits are the installation's"),
+    personal=NotPersonal("gone within minutes"),
+    retention=NoRetention("gone within minutes"),
+    archived=NotArchived("gone within minutes"),
+)
 _log = logging.getLogger("waylink.rate_limits")
 
 

@@ -9,14 +9,15 @@ from pymongo import IndexModel
 from backend.domain.attribution import Touch
 from backend.domain.intake import Record, call_key
 from backend.storage.calls import call_id
+from backend.storage.collection import AgesFrom
 from backend.storage.mongo import Document
 
 INDEXES = [
     IndexModel([("org_id", 1), ("at", 1)]),
     IndexModel([("org_id", 1), ("device_id", 1), ("at", 1)]),
     IndexModel([("org_id", 1), ("customer_id", 1)]),
-    IndexModel("expires_at", expireAfterSeconds=0),
 ]
+RETENTION = AgesFrom("received_at")
 
 
 def document(record: Record) -> Document:

@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pymongo import IndexModel
-
+from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.mongo import Database, known_fields
+from backend.storage.ownership import ById
 
 NAME = "refusals"
-INDEXES: list[IndexModel] = []
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[],
+    owned_by=ById(),
+    personal=NotPersonal("origins of sites, which are not visitors"),
+    retention=NoRetention("only the latest hundred are kept"),
+)
 # One small document an organization, however many requests are refused.
 KEPT = 100
 _LONGEST = 256

@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pymongo import IndexModel
 from pymongo.errors import BulkWriteError
 
 from backend.storage import api_keys, domains, organizations, users
+from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import Database, Document, Session, in_transaction
+from backend.storage.ownership import Nobodys
 
 NAME = "restores"
-INDEXES: list[IndexModel] = []
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[],
+    owned_by=Nobodys("the restore of an organization is the installation's"),
+    personal=NotPersonal("positions in files"),
+    retention=NoRetention("gone when a restore is finished"),
+    archived=NotArchived("gone when a restore is finished"),
+)
 _DUPLICATE_KEY = 11000
 _WHAT = {
     domains.NAME: "the domain",

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from backend.storage import conversions, devices, events, identities, leads, organizations
-from backend.storage.mongo import Database, Document
-
-# What a document's time to live runs from.
-_STARTS = {
-    events.NAME: "received_at",
-    leads.NAME: "received_at",
-    conversions.NAME: "received_at",
-    devices.NAME: "last_seen_at",
-    identities.NAME: "last_at",
-}
-_DAY = 24 * 60 * 60 * 1000  # milliseconds
+from backend.storage import organizations
+from backend.storage.collections import aging_collections
+from backend.storage.mongo import Database
 
 
 async def set_retention(database: Database, org_id: str, days: int | None) -> dict[str, int]:
@@ -23,10 +14,8 @@ async def set_retention(database: Database, org_id: str, days: int | None) -> di
     """
     await organizations.set_retention_days(database, org_id, days)
     return {
-        name: (await database[name].update_many({"org_id": org_id}, _dated(start, days))).matched_count
-        for name, start in _STARTS.items()
+        each.name: (
+            await database[each.name].update_many(each.scope(org_id), retention.update(days))
+        ).matched_count
+        for each, retention in aging_collections()
     }
-
-
-def _dated(start: str, days: int | None) -> list[Document]:
-    return [{"$set": {"expires_at": None if days is None else {"$add": [f"${start}", days * _DAY]}}}]

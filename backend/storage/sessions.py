@@ -8,10 +8,21 @@ from datetime import datetime
 from pymongo import IndexModel
 
 from backend.domain.sessions import Session
+from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import Database, known_fields
+from backend.storage.ownership import Nobodys
 
 NAME = "sessions"
-INDEXES = [IndexModel("expires_at", expireAfterSeconds=0), IndexModel("user_id")]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[EXPIRY_INDEX, IndexModel("user_id")],
+    owned_by=Nobodys("a session is its user's, who may act for several organizations"),
+    personal=NotPersonal(
+        "the organization's own people, not visitors; `waylink user delete` ends their sessions"
+    ),
+    retention=NoRetention("gone within a week"),
+    archived=NotArchived("who is signed in here is not signed in elsewhere"),
+)
 
 
 async def insert_session(database: Database, session: Session) -> None:

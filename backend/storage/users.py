@@ -10,10 +10,19 @@ from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from backend.domain.users import User
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database, known_fields
+from backend.storage.ownership import ByMembership
 
 NAME = "users"
-INDEXES = [IndexModel("email", unique=True), IndexModel("org_ids")]
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("email", unique=True), IndexModel("org_ids")],
+    owned_by=ByMembership(),
+    personal=NotPersonal("the organization's own people, not visitors; `waylink user delete` deletes one"),
+    retention=NoRetention("a user stays until deleted"),
+    archived=Stage.SETUP,
+)
 
 
 class EmailTaken(ValueError):

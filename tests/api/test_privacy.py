@@ -9,13 +9,15 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.storage.collections import personal_collections
 from backend.storage.mongo import Database
-from backend.storage.privacy import COLLECTIONS, Subject, erase_subject, export_subject
+from backend.storage.privacy import Subject, erase_subject, export_subject
 from backend.storage.retention import set_retention
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
 
+COLLECTIONS = [each.name for each, _ in personal_collections()]
 EMAIL_HASH = hashlib.sha256(b"ada@example.com").hexdigest()
 
 

@@ -20,7 +20,7 @@ from backend.archives.export import export_organization
 from backend.archives.restore import Restored, restore_organization
 from backend.domain.api_keys import hash_key
 from backend.storage import api_keys, links, organizations, users
-from backend.storage.collections import ARCHIVED, COLLECTIONS
+from backend.storage.collections import COLLECTIONS, archived_collections
 from backend.storage.conversions import NAME as CONVERSIONS
 from backend.storage.database import create_indexes
 from backend.storage.domains import insert_domain
@@ -96,7 +96,7 @@ def test_every_collection_is_archived_or_named_as_not() -> None:
         for found in pkgutil.iter_modules(backend.storage.__path__)
     ]
     names = {module.NAME for module in modules if hasattr(module, "NAME")}
-    assert sorted(collection.NAME for collection in COLLECTIONS) == sorted(names)
+    assert sorted(collection.name for collection in COLLECTIONS) == sorted(names)
 
 
 async def test_a_round_trip_changes_nothing(
@@ -105,7 +105,7 @@ async def test_a_round_trip_changes_nothing(
     """Exported, restored into another database and exported again, the file is the same to the byte."""
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     counts = await export(database, full.id, first)
-    assert {name for name, count in counts.items() if count} == {each.name for each in ARCHIVED}
+    assert {name for name, count in counts.items() if count} == archived_collections().keys()
     restored = await restore(elsewhere, first)
     assert (restored.counts, restored.resumed) == (counts, False)
     await export(elsewhere, full.id, second)

@@ -8,7 +8,8 @@ from typing import Any
 
 from backend.settings import Settings
 from backend.storage import users
-from backend.storage.database import Indexes, declared_indexes, open_database
+from backend.storage.collections import declared_indexes
+from backend.storage.database import Indexes, open_database
 from backend.storage.mongo import Database
 
 

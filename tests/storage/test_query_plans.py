@@ -30,7 +30,7 @@ from backend.storage import (
     sessions,
     users,
 )
-from backend.storage.database import declared_indexes
+from backend.storage.collections import declared_indexes
 from backend.storage.mongo import Database
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
