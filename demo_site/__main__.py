@@ -13,7 +13,7 @@ import click
 from backend.app import create_app, utc_now
 from backend.cli.command import current_settings
 from backend.domain.api_keys import KeyKind
-from backend.server import NotStarted, Site, bind, run, serve_sites
+from backend.serving.server import NotStarted, Site, bind, run, serve_sites
 from backend.settings import Settings
 from backend.storage.database import MongoDBUnreachable, open_database
 from backend.storage.domains import DomainTaken

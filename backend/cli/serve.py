@@ -8,9 +8,9 @@ import os
 import click
 
 from backend.cli.command import current_settings, json_option
-from backend.server import NotStarted, run_service
+from backend.serving.server import NotStarted, run_service
+from backend.serving.workers import WorkerFailed, run_workers
 from backend.settings import unknown_variables
-from backend.workers import WorkerFailed, run_workers
 
 
 @click.command()

@@ -1,26 +1,17 @@
-"""The dashboard: pages at the root of the API host for the people who own an organization."""
+"""The dashboard: pages at the root of the API host for the people who own an organization.
 
-from backend.dashboard import (
-    apps,
-    assets,
-    attribution,
-    change_link,
-    domains,
-    home,
-    install,
-    keys,
-    link,
-    links,
-    make_link,
-    origins,
-    settings,
-    sign_in,
-    subscription,
-    switch_organization,
-)
-from backend.dashboard.blueprint import dashboard
-from backend.dashboard.error_pages import answer_browsers
-from backend.dashboard.service import attach_dashboard_service
+Importing a page's file puts its routes on the blueprint.
+"""
+
+from backend.dashboard import attribution, home, keys
+from backend.dashboard.account import settings, sign_in, subscription, switch_organization
+from backend.dashboard.domains import apps, domains
+from backend.dashboard.frame import assets
+from backend.dashboard.frame.blueprint import dashboard
+from backend.dashboard.frame.error_pages import answer_browsers
+from backend.dashboard.frame.service import attach_dashboard_service
+from backend.dashboard.links import change_link, link, listing, make_link
+from backend.dashboard.site import install, origins
 
 __all__ = [
     "answer_browsers",
@@ -35,7 +26,7 @@ __all__ = [
     "install",
     "keys",
     "link",
-    "links",
+    "listing",
     "make_link",
     "origins",
     "settings",

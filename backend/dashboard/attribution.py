@@ -10,8 +10,8 @@ from decimal import Decimal
 from quart import Response, request
 
 from backend.current import resources
-from backend.dashboard.blueprint import dashboard, org_id
-from backend.dashboard.page import page
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
 from backend.storage.attribution_report import (
     Dimension,
     Period,

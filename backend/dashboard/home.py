@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from quart import Response
 
 from backend.current import resources
-from backend.dashboard.blueprint import dashboard, org_id
-from backend.dashboard.links import rows_of
-from backend.dashboard.page import page
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.dashboard.links.listing import rows_of
 from backend.storage.api_keys import list_api_keys
 from backend.storage.devices import first_and_last_arrival
 from backend.storage.domains import list_domains

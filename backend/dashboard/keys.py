@@ -5,9 +5,9 @@ from __future__ import annotations
 from quart import Response, abort, redirect, url_for
 
 from backend.current import resources
-from backend.dashboard.blueprint import dashboard, org_id
-from backend.dashboard.form import field
-from backend.dashboard.page import page
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.page import page
 from backend.domain.api_keys import KeyKind
 from backend.storage.api_keys import UnknownKey, create_api_key, list_api_keys, revoke_api_key
 

@@ -7,10 +7,11 @@ import asyncio
 from quart import Response, jsonify, request
 
 from backend.current import resources
-from backend.draining import STOPPING
 from backend.operations.blueprint import operations
 from backend.storage.mongo import StorageError, ping
 
+# In the scope's `state` of requests that arrive while the server stops.
+STOPPING = "stopping"
 # Seconds that the storage has for its answer; load balancers ask again after a few.
 PATIENCE = 2.0
 

@@ -7,6 +7,7 @@ import logging
 from time import perf_counter
 from typing import Any
 
+from backend.concurrency.background_task import BackgroundTask
 from backend.current import Resources
 from backend.domain.clicks import client_fragment, record_line, why_not_counted
 from backend.domain.client import Client
@@ -14,7 +15,6 @@ from backend.domain.destination import Outcome, decide
 from backend.redirector import pages
 from backend.redirector.answer import Answer, plain, send_answer
 from backend.redirector.association_files import ANDROID, APPLE, association_file
-from backend.redirector.background_task import BackgroundTask
 from backend.redirector.country import country_code, country_lookup
 from backend.redirector.handoffs import Handoffs
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable

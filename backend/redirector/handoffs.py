@@ -7,12 +7,12 @@ import contextlib
 import logging
 from datetime import timedelta
 
+from backend.concurrency.background_task import BackgroundTask
 from backend.current import Clock
 from backend.domain.clicks import NotCounted
 from backend.domain.client import Client
 from backend.domain.deferred_links import LEADS_TO_APP, Handoff, app_id_on, day_of, hash_address
 from backend.domain.destination import Outcome
-from backend.redirector.background_task import BackgroundTask
 from backend.redirector.link_cache import CachedLink
 from backend.storage.address_keys import address_key
 from backend.storage.mongo import Database, StorageError

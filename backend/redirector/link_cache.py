@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from sys import intern
 
+from backend.concurrency.background_task import BackgroundTask
 from backend.domain.apps import Apps
 from backend.domain.links import Link
 from backend.domain.web_address import web_address
-from backend.redirector.background_task import BackgroundTask
 from backend.storage.apps import find_apps
 from backend.storage.changes import EverythingChanged, LinkChanged, NothingChanged, watch_changes
 from backend.storage.links import resolve_link

@@ -11,8 +11,8 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+from backend.concurrency.background_task import BackgroundTask
 from backend.domain.clicks import Click, parse_record
-from backend.redirector.background_task import BackgroundTask
 from backend.redirector.click_log import ClickLog, click_id, create_log, take_over_logs
 from backend.storage.click_logs import AlreadyShipped, shipped_position
 from backend.storage.clicks import ship_clicks

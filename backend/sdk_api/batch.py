@@ -7,6 +7,7 @@ from typing import Any
 
 from quart import Response, jsonify, request
 
+from backend.concurrency.group_commit import NotStored
 from backend.current import resources
 from backend.domain.api_keys import ApiKey, KeyKind
 from backend.domain.batches import parse_envelope
@@ -20,7 +21,6 @@ from backend.sdk_api.device_cookie import renew_device_cookie
 from backend.sdk_api.ingest import ingest
 from backend.sdk_api.origins import require_allowed_origin
 from backend.sdk_api.service import sdk_service
-from backend.storage.group_commit import NotStored
 
 # text/plain is what a browser sends without a preflight.
 MEDIA_TYPES = frozenset({"", "text/plain", "application/json"})

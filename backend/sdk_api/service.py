@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from quart import Quart, current_app
 
+from backend.concurrency.group_commit import GroupCommit
+from backend.concurrency.timed_cache import TimedCache
 from backend.current import Resources
 from backend.domain.batches import Batch
 from backend.domain.intake import Status
 from backend.domain.organizations import Organization
 from backend.storage.batches import store_batches
-from backend.storage.group_commit import GroupCommit
+from backend.storage.mongo import STORAGE_UNREACHABLE
 from backend.storage.organizations import get_organization
 from backend.storage.origins import is_allowed
-from backend.storage.timed_cache import TimedCache
 
 _KEY = "waylink.sdk"
 
@@ -26,7 +27,7 @@ class SdkService:
     def __init__(self, resources: Resources) -> None:
         database = resources.database
         self.commit: GroupCommit[Batch, list[Status]] = GroupCommit(
-            lambda batches: store_batches(database, batches)
+            lambda batches: store_batches(database, batches), STORAGE_UNREACHABLE
         )
         self.site_origins: TimedCache[tuple[str, str], bool] = TimedCache(
             lambda key: is_allowed(database, *key)

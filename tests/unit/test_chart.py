@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis.strategies import integers, lists
 
-from backend.dashboard.chart import HEIGHT, WIDTH, column_chart
+from backend.dashboard.links.chart import HEIGHT, WIDTH, column_chart
 from backend.domain.analytics import Count
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -1,0 +1,101 @@
+"""Group commit: what arrives while a write is under way is stored together by the next one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, TypeVar
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+
+
+class NotStored(ConnectionError):
+    """The storage is out of reach, or too much waits: the sender may try again."""
+
+
+class GroupCommit(Generic[ItemT, ResultT]):
+    """Stores items that arrive together by one call of `store`; each is answered once it is stored."""
+
+    GATHER = 0.002  # seconds that the first item of a group waits for others
+    MOST_IN_GROUP = 64
+    MOST_WAITING = 2000
+    # While one group waits for the disks of a majority, others can be on their way.
+    MOST_WRITERS = 4
+    TIMEOUT = 8.0  # seconds; less than the SDK's own, so that it gets an answer
+
+    def __init__(
+        self,
+        store: Callable[[Sequence[ItemT]], Awaitable[Sequence[ResultT]]],
+        unreachable: tuple[type[Exception], ...],
+    ) -> None:
+        """`store` gives a result for each item, in order; `unreachable` are its errors for "try again"."""
+        self._store = store
+        self._try_again: tuple[type[Exception], ...] = (TimeoutError, *unreachable)
+        self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
+        self._is_gathering = False
+        self._writers: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more may wait now."""
+        return len(self._waiting) >= self.MOST_WAITING
+
+    async def add(self, item: ItemT) -> ResultT:
+        """Store the item with others; gives its result. Raises NotStored, or what is wrong with the item."""
+        if self.is_full:
+            raise NotStored
+        stored: asyncio.Future[ResultT] = asyncio.get_running_loop().create_future()
+        self._waiting.append((item, stored))
+        if len(self._writers) < self.MOST_WRITERS and not self._is_gathering:
+            self._start_writer()
+        return await stored
+
+    def _start_writer(self) -> None:
+        self._is_gathering = True
+        writer = asyncio.create_task(self._write())
+        self._writers.add(writer)
+        writer.add_done_callback(self._writers.discard)
+
+    async def _write(self) -> None:
+        await asyncio.sleep(self.GATHER)
+        self._is_gathering = False
+        while self._waiting:
+            group, self._waiting = (
+                self._waiting[: self.MOST_IN_GROUP],
+                self._waiting[self.MOST_IN_GROUP :],
+            )
+            await self._commit(group)
+
+    async def _commit(self, group: list[tuple[ItemT, asyncio.Future[ResultT]]]) -> None:
+        try:
+            async with asyncio.timeout(self.TIMEOUT):
+                results = await self._store([item for item, _ in group])
+        except self._try_again:
+            _fail(group, NotStored())
+        except Exception as error:
+            await self._commit_alone(group, error)
+        else:
+            for (_, stored), result in zip(group, results, strict=True):
+                _set(stored, result)
+
+    async def _commit_alone(
+        self, group: list[tuple[ItemT, asyncio.Future[ResultT]]], error: Exception
+    ) -> None:
+        """One item may have spoilt it for the others: store each by itself."""
+        if len(group) == 1:
+            _fail(group, error)
+            return
+        for each in group:
+            await self._commit([each])
+
+
+def _set(stored: asyncio.Future[ResultT], result: ResultT) -> None:
+    if not stored.done():  # the request may have been given up
+        stored.set_result(result)
+
+
+def _fail(group: list[tuple[ItemT, asyncio.Future[ResultT]]], error: Exception) -> None:
+    for _, stored in group:
+        if not stored.done():
+            stored.set_exception(error)

@@ -1,0 +1,1 @@
+"""The pages of who is signed in: sign-in, password, organization, subscription."""

@@ -1,0 +1,83 @@
+"""/settings: the user's password, and how long the organization keeps what its visitors did."""
+
+from __future__ import annotations
+
+from quart import Response, redirect, url_for
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, org_id, user
+from backend.dashboard.frame.form import field, form
+from backend.dashboard.frame.page import page
+from backend.dashboard.frame.service import dashboard_service
+from backend.dashboard.frame.session_cookie import renew_cookie_token
+from backend.domain.sessions import new_session
+from backend.domain.users import WeakPassword, check_password
+from backend.passwords import hash_password, is_password
+from backend.storage.retention import set_retention
+from backend.storage.sessions import delete_sessions_of, insert_session
+from backend.storage.users import set_password_hash
+
+_LONGEST_RETENTION = 36_500  # days
+
+
+@dashboard.get("/settings")
+async def settings() -> Response:
+    """Both forms."""
+    return await _page({})
+
+
+@dashboard.post("/settings/password")
+async def settings_password() -> Response:
+    """Change the user's password; every other session of the user ends."""
+    problems = await _password_problems(form().get("current", ""), form().get("new", ""))
+    if problems:
+        return await _page(problems)
+    database = resources().database
+    await set_password_hash(database, user().id, await hash_password(form()["new"]))
+    await delete_sessions_of(database, user().id)
+    await insert_session(
+        database, new_session(renew_cookie_token(), user().id, org_id(), resources().clock())
+    )
+    return redirect(url_for("dashboard.settings", notice="password-changed"), 303)  # type: ignore[return-value]
+
+
+@dashboard.post("/settings/retention")
+async def settings_retention() -> Response:
+    """Set for how many days visitor data is kept; an empty field is without limit."""
+    text = field("retention_days")
+    try:
+        days = _days(text)
+    except ValueError:
+        rule = f"must be a whole number from 1 to {_LONGEST_RETENTION:,}, or empty"
+        return await _page({"retention_days": rule}, text)
+    await set_retention(resources().database, org_id(), days)
+    return redirect(url_for("dashboard.settings", notice="retention-set"), 303)  # type: ignore[return-value]
+
+
+async def _password_problems(current: str, new: str) -> dict[str, str]:
+    """What keeps the password from being changed. Tries are limited as sign-ins are."""
+    limit = await dashboard_service().account_limit.count_request(f"password-of/{user().id}")
+    if not limit.allowed:
+        return {"current": f"was tried too often; wait {limit.reset_after} seconds"}
+    if not await is_password(current, user().password_hash):
+        return {"current": "is not right"}
+    try:
+        check_password(new)
+    except WeakPassword as error:
+        return {"new": str(error)}
+    return {}
+
+
+def _days(text: str) -> int | None:
+    if not text:
+        return None
+    days = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
+    if not 0 < days <= _LONGEST_RETENTION:
+        raise ValueError(text)
+    return days
+
+
+async def _page(problems: dict[str, str], retention: str | None = None) -> Response:
+    return await page(
+        "account/settings.html", 422 if problems else 200, problems=problems, retention=retention
+    )

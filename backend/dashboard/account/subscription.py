@@ -1,0 +1,18 @@
+"""/subscription: what the organization pays for, and until when."""
+
+from __future__ import annotations
+
+from quart import Response
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.storage.organizations import get_organization
+
+
+@dashboard.get("/subscription")
+async def subscription() -> Response:
+    """The state of the subscription. It is whoever runs the service who sets it, by the command line."""
+    organization = await get_organization(resources().database, org_id())
+    is_active = organization.has_subscription(resources().clock())
+    return await page("account/subscription.html", until=organization.subscription_until, is_active=is_active)

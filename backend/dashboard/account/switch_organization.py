@@ -1,0 +1,20 @@
+"""POST /organization: act for another of the user's organizations."""
+
+from __future__ import annotations
+
+from quart import Response, abort, redirect, url_for
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, session, user
+from backend.dashboard.frame.form import field
+from backend.storage.sessions import set_session_organization
+
+
+@dashboard.post("/organization")
+async def switch_organization() -> Response:
+    """Let the session's pages act for the organization, if it is the user's."""
+    wanted = field("org_id")
+    if wanted not in user().org_ids:
+        abort(404)
+    await set_session_organization(resources().database, session().token_hash, wanted)
+    return redirect(url_for("dashboard.home"), 303)  # type: ignore[return-value]

@@ -1,0 +1,63 @@
+"""What `waylink doctor` finds about link domains, asked for by a page and believed for a minute."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import httpx
+
+from backend.concurrency.timed_cache import TimedCache
+from backend.current import Resources
+from backend.doctor.configuration import SECONDS
+from backend.doctor.domains import DomainExamination
+from backend.doctor.finding import Finding
+
+Findings = list[Finding]
+# So many domains are examined at the same time, whoever asks: each takes connections to elsewhere.
+_AT_ONCE = 4
+
+
+class _Believed(TimedCache[str, Findings]):
+    """Findings by domain."""
+
+    LIFETIME = 60.0
+    CAPACITY = 1000
+
+
+class DomainStates:
+    """Examines domains in the background; a page waits for them for as long as it likes."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._believed = _Believed(self._examine)
+        self._free = asyncio.Semaphore(_AT_ONCE)
+        self._running: dict[str, asyncio.Task[Findings]] = {}
+
+    async def of(self, domains: Sequence[str], patience: float) -> dict[str, Findings]:
+        """What is found of these domains within `patience` seconds; the rest goes on for the next page."""
+        tasks = {domain: self._start(domain) for domain in domains}
+        if tasks:
+            await asyncio.wait(tasks.values(), timeout=patience)
+        return {
+            domain: task.result() for domain, task in tasks.items() if task.done() and not task.exception()
+        }
+
+    async def stop(self) -> None:
+        """Give up what is still running."""
+        for task in self._running.values():
+            task.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    def _start(self, domain: str) -> asyncio.Task[Findings]:
+        running = self._running.get(domain)
+        if running is None:
+            running = self._running[domain] = asyncio.create_task(self._believed.get(domain))
+            running.add_done_callback(lambda _: self._running.pop(domain, None))
+        return running
+
+    async def _examine(self, domain: str) -> Findings:
+        settings, database = self._resources.settings, self._resources.database
+        async with self._free, httpx.AsyncClient(timeout=SECONDS, follow_redirects=False) as client:
+            examination = DomainExamination(database, settings, client, self._resources.clock())
+            return [finding async for finding in examination.examine(domain)]

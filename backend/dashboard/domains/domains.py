@@ -1,0 +1,57 @@
+"""/domains: the organization's link domains, and whether visitors reach the service there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quart import Response, abort
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.dashboard.frame.service import dashboard_service
+from backend.doctor.finding import Finding, Severity
+from backend.storage.domains import is_domain_of, list_domains
+from backend.storage.links import count_links_on
+
+# Seconds that a page waits for the examination of its domains.
+_PATIENCE_OF_LIST = 2.5
+_PATIENCE_OF_ONE = 15.0
+# Of so many domains the list tells the state; the others have it on their own pages.
+_MOST_EXAMINED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A domain in the list; `worst` is None while nothing is known of it."""
+
+    name: str
+    links: int
+    worst: Finding | None
+
+
+@dashboard.get("/domains")
+async def domains() -> Response:
+    """Every domain with its state and its links."""
+    database = resources().database
+    names = await list_domains(database, org_id())
+    states = await dashboard_service().domain_states.of(names[:_MOST_EXAMINED], _PATIENCE_OF_LIST)
+    rows = [
+        Row(name, await count_links_on(database, name, org_id()), _worst(states.get(name, [])))
+        for name in names
+    ]
+    return await page("domains/domains.html", rows=rows)
+
+
+@dashboard.get("/domains/<domain>")
+async def domains_one(domain: str) -> Response:
+    """What was found of a domain, with what to do about it."""
+    if not await is_domain_of(resources().database, domain, org_id()):
+        abort(404)
+    found = await dashboard_service().domain_states.of([domain], _PATIENCE_OF_ONE)
+    return await page("domains/domain.html", domain=domain, findings=found.get(domain))
+
+
+def _worst(findings: list[Finding]) -> Finding | None:
+    order = list(Severity)
+    return max(findings, key=lambda each: order.index(each.severity), default=None)

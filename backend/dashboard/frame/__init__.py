@@ -1,0 +1,1 @@
+"""What every page has: routes behind a sign-in, forms with a token, navigation, styles, errors."""

@@ -1,0 +1,54 @@
+"""/assets/: our own stylesheet and scripts, under addresses that hold a hash of what is in them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from quart import Response, abort
+
+from backend.dashboard.frame.blueprint import dashboard, public
+
+FOLDER = Path(__file__).parents[1] / "static"
+_MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+# What an address stands for never changes, so browsers need not ask again.
+_FOR_EVER = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A file and its address."""
+
+    address: str
+    media_type: str
+    content: bytes
+
+
+@dashboard.get("/assets/<digest>/<name>")
+@public
+async def asset(digest: str, name: str) -> Response:
+    """The file, if its content is the one that the address was made for."""
+    found = assets().get(name)
+    if found is None or found.address != f"/assets/{digest}/{name}":
+        abort(404)
+    headers = {"Cache-Control": _FOR_EVER}
+    return Response(found.content, content_type=f"{found.media_type}; charset=utf-8", headers=headers)
+
+
+def asset_address(name: str) -> str:
+    """The address of a file in `static`."""
+    return assets()[name].address
+
+
+@cache
+def assets() -> dict[str, Asset]:
+    """Every file in `static`, by name."""
+    return {file.name: _read(file) for file in FOLDER.iterdir() if file.suffix in _MEDIA_TYPES}
+
+
+def _read(file: Path) -> Asset:
+    content = file.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()[:16]
+    return Asset(f"/assets/{digest}/{file.name}", _MEDIA_TYPES[file.suffix], content)

@@ -1,0 +1,118 @@
+"""The dashboard's routes: each one behind a sign-in but those marked `public`, each form behind its token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+from urllib.parse import urlencode
+
+from quart import Blueprint, Response, current_app, g, redirect, request, url_for
+
+from backend.current import resources
+from backend.dashboard.frame.form import check_form
+from backend.dashboard.frame.session_cookie import cookie_token, set_cookie
+from backend.domain.sessions import Session, hash_token
+from backend.domain.users import User
+from backend.storage.sessions import find_session, set_session_organization
+from backend.storage.users import find_user
+
+View = TypeVar("View", bound=Callable[..., object])
+
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+    )
+)
+SECURITY_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+dashboard = Blueprint("dashboard", "backend.dashboard", template_folder="templates")
+
+
+def public(view: View) -> View:
+    """Mark a route that answers without a sign-in."""
+    view.is_public = True  # type: ignore[attr-defined]
+    return view
+
+
+def session() -> Session:
+    """The session of the current request."""
+    found: Session = g.session
+    return found
+
+
+def user() -> User:
+    """The user who sent the current request."""
+    found: User = g.user
+    return found
+
+
+def org_id() -> str:
+    """The organization that the current request acts for, and the only one that it may touch."""
+    return session().org_id
+
+
+def is_signed_in() -> bool:
+    """Whether the current request comes from a user with an organization."""
+    return g.get("session") is not None
+
+
+@dashboard.before_request
+async def _admit() -> Response | None:
+    if request.method not in _SAFE_METHODS:
+        await check_form()
+    await load_session()
+    view = current_app.view_functions[request.endpoint or ""]
+    if is_signed_in() or getattr(view, "is_public", False):
+        return None
+    return redirect(sign_in_address(), 303)  # type: ignore[return-value]
+
+
+async def load_session() -> None:
+    """Find out who sent the current request; nobody, where the session or the user is gone."""
+    g.session = None
+    found = await find_session(resources().database, hash_token(cookie_token()), resources().clock())
+    user = await find_user(resources().database, found.user_id) if found else None
+    if found and user and user.org_ids:
+        g.user = user
+        g.session = await _within(found, user)
+
+
+async def _within(found: Session, user: User) -> Session:
+    """The session, moved to an organization of the user's where it stood in one that is not any more."""
+    if found.org_id in user.org_ids:
+        return found
+    await set_session_organization(resources().database, found.token_hash, user.org_ids[0])
+    return Session(found.token_hash, found.user_id, user.org_ids[0], found.created_at, found.expires_at)
+
+
+def sign_in_address() -> str:
+    """Where to sign in, and come back to a page that was asked for."""
+    wanted = request.full_path.removesuffix("?")
+    come_back = request.method == "GET" and wanted != "/"
+    return url_for("dashboard.sign_in_page") + (f"?{urlencode({'next': wanted})}" if come_back else "")
+
+
+@dashboard.after_request
+async def secure(response: Response) -> Response:
+    """The headers of every page: nothing inline, nothing from elsewhere, in no frame, in no cache."""
+    for name, value in SECURITY_HEADERS.items():
+        response.headers.setdefault(name, value)
+    response.headers.setdefault("Cache-Control", "no-store")
+    return set_cookie(response)

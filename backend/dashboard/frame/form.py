@@ -1,0 +1,68 @@
+"""The form in a request's body, read without trust."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from urllib.parse import parse_qsl
+
+from quart import abort, g, request
+
+from backend.dashboard.frame.session_cookie import cookie_token
+from backend.domain.sessions import is_form_token
+
+# The longest field is an address of 8 KiB, each byte of which may come percent-encoded.
+MAX_FORM_BYTES = 128 * 1024
+_MOST_FIELDS = 200
+FORM_TOKEN = "form_token"  # noqa: S105 - the name of a field
+_MEDIA_TYPE = "application/x-www-form-urlencoded"
+_FROM_ELSEWHERE = (
+    "This form is too old, or comes from another site. Go back, load the page anew, and try again."
+)
+
+
+async def check_form() -> None:
+    """Read the form of the current request, and refuse one that no page of ours was sent with."""
+    if request.headers.get("Sec-Fetch-Site", "same-origin") not in {"same-origin", "none"}:
+        abort(403, _FROM_ELSEWHERE)
+    if request.mimetype != _MEDIA_TYPE:
+        abort(415)
+    fields = _parse(await _read_bytes())
+    if not is_form_token(fields.pop(FORM_TOKEN, ""), cookie_token()):
+        abort(403, _FROM_ELSEWHERE)
+    g.form = fields
+
+
+def form() -> Mapping[str, str]:
+    """The fields of the current request's form; of a field given more than once, the last."""
+    fields: dict[str, str] = g.form
+    return fields
+
+
+def field(name: str) -> str:
+    """A field of the form, trimmed; "" where it is absent."""
+    return form().get(name, "").strip()
+
+
+def _parse(body: bytes) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS
+        )
+    except ValueError:  # not ASCII, not UTF-8 behind the percent signs, too many fields
+        abort(400)
+    # Browsers send the lines of a text with both characters of a line end.
+    return {name: value.replace("\r\n", "\n") for name, value in pairs}
+
+
+async def _read_bytes() -> bytes:
+    data = bytearray()
+    try:
+        async with asyncio.timeout(request.body_timeout):
+            async for chunk in request.body:
+                data += chunk
+                if len(data) > MAX_FORM_BYTES:
+                    abort(413)
+    except TimeoutError:
+        abort(408)
+    return bytes(data)

@@ -1,0 +1,50 @@
+"""Pages: a template, what every page shows, and an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quart import Response, render_template, request
+
+from backend.current import resources
+from backend.dashboard.frame.assets import asset_address
+from backend.dashboard.frame.blueprint import org_id, user
+from backend.dashboard.frame.form import FORM_TOKEN
+from backend.dashboard.frame.labels import LABELS
+from backend.dashboard.frame.navigation import ITEMS, is_current
+from backend.dashboard.frame.notices import notice
+from backend.dashboard.frame.session_cookie import cookie_token
+from backend.domain.organizations import Organization
+from backend.domain.sessions import form_token
+from backend.storage.organizations import find_organizations
+
+
+async def page(template: str, status: int = 200, **values: Any) -> Response:
+    """A page for who is signed in: the template with these values, inside the dashboard's navigation."""
+    organizations = await _organizations()
+    shared = {
+        "notice": notice(request.args.get("notice", "")),
+        "user": user(),
+        "organizations": organizations,
+        "organization": next(each for each in organizations if each.id == org_id()),
+        "navigation": ITEMS,
+        "is_current": lambda item: is_current(item, request.endpoint or ""),
+    }
+    return await plain_page(template, status, **(shared | values))
+
+
+async def plain_page(template: str, status: int = 200, **values: Any) -> Response:
+    """A page for everyone, made without a look at the storage."""
+    shared = {
+        "asset": asset_address,
+        "labels": LABELS,
+        "form_token_name": FORM_TOKEN,
+        "form_token": form_token(cookie_token()),
+    }
+    html = await render_template(f"dashboard/{template}", **(shared | values))
+    return Response(html, status, mimetype="text/html")
+
+
+async def _organizations() -> list[Organization]:
+    """The user's organizations, by name."""
+    return await find_organizations(resources().database, user().org_ids)

@@ -1,0 +1,82 @@
+"""GET /links/ID: a link, and what became of it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from quart import Response, abort, request
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.dashboard.links.chart import Chart, column_chart
+from backend.dashboard.links.own_link import own_link, short_url_of
+from backend.domain.clicks import NotCounted
+from backend.qr_image import MEDIA_TYPES, qr_image
+from backend.storage.click_breakdown import MOST_RECORDS, Breakdown, break_down_clicks
+from backend.storage.click_counts import count_days, count_hours, count_window
+from backend.storage.install_counts import count_install_window
+from backend.storage.mongo import StorageError, is_too_slow
+
+PERIODS = {"month": "30 days", "day": "24 hours"}
+PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}
+REASONS = {
+    NotCounted.HEAD: "Checks that only ask whether the link works (HEAD)",
+    NotCounted.PREFETCH: "Pages that a browser loaded ahead of a click",
+    NotCounted.CRAWLER: "Crawlers",
+    NotCounted.PREVIEW_FETCHER: "Link previews of chats and social networks",
+    NotCounted.DISABLED: "Visits while the link was disabled",
+}
+
+
+@dashboard.get("/links/<link_id>")
+async def links_one(link_id: str) -> Response:
+    """The link with its clicks over time, by platform, country and referrer, and what was not counted."""
+    link = await own_link(link_id)
+    database, now = resources().database, resources().clock()
+    period = request.args.get("period", "")
+    period = period if period in PERIODS else "month"
+    return await page(
+        "links/link.html",
+        link=link,
+        short_url=short_url_of(link),
+        clicks=await count_window(database, link.id, now),
+        installs=await count_install_window(database, link.id, now),
+        period=period,
+        periods=PERIODS,
+        chart=await _chart(link.id, period, now),
+        breakdown=await _breakdown(link.id, period, now),
+        most_records=MOST_RECORDS,
+        platform_names=PLATFORMS,
+        reasons=REASONS,
+    )
+
+
+@dashboard.get("/links/<link_id>/qr.<kind>")
+async def links_qr(link_id: str, kind: str) -> Response:
+    """The link's QR code as SVG or PNG; with `download` as a file to keep."""
+    link = await own_link(link_id)
+    if kind not in MEDIA_TYPES:
+        abort(404)
+    response = Response(qr_image(short_url_of(link), kind), mimetype=MEDIA_TYPES[kind])
+    if "download" in request.args:
+        name = link.path.replace("/", "-")
+        response.headers["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
+    return response
+
+
+async def _chart(link_id: str, period: str, now: datetime) -> Chart:
+    if period == "day":
+        return column_chart(await count_hours(resources().database, link_id, now), "%-d %b, %H:00")
+    return column_chart(await count_days(resources().database, link_id, now), "%-d %b")
+
+
+async def _breakdown(link_id: str, period: str, now: datetime) -> Breakdown | None:
+    """The breakdown, or None where there was too much to count in time."""
+    since = now - (timedelta(days=1) if period == "day" else timedelta(days=30))
+    try:
+        return await break_down_clicks(resources().database, link_id, org_id(), since)
+    except StorageError as error:
+        if not is_too_slow(error):
+            raise
+        return None

@@ -1,0 +1,60 @@
+"""/links/new: make a link."""
+
+from __future__ import annotations
+
+from quart import Response, redirect, url_for
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.dashboard.links.link_form import EMPTY, NEW_RULES, Fields, Problems, read_body, sent_fields
+from backend.domain.errors import InvalidField
+from backend.domain.link_input import parse_new_link
+from backend.domain.links import CreatedBy, Link
+from backend.storage.domains import list_domains
+from backend.storage.links import PathTaken
+from backend.storage.new_links import DomainNotConfigured, store_new_link
+
+
+@dashboard.get("/links/new")
+async def links_new() -> Response:
+    """The empty form."""
+    return await _form(EMPTY, {})
+
+
+@dashboard.post("/links/new")
+async def links_create() -> Response:
+    """Make the link and show it, or the form again with what is wrong."""
+    fields = sent_fields(NEW_RULES)
+    body, problems = read_body(fields, NEW_RULES)
+    if not problems:
+        try:
+            link = await _store(body)
+        except InvalidField as error:
+            problems[error.field] = error.rule
+        else:
+            return redirect(url_for("dashboard.links_one", link_id=link.id, notice="link-made"), 303)  # type: ignore[return-value]
+    return await _form(fields, problems)
+
+
+async def _store(body: dict[str, object]) -> Link:
+    """Store the link; raises InvalidField."""
+    try:
+        return await store_new_link(
+            resources().database,
+            parse_new_link(body),
+            org_id=org_id(),
+            created_by=CreatedBy.DASHBOARD,
+            now=resources().clock(),
+        )
+    except PathTaken:
+        raise InvalidField("selected_path", "is already in use on this domain") from None
+    except DomainNotConfigured:
+        raise InvalidField("domain", "is not one of this organization's domains") from None
+
+
+async def _form(fields: Fields, problems: Problems) -> Response:
+    domains = await list_domains(resources().database, org_id())
+    choices = [(name, name) for name in domains]
+    status = 422 if problems else 200
+    return await page("links/link_new.html", status, fields=fields, problems=problems, domains=choices)

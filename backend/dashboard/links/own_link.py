@@ -1,0 +1,23 @@
+"""The link that a page's address names."""
+
+from __future__ import annotations
+
+from quart import abort
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import org_id
+from backend.domain.links import Link
+from backend.storage.links import find_link
+
+
+async def own_link(link_id: str) -> Link:
+    """The organization's link with this id; for any other the request ends as for one that is not there."""
+    link = await find_link(resources().database, link_id, org_id())
+    if link is None:
+        abort(404)
+    return link
+
+
+def short_url_of(link: Link) -> str:
+    """The link's short URL."""
+    return resources().short_url_form.write(link.domain, link.path)

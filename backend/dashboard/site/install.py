@@ -1,0 +1,103 @@
+"""/install: how to put the browser SDK into a site, and whether its calls arrive."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from quart import Response, jsonify, render_template
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.page import page
+from backend.domain.api_keys import KeyKind, hash_key, kind_of
+from backend.storage.api_keys import create_api_key, find_active_key
+from backend.storage.devices import first_and_last_arrival
+from backend.storage.origins import is_allowed, list_origins
+from backend.storage.refusals import Refusal, list_refusals
+
+# A refusal is told beside the check for so long after it happened.
+_RECENT = timedelta(hours=1)
+PLACEHOLDER = "c_web_…"
+
+
+@dashboard.get("/install")
+async def install() -> Response:
+    """The steps, with a placeholder for the key: only hashes of keys are stored."""
+    return await _page(PLACEHOLDER)
+
+
+@dashboard.post("/install")
+async def install_with_key() -> Response:
+    """The steps with a key filled in: the one that was given, if it is the organization's, or a new one."""
+    text = field("web_key")
+    if not text:
+        text, _ = await create_api_key(resources().database, org_id(), KeyKind.WEB, resources().clock())
+        return await _page(text, is_new=True)
+    problem = await _problem(text)
+    return await _page(PLACEHOLDER if problem else text, given=text, problem=problem)
+
+
+@dashboard.get("/install/status")
+async def install_status() -> Response:
+    """What the page's script asks again and again: whether calls have arrived, as a sentence."""
+    return jsonify(await _arrival())
+
+
+async def _problem(text: str) -> str:
+    """Why a key can't stand in a site's pages; "" where it can."""
+    if kind_of(text) is not KeyKind.WEB:
+        return f"must be a Browser SDK key: it begins with {KeyKind.WEB.prefix}"
+    key = await find_active_key(resources().database, hash_key(text))
+    if key is None or key.org_id != org_id():
+        return "is not one of this organization's keys, or was revoked"
+    return ""
+
+
+async def _page(web_key: str, *, given: str = "", problem: str = "", is_new: bool = False) -> Response:
+    base_url = resources().settings.base_url
+    return await page(
+        "site/install.html",
+        422 if problem else 200,
+        web_key=web_key,
+        given=given,
+        problem=problem,
+        is_new=is_new,
+        base_url=base_url,
+        snippet=await render_template("dashboard/site/snippet.txt", base_url=base_url, web_key=web_key),
+        origins=await list_origins(resources().database, org_id()),
+        arrival=await _arrival(),
+    )
+
+
+async def _arrival() -> dict[str, Any]:
+    """`state` (waiting, refused or arrived) and the `sentence` that says it."""
+    arrivals = await first_and_last_arrival(resources().database, org_id())
+    if arrivals:
+        first, last = map(_moment, arrivals)
+        return {
+            "state": "arrived",
+            "sentence": f"Calls arrive. The first visitor came on {first}, the newest one on {last}.",
+        }
+    refused = await _recent_refusal()
+    if refused:
+        return {"state": "refused", "sentence": f"A call arrived, and was refused: {_why(refused)}."}
+    return {"state": "waiting", "sentence": "No call has arrived yet. Open your site in a browser."}
+
+
+async def _recent_refusal() -> Refusal | None:
+    """The latest refusal of an origin that is still not allowed."""
+    database, now = resources().database, resources().clock()
+    for each in await list_refusals(database, org_id()):
+        if now - each.at < _RECENT and not await is_allowed(database, each.origin, org_id()):
+            return each
+    return None
+
+
+def _why(refused: Refusal) -> str:
+    return f"{refused.origin} is not an allowed origin" if refused.origin else "it named no origin"
+
+
+def _moment(at: datetime) -> str:
+    return at.strftime("%-d %b %Y at %H:%M:%S UTC")

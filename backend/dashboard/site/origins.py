@@ -1,0 +1,67 @@
+"""/origins: the sites that may use the browser SDK, and who was refused."""
+
+from __future__ import annotations
+
+from quart import Response, abort, redirect, url_for
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.page import page
+from backend.domain.origins import InvalidOrigin, parse_origin
+from backend.storage.origins import add_origin, list_origins, remove_origin
+from backend.storage.refusals import RefusedOrigin, by_origin, list_refusals
+
+
+@dashboard.get("/origins")
+async def origins() -> Response:
+    """The allowed origins, and the latest refusals."""
+    return await _page()
+
+
+@dashboard.post("/origins")
+async def origins_add() -> Response:
+    """Allow an origin."""
+    text = field("origin")
+    try:
+        origin = parse_origin(text)
+    except (InvalidOrigin, ValueError) as error:
+        return await _page(text, _without_subject(str(error)))
+    await add_origin(resources().database, origin, org_id(), resources().clock())
+    return redirect(url_for("dashboard.origins", notice="origin-allowed"), 303)  # type: ignore[return-value]
+
+
+@dashboard.post("/origins/remove")
+async def origins_remove() -> Response:
+    """Stop allowing an origin."""
+    if not await remove_origin(resources().database, field("origin"), org_id()):
+        abort(404)
+    return redirect(url_for("dashboard.origins", notice="origin-removed"), 303)  # type: ignore[return-value]
+
+
+async def _page(text: str = "", problem: str = "") -> Response:
+    database = resources().database
+    allowed = await list_origins(database, org_id())
+    refused = by_origin(await list_refusals(database, org_id()))
+    return await page(
+        "site/origins.html",
+        422 if problem else 200,
+        allowed=allowed,
+        refused=[(each, _can_be_allowed(each, allowed)) for each in refused],
+        text=text,
+        problem=problem,
+    )
+
+
+def _can_be_allowed(refused: RefusedOrigin, allowed: list[str]) -> bool:
+    """Whether what a browser sent is an origin that the organization could allow, and does not yet."""
+    try:
+        return parse_origin(refused.origin) == refused.origin and refused.origin not in allowed
+    except ValueError:
+        return False
+
+
+def _without_subject(sentence: str) -> str:
+    return (
+        sentence.removeprefix("an origin ") if sentence.startswith("an origin ") else f"is wrong: {sentence}"
+    )

@@ -1,0 +1,1 @@
+"""Runs the application: Hypercorn, worker processes, and how they stop."""

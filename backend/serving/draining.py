@@ -1,0 +1,80 @@
+"""How a stopping server lets go of its clients: none is left with a request that nobody answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+import sys
+from array import array
+from typing import Any
+
+from backend.operations.health import STOPPING
+
+# Seconds from the last connection that is let in to the closing of the port: connections whose handshake is
+# under way arrive, and are taken.
+LAST_ARRIVALS = 0.25
+
+_SO_ATTACH_FILTER = 26  # Linux; Python has no name for it
+_SYN, _SYN_ACK = 0x02, 0x12
+_FLAGS_OFFSET = 13  # in the TCP header
+# Classic BPF: drop a segment that asks for a new connection, let everything else through.
+_DROP_NEW_CONNECTIONS = (
+    (0x30, 0, 0, _FLAGS_OFFSET),  # load the byte with the flags
+    (0x54, 0, 0, _SYN_ACK),  # keep SYN and ACK
+    (0x15, 0, 1, _SYN),  # SYN alone?
+    (0x06, 0, 0, 0),  # drop it
+    (0x06, 0, 0, 0xFFFFFFFF),  # let it through
+)
+
+
+class LastAnswers:
+    """An ASGI application; once it stops, each answer is the last one on its connection and says so.
+
+    A client that keeps its connection open then knows that it needs another one, instead of writing its next
+    request to a connection that is being closed.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self.stopping = False
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if not self.stopping or scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        marked = {**scope, "state": {**scope.get("state", {}), STOPPING: True}}
+        await self._app(marked, receive, _closing(send) if scope["http_version"] < "2" else send)
+
+
+def _closing(send: Any) -> Any:
+    async def send_and_close(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", []), (b"connection", b"close")]}
+        await send(message)
+
+    return send_and_close
+
+
+async def drain(app: LastAnswers, listener: socket.socket, seconds: float) -> None:
+    """Answer for so many seconds more, the last time on each connection; then let in no new connection.
+
+    Closes `listener`. The server can then close its own copy: no connection waits in the queue, where it
+    would be reset.
+    """
+    app.stopping = True
+    await asyncio.sleep(seconds)
+    _refuse_new_connections(listener)
+    await asyncio.sleep(LAST_ARRIVALS)
+    listener.close()
+
+
+def _refuse_new_connections(listener: socket.socket) -> None:
+    """On Linux, leave what asks for a connection without an answer: it will ask again."""
+    if sys.platform != "linux":
+        return
+    steps = array("B", b"".join(struct.pack("HBBI", *each) for each in _DROP_NEW_CONNECTIONS))
+    program = struct.pack("HL", len(_DROP_NEW_CONNECTIONS), steps.buffer_info()[0])
+    with contextlib.suppress(OSError):
+        listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)

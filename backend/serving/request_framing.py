@@ -1,0 +1,47 @@
+"""Requests whose end a proxy in front could see elsewhere are refused before anything reads them.
+
+h11 accepts a bare LF as the end of a line, and takes Transfer-Encoding where there is a Content-Length too,
+as RFC 9112 allows; Hypercorn switches to HTTP/2 without TLS where a client asks for it. Each of these can
+smuggle a request through a proxy that sees it otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import h11
+
+# The lines of a request's head: up to the first empty one, whichever way its lines end.
+_HEAD_END = re.compile(rb"\n\r?\n")
+_BARE_LF = re.compile(rb"(?<!\r)\n")
+
+
+class StrictConnection(h11.Connection):
+    """h11 without its leniency: 400 for bare LFs, and for two ways to say how long a body is."""
+
+    def next_event(self) -> Any:
+        """As h11's; raises h11.RemoteProtocolError, which the server answers with 400 and closes."""
+        if self.their_state is h11.IDLE:
+            _refuse_bare_lf(self.trailing_data[0])
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            _refuse_ambiguity(event)
+        return event
+
+
+def _refuse_bare_lf(received: bytes) -> None:
+    if received.count(b"\n") == received.count(b"\r\n"):
+        return  # so it is nearly always, and counting is cheap
+    end = _HEAD_END.search(received)
+    if _BARE_LF.search(received, 0, end.end() if end else len(received)):
+        raise h11.RemoteProtocolError("a line ends with LF alone")
+
+
+def _refuse_ambiguity(request: h11.Request) -> None:
+    # h11's headers are slow to go through one by one; this list is not.
+    names = {name.lower() for name, _ in request.headers.raw_items()}
+    if b"transfer-encoding" in names and b"content-length" in names:
+        raise h11.RemoteProtocolError("both Transfer-Encoding and Content-Length")
+    if request.http_version not in {b"1.0", b"1.1"}:
+        raise h11.RemoteProtocolError("not HTTP/1.1")
