@@ -17,6 +17,7 @@ from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.operations import observe, operations, update_before_scrape
 from backend.operations.logs import configure_logs
 from backend.proxies import TrustedProxies
+from backend.rate_limits.service_limits import ServiceLimits
 from backend.redirector.follow import Redirector
 from backend.rest_api import documentation, rest
 from backend.sdk_api import attach_sdk_service, sdk
@@ -24,7 +25,6 @@ from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
 from backend.storage.database import Indexes, open_database
 from backend.storage.key_cache import KeyCache
-from backend.storage.rate_limits import RateLimits
 
 Scope = MutableMapping[str, Any]
 
@@ -79,7 +79,7 @@ class Service:
             database,
             self._clock,
             KeyCache(database),
-            RateLimits(database, self.settings.rate_limit, self._clock),
+            ServiceLimits(database, self.settings),
             TrustedProxies(self.settings.trusted_proxies),
         )
         self.api = create_api(self.resources)

@@ -10,10 +10,10 @@ from quart import Quart, current_app, request
 
 from backend.domain.short_urls import ShortUrlForm
 from backend.proxies import TrustedProxies
+from backend.rate_limits.service_limits import ServiceLimits
 from backend.settings import Settings
 from backend.storage.key_cache import KeyCache
 from backend.storage.mongo import Database
-from backend.storage.rate_limits import RateLimits
 
 _KEY = "waylink"
 Clock = Callable[[], datetime]
@@ -27,7 +27,7 @@ class Resources:
     database: Database
     clock: Clock
     keys: KeyCache
-    rate_limits: RateLimits
+    rate_limits: ServiceLimits
     proxies: TrustedProxies
 
     @property

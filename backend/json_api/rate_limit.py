@@ -15,7 +15,7 @@ RATE_LIMIT_HEADERS = {
 
 async def rate_limit_headers(key_id: str) -> dict[str, str]:
     """Count a request of this key: the RateLimit headers of its answer; refuses it beyond the limit."""
-    state = await resources().rate_limits.count_request(key_id)
+    state = await resources().rate_limits.rest_requests.count(key_id)
     values = (state.limit, state.remaining, state.reset_after)
     headers = dict(zip(RATE_LIMIT_HEADERS, map(str, values), strict=True))
     if not state.allowed:

@@ -13,22 +13,21 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from backend.app import create_app
+from backend.app import create_app, utc_now
 from backend.settings import Settings
 from backend.storage.mongo import Database
 from tests.api.links import API
-from tests.conftest import MovableClock, OrganizationFactory
+from tests.conftest import OrganizationFactory
 from tests.organizations import TestOrganization
 
 
 @pytest.fixture
-async def two_processes(
-    settings: Settings, database: Database, clock: MovableClock
-) -> AsyncIterator[list[httpx.AsyncClient]]:
-    """Clients of two services on one database, as two worker processes are, with 5 requests a minute."""
+async def two_processes(settings: Settings, database: Database) -> AsyncIterator[list[httpx.AsyncClient]]:
+    """Clients of two services on one database, as two hosts are, with 5 requests a minute; the clock of one
+    is two hours ahead."""
     async with AsyncExitStack() as opened:
         clients = []
-        for _ in range(2):
+        for clock in (utc_now, lambda: utc_now() + timedelta(hours=2)):
             service = create_app(replace(settings, rate_limit=5), clock)
             await service.startup()
             opened.push_async_callback(service.shutdown)
@@ -46,9 +45,9 @@ async def ask(client: httpx.AsyncClient, organization: TestOrganization) -> http
 
 
 async def test_processes_share_the_limit(
-    two_processes: list[httpx.AsyncClient], organization: TestOrganization, clock: MovableClock
+    two_processes: list[httpx.AsyncClient], organization: TestOrganization
 ) -> None:
-    """Two processes together allow the limit, then answer 429 until the minute is over."""
+    """Two hosts together allow the limit, then answer 429; their own clocks matter to nobody."""
     answers = [await ask(two_processes[number % 2], organization) for number in range(7)]
     assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 2
     assert [answer.headers["RateLimit-Remaining"] for answer in answers] == [
@@ -71,10 +70,9 @@ async def test_processes_share_the_limit(
             "fieldName": "RATE_LIMIT_EXCEEDED",
         },
     }
-    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+    for answer in answers[5:]:
+        assert 1 <= int(answer.headers["Retry-After"]) <= 60
     assert refused.headers["Retry-After"] == refused.headers["RateLimit-Reset"]
-    clock.offset += timedelta(seconds=int(refused.headers["Retry-After"]))
-    assert (await ask(two_processes[0], organization)).status_code == 200
 
 
 async def test_keys_do_not_share_a_limit(

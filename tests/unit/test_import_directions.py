@@ -24,7 +24,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "api_host": {"domain"},
     # what is kept, and what every request handler works with
     "storage": {"domain", "settings"},
-    "current": {"domain", "proxies", "settings", "storage"},
+    "rate_limits": {"settings", "storage"},
+    "current": {"domain", "proxies", "rate_limits", "settings", "storage"},
     # pieces that interfaces and the command line use
     "json_api": {"current", "domain", "storage"},
     "archives": {"storage"},
@@ -36,13 +37,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "app_api": {"current", "domain", "json_api", "storage"},
     "redirector": {"concurrency", "current", "domain", "proxies", "qr_image", "storage"},
     "dashboard": {
-        "concurrency", "current", "doctor", "domain", "passwords", "qr_image", "storage",
+        "concurrency", "current", "doctor", "domain", "passwords", "qr_image", "rate_limits", "storage",
     },
     "operations": {"current", "storage"},
     # what puts them together, and runs them
     "app": {
-        "api_host", "app_api", "current", "dashboard", "json_api", "operations", "proxies", "redirector",
-        "rest_api", "sdk_api", "settings", "storage",
+        "api_host", "app_api", "current", "dashboard", "json_api", "operations", "proxies", "rate_limits",
+        "redirector", "rest_api", "sdk_api", "settings", "storage",
     },
     "serving": {"app", "operations", "settings"},
     "cli": {

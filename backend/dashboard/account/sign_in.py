@@ -16,7 +16,7 @@ from backend.dashboard.frame.session_cookie import cookie_token, renew_cookie_to
 from backend.domain.sessions import hash_token, new_session
 from backend.domain.users import InvalidEmail, User, normalize_email
 from backend.passwords import hash_password, is_password, needs_new_hash
-from backend.storage.rate_limits import RateLimitState
+from backend.rate_limits.limit import LimitState
 from backend.storage.sessions import delete_session, insert_session
 from backend.storage.users import find_user_by_email, set_password_hash
 
@@ -73,12 +73,12 @@ async def _form(problem: str = "", status: int = 200) -> Response:
     )
 
 
-async def _too_many(email: str) -> RateLimitState | None:
+async def _too_many(email: str) -> LimitState | None:
     """The limit that is used up, if one is: the account's, whether it exists or not, or the visitor's."""
     service = dashboard_service()
     states = (
-        await service.address_limit.count_request(f"sign-in-address/{hash_token(visitor_address())}"),
-        await service.account_limit.count_request(f"sign-in-account/{hash_token(email.lower())}"),
+        await service.address_limit.count(hash_token(visitor_address())),
+        await service.account_limit.count(hash_token(email.lower())),
     )
     return next((state for state in states if not state.allowed), None)
 

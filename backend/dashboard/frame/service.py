@@ -7,7 +7,8 @@ from quart import Quart, current_app
 from backend.current import Resources
 from backend.dashboard.domains.domain_states import DomainStates
 from backend.passwords import is_password
-from backend.storage.rate_limits import RateLimits
+from backend.rate_limits.exact_limit import ExactLimit
+from backend.rate_limits.limit import Limit
 
 _KEY = "waylink.dashboard"
 # Sign-ins a minute, for an account and for an address: slow for who guesses, never felt by who mistypes.
@@ -19,8 +20,9 @@ class DashboardService:
     """Limits of sign-ins, what is known of domains, whether browsers come by https."""
 
     def __init__(self, resources: Resources) -> None:
-        self.account_limit = RateLimits(resources.database, SIGN_INS_OF_ACCOUNT, resources.clock)
-        self.address_limit = RateLimits(resources.database, SIGN_INS_OF_ADDRESS, resources.clock)
+        database = resources.database
+        self.account_limit = ExactLimit(database, Limit("sign-in-account", SIGN_INS_OF_ACCOUNT))
+        self.address_limit = ExactLimit(database, Limit("sign-in-address", SIGN_INS_OF_ADDRESS))
         self.domain_states = DomainStates(resources)
         self.is_https = resources.settings.base_url.startswith("https://")
 

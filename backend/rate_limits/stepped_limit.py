@@ -1,0 +1,122 @@
+"""A limit that costs no request a wait: counted in memory, and shared with other processes in steps."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from backend.rate_limits.limit import Limit, LimitState, state_of
+from backend.storage.mongo import Database, StorageError
+from backend.storage.rate_limits import count_in_window
+
+_log = logging.getLogger("waylink.rate_limits")
+# A process tells the others of a key each time that it has counted this part of the limit for it. What one
+# visitor sends is far below, and is told to nobody.
+_STEPS = 20
+
+
+@dataclass(slots=True)
+class _Window:
+    """`count` is what this process knows of; `untold` is the part of it that others don't know of yet."""
+
+    ends: float
+    count: int = 0
+    untold: int = 0
+
+
+class SteppedLimit:
+    """Counts in memory; a background task adds a step to the database, and learns what others counted.
+
+    Each process may so let through a twentieth of the limit more than is left. A limit holds within each
+    process while the database can't be reached. `stored_name` gives what stands for a key in the database,
+    where an address must not be stored.
+    """
+
+    CAPACITY = 20_000
+
+    def __init__(
+        self,
+        database: Database,
+        limit: Limit,
+        stored_name: Callable[[str], Awaitable[str]] | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._database = database
+        self._limit = limit
+        self._stored_name = stored_name
+        self._monotonic = monotonic
+        self._step = max(1, limit.amount // _STEPS)
+        # In the order in which they began, which is nearly that in which they end.
+        self._windows: OrderedDict[str, _Window] = OrderedDict()
+        self._due: dict[str, _Window] = {}
+        self._telling: asyncio.Task[None] | None = None
+
+    def count(self, key: str, amount: int = 1) -> LimitState:
+        """Count for this key, and say whether it may go on; what is refused is not counted.
+
+        It may as long as anything is left, so that a large amount is not refused for ever.
+        """
+        window = self._window(key)
+        left = window.ends - self._monotonic()
+        if window.count >= self._limit.amount:
+            return state_of(self._limit, window.count, left, allowed=False)
+        self._add(key, window, amount)
+        return state_of(self._limit, window.count, left, allowed=True)
+
+    def give_back(self, key: str) -> None:
+        """Take back one that was counted."""
+        if window := self._windows.get(key):
+            self._add(key, window, -1)
+
+    async def stop(self) -> None:
+        """Tell no more."""
+        if self._telling:
+            self._telling.cancel()
+            await asyncio.gather(self._telling, return_exceptions=True)
+
+    async def settle(self) -> None:
+        """Return once all steps so far are told."""
+        while self._telling and not self._telling.done():
+            await asyncio.wait([self._telling])
+
+    def _window(self, key: str) -> _Window:
+        now = self._monotonic()
+        window = self._windows.get(key)
+        if window and now < window.ends:
+            return window
+        window = self._windows[key] = _Window(now + self._limit.seconds)
+        self._windows.move_to_end(key)
+        while len(self._windows) > self.CAPACITY:
+            self._windows.popitem(last=False)
+        return window
+
+    def _add(self, key: str, window: _Window, amount: int) -> None:
+        window.count += amount
+        window.untold += amount
+        if window.untold >= self._step:
+            self._due[key] = window
+            if self._telling is None or self._telling.done():
+                self._telling = asyncio.create_task(self._tell())
+
+    async def _tell(self) -> None:
+        try:
+            while self._due:
+                key = next(iter(self._due))
+                await self._tell_of(key, self._due.pop(key))
+        except StorageError as error:
+            # What was not told counts in this process; the next step tells again.
+            _log.warning("A rate limit holds within each process only: %s", type(error).__name__)
+            self._due.clear()
+
+    async def _tell_of(self, key: str, window: _Window) -> None:
+        amount, window.untold = window.untold, 0
+        name = await self._stored_name(key) if self._stored_name else key
+        shared = await count_in_window(
+            self._database, f"{self._limit.name}/{name}", amount, self._limit.seconds
+        )
+        window.count = max(window.count, shared.count + window.untold)
+        window.ends = self._monotonic() + shared.seconds_left

@@ -1,0 +1,31 @@
+"""Limits that all processes keep to the last request."""
+
+from __future__ import annotations
+
+import uuid
+
+from backend.rate_limits.exact_limit import ExactLimit
+from backend.rate_limits.limit import Limit
+from backend.storage.mongo import Database
+from tests.polling import wait_for_async
+
+
+async def test_a_window_ends(database: Database) -> None:
+    """What was refused is allowed again once the window is over, in the process that refused from memory
+    too."""
+    one, other = (ExactLimit(database, Limit("test", 2, seconds=0.3)) for _ in range(2))
+    key = uuid.uuid4().hex
+    states = [await each.count(key) for each in (one, other, one, other)]
+    assert [state.allowed for state in states] == [True, True, False, False]
+    await wait_for_async(lambda: one.count(key), "the window does not end", lambda state: state.allowed)
+    state = await other.count(key)
+    assert (state.allowed, state.remaining) == (True, 0)
+
+
+async def test_seconds_left_are_rounded_up(database: Database) -> None:
+    """Who waits as long as told is let in: the seconds left are never too few, nor more than the window's."""
+    limit = ExactLimit(database, Limit("test", 1, seconds=7.5))
+    key = uuid.uuid4().hex
+    first, refused = await limit.count(key), await limit.count(key)
+    assert (first.allowed, refused.allowed) == (True, False)
+    assert 1 <= refused.reset_after <= 8
