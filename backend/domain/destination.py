@@ -9,6 +9,12 @@ from backend.domain.apps import AndroidApp, Apps
 from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.links import Behavior, Link
 
+_FALLBACKS = {
+    Platform.DESKTOP: "desktop_url",
+    Platform.IOS: "ios_fallback_url",
+    Platform.ANDROID: "android_fallback_url",
+}
+
 
 class Outcome(StrEnum):
     """What is answered to a request for a short URL."""
@@ -55,11 +61,27 @@ def fallback_url(link: Link, client: Client) -> str | None:
     """The web address that this client gets instead of the destination, where the link has one for it."""
     if client.kind is not ClientKind.BROWSER:
         return None
-    if client.platform is Platform.DESKTOP:
-        return link.fallbacks.get("desktop_url")
-    if client.platform is Platform.IOS:
-        return link.fallbacks.get("ios_fallback_url") if link.ios_behavior is Behavior.APP else None
-    return link.fallbacks.get("android_fallback_url") if link.android_behavior is Behavior.APP else None
+    return link.fallbacks.get(_FALLBACKS[client.platform]) if _uses_fallback(link, client.platform) else None
+
+
+def _uses_fallback(link: Link, platform: Platform) -> bool:
+    """On a desktop always; on a phone where the link would open the app."""
+    behaviors = {Platform.IOS: link.ios_behavior, Platform.ANDROID: link.android_behavior}
+    return behaviors.get(platform, Behavior.APP) is Behavior.APP
+
+
+def possible_targets(link: Link, platform: Platform | None) -> dict[str, str]:
+    """Where a browser on this platform (None: what is no browser) may be sent on to in the web, by the link's
+    fields.
+
+    A phone's fallback is possible also while the link opens in the browser: its behavior may change.
+    """
+    destination = {"destination_url": link.destination_url}
+    name = _FALLBACKS[platform] if platform else ""
+    if platform is None or name not in link.fallbacks:
+        return destination
+    fallback = {name: link.fallbacks[name]}
+    return fallback if _uses_fallback(link, platform) else destination | fallback
 
 
 def play_store_url(app: AndroidApp, referrer: dict[str, str]) -> str:

@@ -59,7 +59,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class WebAddress:
-    """An absolute http or https URL of at most `max_bytes` bytes."""
+    """An absolute http or https URL of at most `max_bytes` bytes, without user name."""
 
     max_bytes: int = 8192
 
@@ -72,6 +72,9 @@ class WebAddress:
             raise InvalidField(field, f"must have at most {self.max_bytes} bytes")
         if _NO_URL_CHARACTER.search(url) or not _is_web_address(url):
             raise InvalidField(field, "must be an absolute http or https URL")
+        if "@" in urlsplit(url).netloc:
+            # https://known.example@other.example leads to other.example.
+            raise InvalidField(field, "must not contain a user name or password before its host")
         return url
 
     def schema(self) -> Schema:

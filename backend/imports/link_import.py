@@ -4,6 +4,7 @@ however often and however far the import is run."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,9 +14,12 @@ from enum import StrEnum
 
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.link_input import NewLink
-from backend.domain.links import CreatedBy, Link
+from backend.domain.links import TARGET_FIELDS, CreatedBy, Link
+from backend.domain.short_urls import parse_short_url
 from backend.imports.row import ImportedLink, Row
+from backend.storage.domains import list_domains
 from backend.storage.links import PathTaken, find_link, insert_link, resolve_link
+from backend.storage.loops import Place
 from backend.storage.mongo import Database
 from backend.storage.new_links import DomainNotConfigured, check_new_link, store_new_link
 
@@ -48,10 +52,16 @@ class LinkImport:
         self._org_id = org_id
         self._now = now
         self._dry_run = dry_run
+        self._domains: set[str] = set()
+        # The links of a dry run: a later row may lead to them, or want their paths.
+        self._planned: dict[Place, Link] = {}
+        # Rows that lead to links of the organization go one after the other, or two could close a loop.
+        self._one_at_a_time = asyncio.Lock()
 
     async def run(self, rows: Sequence[Row], advance: Callable[[int], object]) -> ImportReport:
         """Import the rows; `advance` is told how many more are done."""
         report = ImportReport()
+        self._domains = set(await list_domains(self._database, self._org_id))
         for start in range(0, len(rows), _AT_ONCE):
             batch = rows[start : start + _AT_ONCE]
             outcomes = await asyncio.gather(*(self._import(row) for row in batch))
@@ -67,7 +77,7 @@ class LinkImport:
         try:
             if await find_link(self._database, link_id, self._org_id):
                 return Outcome.ALREADY_THERE, ""
-            await (self._check(row.parse().new) if self._dry_run else self._store(row.parse(), link_id))
+            await self._take(row.parse(), link_id)
         except PathTaken:
             return Outcome.REFUSED, str(InvalidField("selected_path", "is already in use on this domain"))
         except DomainNotConfigured:
@@ -76,10 +86,27 @@ class LinkImport:
             return Outcome.REFUSED, str(error)
         return Outcome.CREATED, ""
 
+    async def _take(self, imported: ImportedLink, link_id: str) -> None:
+        async with self._one_at_a_time if self._leads_home(imported.new) else contextlib.nullcontext():
+            await (self._check(imported.new) if self._dry_run else self._store(imported, link_id))
+
+    def _leads_home(self, new: NewLink) -> bool:
+        places = [parse_short_url(new.fields.get(name, "")) for name in TARGET_FIELDS]
+        return any(place and place[0] in self._domains for place in places)
+
     async def _check(self, new: NewLink) -> None:
-        await check_new_link(self._database, new, self._org_id)
-        if new.selected_path and await resolve_link(self._database, new.domain, new.selected_path):
+        await check_new_link(self._database, new, self._org_id, self._now, self._resolve)
+        if not new.selected_path:
+            return
+        place = (new.domain, new.selected_path)
+        if await self._resolve(place):
             raise PathTaken
+        self._planned[place] = new.to_link(
+            new.selected_path, link_id="", org_id=self._org_id, created_by=CreatedBy.REST, now=self._now
+        )
+
+    async def _resolve(self, place: Place) -> Link | None:
+        return self._planned.get(place) or await resolve_link(self._database, *place)
 
     async def _store(self, imported: ImportedLink, link_id: str) -> None:
         async def insert(link: Link) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backend.domain.host_names import InvalidHostName, normalize_host
+from backend.domain.short_urls import link_path
 from backend.redirector.recognition import LONGEST_USER_AGENT
 
 Scope = MutableMapping[str, Any]
-_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_LONGEST_PATH = 2048  # bytes; a path has 512 characters at most, each of which may come percent-encoded
+_LONGEST_REFERRER = 2048  # bytes; its host comes first
 
 
 class InvalidHost(ValueError):
@@ -57,7 +57,7 @@ class Visit:
     def referrer_host(self) -> str | None:
         """The host of the page that the visitor came from."""
         referrer = self.headers.get(b"referer")
-        return referrer_host(referrer[:_LONGEST_PATH]) if referrer else None
+        return referrer_host(referrer[:_LONGEST_REFERRER]) if referrer else None
 
 
 def _host(headers: Iterable[tuple[bytes, bytes]], by_name: dict[bytes, bytes]) -> str:
@@ -74,32 +74,6 @@ def host_name(header: bytes) -> str | None:
         return normalize_host(header.decode("utf-8"))
     except (InvalidHostName, UnicodeDecodeError):
         return None
-
-
-def link_path(raw_path: bytes) -> str | None:
-    """The path of a link that a request's path names, or None where no link can have that path.
-
-    Percent-encoded unreserved characters are the characters themselves (RFC 3986, 6.2.2.2); no link's path
-    has any other percent-encoding, so an encoded slash is never a slash.
-    """
-    if len(raw_path) > _LONGEST_PATH or not raw_path.isascii():
-        return None
-    text = raw_path.decode("ascii").removeprefix("/")
-    return text if "%" not in text else _decode_unreserved(text)
-
-
-def _decode_unreserved(text: str) -> str | None:
-    first, *rest = text.split("%")
-    decoded = [first]
-    for part in rest:
-        try:
-            character = chr(int(part[:2], 16))
-        except ValueError:
-            return None
-        if character not in _UNRESERVED or len(part) < 2:
-            return None
-        decoded.append(character + part[2:])
-    return "".join(decoded)
 
 
 @lru_cache(maxsize=4096)

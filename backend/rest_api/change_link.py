@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from backend.current import resources
-from backend.domain.errors import InvalidField, MissingField
+from backend.domain.errors import MissingField
 from backend.domain.field_rules import Flag
 from backend.domain.link_input import Changes, apply_changes, parse_changes
 from backend.domain.links import Link
@@ -13,7 +13,9 @@ from backend.json_api.json_body import read_json_object
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.link_reference import parse_link_id
-from backend.storage.links import change_link, find_link, looping_field
+from backend.storage.links import change_link, find_link
+from backend.storage.loops import may_loop
+from backend.storage.new_links import refuse_loop
 
 
 @rest.patch("/update-link/<link_text>")
@@ -22,8 +24,10 @@ async def update_link(link_text: str) -> dict[str, str]:
     link_id = parse_link_id(link_text)
     changes = parse_changes(await read_json_object())
     link = await _own_link(link_id)
-    await _refuse_loop(link, changes)
-    if apply_changes(link, changes) != link:
+    changed = apply_changes(link, changes)
+    if may_loop(changes):
+        await refuse_loop(resources().database, changed)
+    if changed != link:
         await _store(link_id, changes)
     return {"message": "Link updated successfully", "status": "success"}
 
@@ -50,12 +54,6 @@ async def _own_link(link_id: str) -> Link:
     if link is None:
         raise Refusal(error_table.LINK_NOT_FOUND)
     return link
-
-
-async def _refuse_loop(link: Link, changes: Changes) -> None:
-    name = await looping_field(resources().database, changes, link.domain, link.path)
-    if name:
-        raise InvalidField(name, "must not lead back to the link's own short URL")
 
 
 async def _store(link_id: str, changes: Changes) -> None:

@@ -15,7 +15,6 @@ from backend.domain.link_input import Changes
 from backend.domain.links import (
     FALLBACK_FIELDS,
     SOCIAL_FIELDS,
-    TARGET_FIELDS,
     UTM_FIELDS,
     Behavior,
     CreatedBy,
@@ -27,8 +26,6 @@ from backend.storage.mongo import Database, Session, known_fields
 from backend.storage.ownership import ByField
 
 NAME = "links"
-# More short URLs than this behind one another are taken for a loop.
-_LONGEST_CHAIN = 10
 _GROUPS = {"utm": UTM_FIELDS, "social": SOCIAL_FIELDS, "fallbacks": FALLBACK_FIELDS}
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
 COLLECTION = Collection(
@@ -81,27 +78,6 @@ async def find_link_at(database: Database, domain: str, path: str, org_id: str) 
 async def resolve_link(database: Database, domain: str, path: str) -> Link | None:
     """The link that a visitor asks for, whoever owns it."""
     return _from_found(await database[NAME].find_one({"domain": domain, "path": path}))
-
-
-async def leads_to(database: Database, url: str, domain: str, path: str) -> bool:
-    """Whether a URL is this short URL, or leads there over other links; so does a chain of too many links."""
-    for _ in range(_LONGEST_CHAIN):
-        place = parse_short_url(url)
-        if place is None or place == (domain, path):
-            return place is not None
-        link = await resolve_link(database, *place)
-        if link is None:
-            return False
-        url = link.destination_url
-    return True
-
-
-async def looping_field(database: Database, fields: Changes, domain: str, path: str) -> str | None:
-    """The first of the fields that say where to go which leads back to this short URL."""
-    for name in TARGET_FIELDS:
-        if fields.get(name) and await leads_to(database, fields[name], domain, path):
-            return name
-    return None
 
 
 async def change_link(database: Database, link_id: str, org_id: str, changes: Changes, now: datetime) -> bool:

@@ -11,7 +11,8 @@ from backend.domain.errors import InvalidField
 from backend.domain.link_input import GENERATED_PATH_LENGTH, PATH_ALPHABET, NewLink
 from backend.domain.links import CreatedBy, Link
 from backend.storage.domains import is_domain_of
-from backend.storage.links import PathTaken, insert_link, looping_field
+from backend.storage.links import PathTaken, insert_link
+from backend.storage.loops import Resolve, looping_field
 from backend.storage.mongo import Database
 
 # 55^6 paths: with ten million links on a domain, one try in 2,700 meets a path that is taken.
@@ -37,7 +38,7 @@ async def store_new_link(
     `insert` stores it, `insert_link` by default. Raises DomainNotConfigured, InvalidField where it would lead
     back to itself, and PathTaken where the selected path is in use.
     """
-    await check_new_link(database, new, org_id)
+    await check_new_link(database, new, org_id, now)
 
     async def attempt(path: str) -> Link:
         link = new.to_link(path, link_id=str(uuid.uuid4()), org_id=org_id, created_by=created_by, now=now)
@@ -47,16 +48,24 @@ async def store_new_link(
     return await attempt(new.selected_path) if new.selected_path else await _at_free_path(attempt)
 
 
-async def check_new_link(database: Database, new: NewLink, org_id: str) -> None:
+async def check_new_link(
+    database: Database, new: NewLink, org_id: str, now: datetime, resolve: Resolve | None = None
+) -> None:
     """What `store_new_link` checks before it stores; raises DomainNotConfigured, and InvalidField.
 
-    Whether the selected path is free is not checked: when the link is stored, its index decides.
+    Whether the selected path is free is not checked: when the link is stored, its index decides. `resolve`
+    finds the links that it leads to, in the database by default.
     """
     if not await is_domain_of(database, new.domain, org_id):
         raise DomainNotConfigured(new.domain)
-    if new.selected_path and (
-        name := await looping_field(database, new.fields, new.domain, new.selected_path)
-    ):
+    if new.selected_path:
+        link = new.to_link(new.selected_path, link_id="", org_id=org_id, created_by=CreatedBy.REST, now=now)
+        await refuse_loop(database, link, resolve)
+
+
+async def refuse_loop(database: Database, link: Link, resolve: Resolve | None = None) -> None:
+    """Raise InvalidField where the link, stored or not, would lead visitors back to its own short URL."""
+    if name := await looping_field(database, link, resolve):
         raise InvalidField(name, "must not lead back to the link's own short URL")
 
 

@@ -135,6 +135,20 @@ async def test_a_path_that_is_taken(
     assert report.refused[0][1] == "selected_path is already in use on this domain"
 
 
+@pytest.mark.parametrize("dry_run", [True, False])
+async def test_rows_that_close_a_loop(
+    database: Database, organization: TestOrganization, tmp_path: Path, dry_run: bool
+) -> None:
+    """Of links that lead to one another the last is refused, also by a dry run."""
+    domain = organization.domain
+    rows = [f"{domain},{n},https://{domain}/x/../%3{(n + 1) % 5},A,,," for n in range(5)]
+    report = await run_import(database, organization, write(tmp_path / "links.csv", *rows), dry_run=dry_run)
+    assert counts(report) == (4, 0, 1)
+    [(_, reason)] = report.refused
+    assert reason == "destination_url must not lead back to the link's own short URL"
+    assert len(await links(database, organization)) == (0 if dry_run else 4)
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

@@ -44,3 +44,30 @@ def test_what_is_no_short_url(text: str) -> None:
 def test_paths_keep_their_case() -> None:
     """Paths are case-sensitive."""
     assert parse_short_url("https://go.shop.com/Spring") == ("go.shop.com", "Spring")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "l%6Fop", "%6c%6F%6f%70", "./loop", "x/../loop", "x/%2e%2E/loop", "x/.%2e/%2E/loop", "../../loop",
+        "a/b/../.././loop?q#f",
+    ],
+)  # fmt: skip
+def test_a_path_is_read_as_browsers_and_the_redirector_read_it(path: str) -> None:
+    """Percent-encoded letters are letters, and dots go up and down."""
+    assert parse_short_url(f"https://go.shop.com/{path}") == ("go.shop.com", "loop")
+
+
+@pytest.mark.parametrize("path", ["l%2Foop", "%", "l%6", "%25%36F", "lo\u00f6p", "x" * 3000])
+def test_a_path_that_no_link_has(path: str) -> None:
+    """No visitor gets to a link there, since an encoded slash is no slash."""
+    assert parse_short_url(f"https://go.shop.com/{path}") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "read"),
+    [("a/..", ""), ("a/.", "a/"), ("a/b/..", "a/"), ("a//b", "a//b"), ("", ""), ("...", "...")],
+)
+def test_dots_at_the_end_leave_a_slash(path: str, read: str) -> None:
+    """As the URL Standard has it."""
+    assert parse_short_url(f"https://go.shop.com/{path}") == ("go.shop.com", read)

@@ -17,9 +17,12 @@ from backend.dashboard.links.link_form import (
     sent_fields,
 )
 from backend.dashboard.links.own_link import own_link, short_url_of
+from backend.domain.errors import InvalidField
 from backend.domain.link_input import Changes, apply_changes, parse_changes
 from backend.domain.links import Link
-from backend.storage.links import change_link, looping_field
+from backend.storage.links import change_link
+from backend.storage.loops import may_loop
+from backend.storage.new_links import refuse_loop
 
 
 @dashboard.get("/links/<link_id>/edit")
@@ -36,12 +39,15 @@ async def links_change(link_id: str) -> Response:
     fields = sent_fields(CHANGE_RULES)
     body, problems = read_body(fields, CHANGE_RULES)
     changes = {} if problems else parse_changes(body)
-    looping = await looping_field(resources().database, changes, link.domain, link.path)
-    if looping:
-        problems[looping] = "must not lead back to the link's own short URL"
+    changed = apply_changes(link, changes)
+    try:
+        if may_loop(changes):
+            await refuse_loop(resources().database, changed)
+    except InvalidField as error:
+        problems[error.field] = error.rule
     if problems:
         return await _form(link, fields, problems)
-    if apply_changes(link, changes) != link:
+    if changed != link:
         await _store(link, changes)
     return _back(link, "link-changed")
 

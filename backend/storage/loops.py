@@ -1,0 +1,79 @@
+"""Links that would send their visitors round in a circle over short URLs of this service."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+
+from backend.domain.client import Platform
+from backend.domain.destination import possible_targets
+from backend.domain.link_input import Changes
+from backend.domain.links import TARGET_FIELDS, Link
+from backend.domain.short_urls import parse_short_url
+from backend.storage.links import resolve_link
+from backend.storage.mongo import Database
+
+# The domain and path of a link, and how a link is found by them.
+Place = tuple[str, str]
+Resolve = Callable[[Place], Awaitable[Link | None]]
+# More short URLs than this behind one another are taken for a loop.
+_LONGEST_CHAIN = 10
+# So many links are looked at, since each may lead two ways.
+_MOST_LINKS = 50
+# Each has a way of its own; None stands for what is no browser.
+_TRAVELLERS = (None, *Platform)
+_DECIDES_WHERE = {*TARGET_FIELDS, "ios_behavior", "android_behavior"}
+
+
+def may_loop(changes: Changes) -> bool:
+    """Whether these changes of a link say anew where it leads."""
+    return not _DECIDES_WHERE.isdisjoint(changes)
+
+
+async def looping_field(database: Database, link: Link, resolve: Resolve | None = None) -> str | None:
+    """The first of the link's fields that leads some visitor back to its short URL, into another loop or over
+    too many links; None where none does.
+
+    The link itself need not be stored. `resolve` finds the others, in the database by default.
+    """
+
+    async def in_database(place: Place) -> Link | None:
+        return await resolve_link(database, *place)
+
+    search = _Search((link.domain, link.path), resolve or in_database)
+    looping = {name for traveller in _TRAVELLERS for name in await search.looping_fields(link, traveller)}
+    return next((name for name in TARGET_FIELDS if name in looping), None)
+
+
+class _Search:
+    """Follows a link's addresses, and asks for each link on the way once."""
+
+    def __init__(self, origin: Place, resolve: Resolve) -> None:
+        self._origin = origin
+        self._resolve = resolve
+        self._known: dict[Place, Link | None] = {}
+
+    async def looping_fields(self, link: Link, traveller: Platform | None) -> list[str]:
+        """Those of the link's fields that lead this traveller in a circle."""
+        targets = possible_targets(link, traveller)
+        return [name for name, url in targets.items() if await self._loops(url, traveller)]
+
+    async def _loops(self, url: str, traveller: Platform | None) -> bool:
+        """Whether the chain behind a URL comes back, or does not end soon."""
+        places = _places([url])
+        for _ in range(_LONGEST_CHAIN):
+            if not places:
+                return False
+            if self._origin in places or len(self._known) > _MOST_LINKS:
+                return True
+            links = [link for place in places if (link := await self._find(place))]
+            places = _places(url for link in links for url in possible_targets(link, traveller).values())
+        return bool(places)
+
+    async def _find(self, place: Place) -> Link | None:
+        if place not in self._known:
+            self._known[place] = await self._resolve(place)
+        return self._known[place]
+
+
+def _places(urls: Iterable[str]) -> set[Place]:
+    return {place for url in urls if (place := parse_short_url(url))}
