@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from quart import Blueprint, g
+from quart import Blueprint, Response, g
 
 from backend.domain.api_keys import KeyKind
-from backend.json_api.authentication import authenticate
+from backend.json_api.authentication import KEY_HEADER, authenticate
+from backend.json_api.error_handlers import keep_out_of_caches
 
 app_api = Blueprint("app_api", __name__, url_prefix="/serviceCore/app/v1")
 
@@ -13,6 +14,11 @@ app_api = Blueprint("app_api", __name__, url_prefix="/serviceCore/app/v1")
 @app_api.before_request
 async def _admit() -> None:
     g.api_key = await authenticate(KeyKind.MOBILE)
+
+
+@app_api.after_request
+async def _add_headers(response: Response) -> Response:
+    return keep_out_of_caches(response, KEY_HEADER)
 
 
 def calling_org_id() -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 
 from backend.cli.command import Result, org_option, stored, utc_now
+from backend.domain.errors import InvalidField
 from backend.domain.host_names import InvalidHostName, is_ip_address, normalize_host
+from backend.domain.organizations import NAME_RULE
 from backend.storage import organizations
 from backend.storage.mongo import Database
 
@@ -20,9 +22,11 @@ def organization() -> None:
 @stored
 async def create_organization(database: Database, name: str) -> Result:
     """Create an organization called NAME and print its id."""
-    if not name.strip():
-        raise click.BadParameter("an organization needs a name", param_hint="NAME")
-    created = await organizations.create_organization(database, name.strip(), utc_now())
+    try:
+        checked = NAME_RULE.parse("name", name.strip())
+    except InvalidField as error:
+        raise click.BadParameter(f"the organization's {error}", param_hint="NAME") from None
+    created = await organizations.create_organization(database, checked, utc_now())
     return {"id": created.id, "name": created.name}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from backend.cli.command import Result, org_option, printable, run_on_database
+from backend.domain.spreadsheets import inert
 from backend.storage import links, organizations
 from backend.storage.attribution_report import (
     Dimension,
@@ -114,13 +115,8 @@ def _table(rows: list[Result]) -> str:
 
 def _csv(rows: list[Result]) -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([_inert(cell) for cell in row] for row in _flat(rows))
+    csv.writer(text, lineterminator="\n").writerows([inert(cell) for cell in row] for row in _flat(rows))
     return text.getvalue().removesuffix("\n")
-
-
-def _inert(cell: str) -> str:
-    """The cell, which no spreadsheet takes for a formula: anyone can write into an address."""
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell
 
 
 def _json_lines(rows: list[Result]) -> str:

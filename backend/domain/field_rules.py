@@ -19,6 +19,8 @@ ValueT_co = TypeVar("ValueT_co", covariant=True)
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+# Unicode's Bidi_Control: they make a text read otherwise than it is, "gpj.exe" for "exe.jpg".
+_BIDI_CONTROL = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _NO_URL_CHARACTER = re.compile(r"[\x00-\x20\x7f-\x9f\s\\<>\"{}|^`]")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -36,10 +38,14 @@ class Rule(Protocol[ValueT_co]):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text of 1 to `max_length` characters, without control characters; `lines` allows line ends and tabs."""
+    """Text of 1 to `max_length` characters, without control characters; `lines` allows line ends and tabs.
+
+    A name or text that is `shown` to others has no bidirectional control characters either.
+    """
 
     max_length: int
     lines: bool = False
+    shown: bool = False
 
     def parse(self, field: str, value: object) -> str:
         """The text."""
@@ -50,6 +56,8 @@ class Text:
             raise InvalidField(field, f"must have at most {self.max_length} characters")
         if (_CONTROL_BUT_LINES if self.lines else _CONTROL).search(text):
             raise InvalidField(field, "must not contain control characters")
+        if self.shown and _BIDI_CONTROL.search(text):
+            raise InvalidField(field, "must not contain bidirectional control characters")
         return text
 
     def schema(self) -> Schema:
@@ -81,7 +89,7 @@ class WebAddress:
         """A string that begins as a web address does."""
         return {
             "type": "string",
-            "format": "uri",
+            "format": "iri",
             "maxLength": self.max_bytes,
             "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s]+$",
         }

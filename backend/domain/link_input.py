@@ -13,13 +13,13 @@ from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, Beh
 
 _BEHAVIOR = Number(Behavior, "1 (open in browser) or 2 (open in app)")
 
-REQUIRED: dict[str, Rule[Any]] = {"destination_url": WebAddress(), "link_name": Text(1024)}
+REQUIRED: dict[str, Rule[Any]] = {"destination_url": WebAddress(), "link_name": Text(1024, shown=True)}
 OPTIONAL: dict[str, Rule[Any]] = {
     "ios_behavior": _BEHAVIOR,
     "android_behavior": _BEHAVIOR,
     **{name: Text(1024) for name in UTM_FIELDS},
-    "social_title": Text(1024),
-    "social_description": Text(4096, lines=True),
+    "social_title": Text(1024, shown=True),
+    "social_description": Text(4096, lines=True, shown=True),
     "social_image_url": WebAddress(),
     **{name: WebAddress() for name in FALLBACK_FIELDS},
     "custom_data": JsonObject(),

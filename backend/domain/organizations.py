@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from backend.domain.field_rules import Text
+
+NAME_RULE = Text(200, shown=True)
+
 
 @dataclass(frozen=True, slots=True)
 class Organization:

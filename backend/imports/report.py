@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterable
 from pathlib import Path
 
+from backend.domain.spreadsheets import inert
 from backend.imports.row import COLUMNS, Row
 
 # Columns of a report, so that its corrected rows can be imported as they are.
@@ -27,7 +28,7 @@ def write_refused(path: Path, refused: Iterable[tuple[Row, str]]) -> None:
 def write_left_out(path: Path, rows: Iterable[Row]) -> int:
     """Write what of each row has no place in a link; gives how many values that are."""
     values = [
-        (row.line, *(row.cells.get(name) for name in _PLACE), each.column, each.value, each.reason)
+        (row.line, *(row.cells.get(name) for name in _PLACE), each.column, inert(each.value), each.reason)
         for row in rows
         for each in row.left_out
     ]

@@ -42,6 +42,13 @@ def error_answer(row: ErrorRow, headers: dict[str, str] | None = None, **details
     response = jsonify(row.body(**details))
     response.status_code = row.status
     response.headers.update(headers or {})
+    return keep_out_of_caches(response)
+
+
+def keep_out_of_caches(response: Response, *varies_by: str) -> Response:
+    """The answer, marked so that no cache keeps it; `varies_by` are the request's headers that made it."""
+    response.headers["Cache-Control"] = "no-store"
+    response.vary.update(varies_by)
     return response
 
 

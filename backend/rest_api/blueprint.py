@@ -6,7 +6,8 @@ from quart import Blueprint, Response, g, request
 
 from backend.domain.api_keys import ApiKey, KeyKind
 from backend.json_api import error_table
-from backend.json_api.authentication import authenticate
+from backend.json_api.authentication import KEY_HEADER, authenticate
+from backend.json_api.error_handlers import keep_out_of_caches
 from backend.json_api.rate_limit import rate_limit_headers
 
 API_ROOT = "/serviceCore/pa/v1"
@@ -24,9 +25,9 @@ async def _admit() -> None:
 
 
 @rest.after_request
-async def _add_rate_limit_headers(response: Response) -> Response:
+async def _add_headers(response: Response) -> Response:
     response.headers.update(g.get("rate_limit_headers", {}))
-    return response
+    return keep_out_of_caches(response, KEY_HEADER)
 
 
 def caller() -> ApiKey:

@@ -63,7 +63,8 @@ async def links_page() -> dict[str, Any]:
     return {
         "links": [link_json(link, form) for link in found],
         "pagination": {
-            "current_page": wanted.page,
+            # Without links there is one page, the first (contract, "List links").
+            "current_page": wanted.page if total else 1,
             "page_size": wanted.size,
             "total_items": total,
             "total_pages": -(-total // wanted.size),

@@ -15,12 +15,8 @@ _TIME: Schema = {
 
 
 def _object(**properties: Schema) -> Schema:
-    return {
-        "type": "object",
-        "required": list(properties),
-        "properties": properties,
-        "additionalProperties": False,
-    }
+    """An object with at least these properties: within version 1 there will be additions."""
+    return {"type": "object", "required": list(properties), "properties": properties}
 
 
 def _counts(what: str) -> Schema:

@@ -12,7 +12,7 @@ from backend.current import resources
 from backend.domain.api_keys import ApiKey, KeyKind
 from backend.domain.batches import parse_envelope
 from backend.json_api import error_table
-from backend.json_api.error_handlers import RETRY_AFTER
+from backend.json_api.error_handlers import RETRY_AFTER, keep_out_of_caches
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.json_body import parse_json_object, read_bytes
 from backend.json_api.refusal import Refusal
@@ -50,7 +50,7 @@ async def receive_batch() -> Response:
     except NotStored:
         refusal = Refusal(error_table.STORAGE_UNREACHABLE)
         raise refusal.with_headers({"Retry-After": str(RETRY_AFTER)}) from None
-    response = jsonify({"results": results})
+    response = keep_out_of_caches(jsonify({"results": results}))
     await renew_device_cookie(response, organization, envelope.device_id)
     return response
 

@@ -3,6 +3,9 @@
 h11 accepts a bare LF as the end of a line, and takes Transfer-Encoding where there is a Content-Length too,
 as RFC 9112 allows; Hypercorn switches to HTTP/2 without TLS where a client asks for it. Each of these can
 smuggle a request through a proxy that sees it otherwise.
+
+A request may name its host twice, in a target such as `http://go.shop.com/sale` and in its Host header. The
+target holds (RFC 9112, 3.2.2), and what reads the request sees one host only.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import h11
 
 # The lines of a request's head: up to the first empty one, whichever way its lines end.
 _HEAD_END = re.compile(rb"\n\r?\n")
+_ABSOLUTE_FORM = re.compile(rb"(?i:https?)://(?P<host>[^/?#@]+)(?P<rest>([/?][^#]*)?)")
 _BARE_LF = re.compile(rb"(?<!\r)\n")
 
 
@@ -24,9 +28,14 @@ class StrictConnection(h11.Connection):
         """As h11's; raises h11.RemoteProtocolError, which the server answers with 400 and closes."""
         if self.their_state is h11.IDLE:
             _refuse_bare_lf(self.trailing_data[0])
+        before = self.trailing_data[0] if self.their_state is h11.SEND_BODY else b""
         event = super().next_event()
         if isinstance(event, h11.Request):
             _refuse_ambiguity(event)
+            return event if event.target.startswith(b"/") else _in_origin_form(event)
+        if isinstance(event, h11.EndOfMessage):
+            # Behind the data of the last chunk there are lines only: its end, the trailers, an empty one.
+            _refuse_bare_lf(before[: len(before) - len(self.trailing_data[0])])
         return event
 
 
@@ -36,6 +45,23 @@ def _refuse_bare_lf(received: bytes) -> None:
     end = _HEAD_END.search(received)
     if _BARE_LF.search(received, 0, end.end() if end else len(received)):
         raise h11.RemoteProtocolError("a line ends with LF alone")
+
+
+def _in_origin_form(request: h11.Request) -> h11.Request:
+    """The request with the path as its target, and the target's host as its Host."""
+    absolute = _ABSOLUTE_FORM.fullmatch(request.target)
+    if absolute is None:
+        if request.target == b"*" and request.method == b"OPTIONS":
+            return request
+        raise h11.RemoteProtocolError("neither a path nor an address of http or https")
+    others = [(name, value) for name, value in request.headers.raw_items() if name.lower() != b"host"]
+    rest = absolute["rest"]
+    return h11.Request(
+        method=request.method,
+        target=rest if rest.startswith(b"/") else b"/" + rest,
+        headers=[(b"Host", absolute["host"]), *others],
+        http_version=request.http_version,
+    )
 
 
 def _refuse_ambiguity(request: h11.Request) -> None:

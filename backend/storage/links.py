@@ -125,6 +125,8 @@ async def search_links(database: Database, org_id: str, text: str, *, skip: int,
     The text of a short URL finds its link. Walks the organization's links by their index until it has the
     page, so the caller sets a `deadline`.
     """
+    if "\x00" in text:
+        return []  # no link has it, and MongoDB's expressions can't
     cursor = database[NAME].find(with_text(org_id, text)).sort(NEWEST_FIRST).skip(skip).limit(limit)
     return [_from_document(document) async for document in cursor]
 

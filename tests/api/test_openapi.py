@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -41,6 +42,20 @@ async def test_every_route_is_documented(client: httpx.AsyncClient, service: Ser
     }
     assert document["openapi"].startswith("3.1")
     assert described == routes
+
+
+async def test_answers_may_grow(client: httpx.AsyncClient) -> None:
+    """Within version 1 there are additions, so no answer is described as having no other fields."""
+    document = (await client.get(f"{API}/openapi.json")).json()
+    assert "additionalProperties" not in json.dumps(document["components"]["schemas"])
+
+
+async def test_addresses_may_have_international_hosts(client: httpx.AsyncClient) -> None:
+    """A field that takes an IDN is an `iri`: validators refuse it as a `uri`."""
+    document = (await client.get(f"{API}/openapi.json")).json()
+    body = document["paths"]["/create-link"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert body["properties"]["destination_url"]["format"] == "iri"
+    assert '"uri"' not in json.dumps(document)
 
 
 class Resources(HTMLParser):

@@ -113,6 +113,17 @@ async def test_every_problem_is_told_at_once(person: Person, organization: TestO
     assert "3 fields need a change." in answer.text
 
 
+@pytest.mark.parametrize("text", ["%00", "a%00b", "%ED%A0%80", "(", "%5C", "%E2%80%AE"])
+async def test_a_search_for_what_no_link_has(
+    person: Person, organization: TestOrganization, text: str
+) -> None:
+    """A search finds nothing, and is no fault of the service's, whatever is searched for."""
+    await path_of_new(person, organization, selected_path="p")
+    answer = await person.get(f"/links?q={text}")
+    assert answer.status_code == 200
+    assert f"{organization.domain}/p" not in answer.text
+
+
 async def test_a_link_that_leads_to_itself(person: Person, organization: TestOrganization) -> None:
     """It is refused at the field that leads back."""
     fields = new_link(organization, selected_path="me", destination_url=f"https://{organization.domain}/me")

@@ -59,6 +59,17 @@ REFUSED = {
     "a chunk that ends with a bare LF": BATCH
     + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\n0\r\n\r\n"
     + SMUGGLED,
+    "a bare LF in a trailer": BATCH
+    + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX: a\nY: b\r\n\r\n"
+    + SMUGGLED,
+    "a bare LF that ends the trailers": BATCH
+    + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: a\r\n\n"
+    + SMUGGLED,
+    "a bare LF instead of trailers": BATCH + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\n" + SMUGGLED,
+    "a target of another scheme": b"GET ftp://localhost/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + SMUGGLED,
+    "a user name in the target": b"GET http://localhost@evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    + SMUGGLED,
+    "a target that is no path": b"GET healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + SMUGGLED,
     "a chunk longer than it says": BATCH
     + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n"
     + SMUGGLED,
@@ -111,6 +122,31 @@ def test_the_same_length_twice_is_one_length(address: tuple[str, int]) -> None:
     head = b"Content-Length: 2\r\nContent-Length: 2\r\nContent-Type: text/plain\r\n\r\n{}"
     last = SMUGGLED.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
     assert answers_to(address, BATCH + head + last) == [401, 200]
+
+
+def test_trailers_are_read(address: tuple[str, int]) -> None:
+    """Trailers whose lines end as they must are no reason to refuse, wherever they are cut on their way."""
+    chunked = BATCH + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: a\r\n\r\n"
+    last = SMUGGLED.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    assert answers_to(address, chunked + last) == [401, 200]
+
+
+@pytest.mark.parametrize(
+    ("target", "host", "status"),
+    [
+        ("http://localhost/healthz", "go.shop.example", 200),
+        ("HTTPS://localhost:1/healthz?a=b", "go.shop.example", 200),
+        ("http://go.shop.example/healthz", "localhost", 404),
+        ("http://localhost", "go.shop.example", 303),
+        ("http://localhost?q=1", "go.shop.example", 303),
+    ],
+)
+def test_a_target_with_a_host_is_routed_by_it(
+    address: tuple[str, int], target: str, host: str, status: int
+) -> None:
+    """The Host header beside it does not count (RFC 9112, 3.2.2): a proxy in front may have looked at either."""
+    request = f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    assert answers_to(address, request.encode()) == [status]
 
 
 @pytest.mark.parametrize(

@@ -114,5 +114,7 @@ async def secure(response: Response) -> Response:
     """The headers of every page: nothing inline, nothing from elsewhere, in no frame, in no cache."""
     for name, value in SECURITY_HEADERS.items():
         response.headers.setdefault(name, value)
-    response.headers.setdefault("Cache-Control", "no-store")
+    if "Cache-Control" not in response.headers:
+        response.headers["Cache-Control"] = "no-store"
+        response.vary.add("Cookie")
     return set_cookie(response)

@@ -33,7 +33,9 @@ def answer_browsers(app: Quart, otherwise: JsonAnswer) -> None:
     """Answer what no route takes with a page, where a browser asks outside the APIs; else by `otherwise`."""
 
     async def unknown(error: HTTPException) -> Response:
-        return await _http(error) if _is_for_people() else await otherwise(error)
+        response = await _http(error) if _is_for_people() else await otherwise(error)
+        response.vary.add("Accept")
+        return response
 
     app.register_error_handler(404, unknown)
     app.register_error_handler(405, unknown)
