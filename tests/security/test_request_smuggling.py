@@ -66,7 +66,8 @@ REFUSED = {
     + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: a\r\n\n"
     + SMUGGLED,
     "a bare LF instead of trailers": BATCH + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\n" + SMUGGLED,
-    "a target of another scheme": b"GET ftp://localhost/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + SMUGGLED,
+    "a target of another scheme": b"GET ftp://localhost/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    + SMUGGLED,
     "a user name in the target": b"GET http://localhost@evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n"
     + SMUGGLED,
     "a target that is no path": b"GET healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + SMUGGLED,
@@ -144,7 +145,7 @@ def test_trailers_are_read(address: tuple[str, int]) -> None:
 def test_a_target_with_a_host_is_routed_by_it(
     address: tuple[str, int], target: str, host: str, status: int
 ) -> None:
-    """The Host header beside it does not count (RFC 9112, 3.2.2): a proxy in front may have looked at either."""
+    """The Host header beside it does not count (RFC 9112, 3.2.2); a proxy in front may look at either."""
     request = f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
     assert answers_to(address, request.encode()) == [status]
 
