@@ -39,8 +39,12 @@ async def test_no_links(client: httpx.AsyncClient, organization: TestOrganizatio
 async def test_a_later_page_without_links(client: httpx.AsyncClient, organization: TestOrganization) -> None:
     """Without links current_page is 1, whichever page is asked for and whichever links are left out."""
     await create(client, organization)
-    for organization_links in ({"page": 3, "createdBy": "sdk"}, {"page": 10**12, "createdBy": "api_user"}):
-        answer = await page(client, organization, **organization_links)
+    queries: list[dict[str, str | int]] = [
+        {"page": 3, "createdBy": "sdk"},
+        {"page": 10**12, "createdBy": "api_user"},
+    ]
+    for query in queries:
+        answer = await page(client, organization, **query)
         assert answer.json()["pagination"] == {
             "current_page": 1,
             "page_size": 20,
