@@ -23,6 +23,7 @@ from click.testing import CliRunner, Result
 from pymongo import MongoClient
 
 from backend.cli import main
+from backend.settings import load_settings
 
 WAYLINK = (sys.executable, "-m", "backend.cli")
 
@@ -46,10 +47,13 @@ class ServiceProcess:
         return done.stderr
 
     def stored(self, collection: str, **fields: object) -> list[dict[str, Any]]:
-        """The documents of a collection that have these fields."""
-        name = self.environment["WAYLINK_MONGODB_DATABASE"]
-        with MongoClient[dict[str, Any]](self.environment["WAYLINK_MONGODB_URI"], tz_aware=True) as client:
-            return list(client[name][collection].find(fields))
+        """The documents of a collection that have these fields, read beside the running service.
+
+        Its MongoDB must be one that WAYLINK_MONGODB_URI names.
+        """
+        settings = load_settings(self.environment, Path("none"))
+        with MongoClient[dict[str, Any]](settings.mongodb_uri, tz_aware=True) as client:
+            return list(client[settings.mongodb_database][collection].find(fields))
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send the signal, and give the exit code once the process has ended."""

@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.service_process import service_process
+from tests.service_process import ServiceProcess
 
 PAGE = Path(__file__).parents[2] / "docs" / "rest-api.md"
 
@@ -18,32 +18,31 @@ def curl_blocks() -> list[str]:
     return [block for block in blocks if "curl" in block]
 
 
-def test_every_curl_line_works(tmp_path: Path) -> None:
+def test_every_curl_line_works(running: ServiceProcess) -> None:
     """Pasted one after the other into a shell, each line of the page is answered with success."""
     blocks = curl_blocks()
-    with service_process(tmp_path / "data") as service:
-        org_id = service.command("organization", "create", "Acme")["id"]
-        service.command("domain", "add", "go.shop.example", "--org", org_id)
-        service.command("subscription", "set", "--org", org_id, "--until", "2999-12-31")
-        keys = {
-            kind: service.command("key", "create", "--org", org_id, "--kind", kind)["key"]
-            for kind in ("rest", "mobile")
-        }
-        # Each block's status goes to its own line; curl's --fail ends the shell at the first that is refused.
-        script = "set -e\n" + "\necho\n".join(block.replace("curl -s", "curl -sS --fail") for block in blocks)
-        done = subprocess.run(
-            ["bash", "-c", script],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=service.environment
-            | {
-                "WAYLINK": service.base_url,
-                "KEY": keys["rest"],
-                "MOBILE_KEY": keys["mobile"],
-                "DOMAIN": "go.shop.example",
-            },
-        )
+    org_id = running.command("organization", "create", "Acme")["id"]
+    running.command("domain", "add", "go.curl.example", "--org", org_id)
+    running.command("subscription", "set", "--org", org_id, "--until", "2999-12-31")
+    keys = {
+        kind: running.command("key", "create", "--org", org_id, "--kind", kind)["key"]
+        for kind in ("rest", "mobile")
+    }
+    # Each block's status goes to its own line; curl's --fail ends the shell at the first that is refused.
+    script = "set -e\n" + "\necho\n".join(block.replace("curl -s", "curl -sS --fail") for block in blocks)
+    done = subprocess.run(
+        ["bash", "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=running.environment
+        | {
+            "WAYLINK": running.base_url,
+            "KEY": keys["rest"],
+            "MOBILE_KEY": keys["mobile"],
+            "DOMAIN": "go.curl.example",
+        },
+    )
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines() if line]
     assert len(answers) == len(blocks) - 1  # one block only keeps the id

@@ -12,7 +12,7 @@ import httpx
 
 from backend.app import Service
 from tests.api.links import API
-from tests.service_process import service_process
+from tests.conftest import ServiceStarter
 
 CHECKS = (
     "not_a_server_error",
@@ -87,9 +87,9 @@ async def test_the_page(client: httpx.AsyncClient) -> None:
     }
 
 
-def test_schemathesis(tmp_path: Path) -> None:
+def test_schemathesis(start_service: ServiceStarter, tmp_path: Path) -> None:
     """Whatever is sent as the document allows, or against it, gets an answer that the document has."""
-    with service_process(tmp_path / "data", WAYLINK_RATE_LIMIT="1000000") as service:
+    with start_service(WAYLINK_RATE_LIMIT="1000000") as service:
         org_id = service.command("organization", "create", "Acme")["id"]
         key = service.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
         service.command("subscription", "set", "--org", org_id, "--until", "2999-12-31")

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.browser.real_service import RealService, real_service
+from tests.browser.real_service import RealService, new_shop
 from tests.browser.recording_server import RecordingServer, recording_server
 from tests.browser_setup import find_chromium
+from tests.service_process import ServiceProcess
 
 LaunchArguments = dict[str, Any]
 
@@ -41,7 +42,6 @@ def server() -> Iterator[RecordingServer]:
 
 
 @pytest.fixture(scope="session")
-def service_of_shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealService]:
+def service_of_shop(running: ServiceProcess) -> RealService:
     """The real service, with an organization whose pages a test serves itself."""
-    with real_service(tmp_path_factory.mktemp("service")) as service:
-        yield service
+    return new_shop(running)

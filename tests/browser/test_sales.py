@@ -5,10 +5,8 @@ The service runs as its owner runs it, a process of its own; the shop beside it 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,8 +15,9 @@ from playwright.sync_api import Page, expect
 
 from demo_site.app import DemoSite
 from tests.browser.demo_shop import bound_port, demo_shop
-from tests.browser.real_service import stored_documents
-from tests.service_process import ServiceProcess, service_process
+from tests.conftest import ServiceStarter
+from tests.polling import wait_for
+from tests.service_process import ServiceProcess
 
 DOMAIN = "go.journey.localhost"
 
@@ -28,7 +27,6 @@ class Journey:
     """A running service, a shop whose origin it allows, and the organization of both."""
 
     service: ServiceProcess
-    data_dir: Path
     shop: str
     org_id: str
     rest_key: str
@@ -43,16 +41,15 @@ class Journey:
 
     def stored(self, collection: str) -> list[dict[str, Any]]:
         """The organization's documents of a collection, read beside the running service."""
-        return stored_documents(self.data_dir, self.org_id, collection)
+        return self.service.stored(collection, org_id=self.org_id)
 
 
 @pytest.fixture(scope="module")
-def journey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journey]:
+def journey(start_service: ServiceStarter) -> Iterator[Journey]:
     """An organization with a domain, keys and the shop's origin, made with the command line."""
     bound, port = bound_port()
     shop = f"http://localhost:{port}"
-    data_dir = tmp_path_factory.mktemp("journey")
-    with service_process(data_dir, WAYLINK_LOCAL_SHORT_URLS="true") as service:
+    with start_service(WAYLINK_LOCAL_SHORT_URLS="true") as service:
         org_id = service.command("organization", "create", "Windrow")["id"]
         key = {
             kind: service.command("key", "create", "--org", org_id, "--kind", kind)["key"]
@@ -61,15 +58,12 @@ def journey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journey]:
         service.command("domain", "add", DOMAIN, "--org", org_id)
         service.command("origin", "add", shop, "--org", org_id)
         with demo_shop(DemoSite(service.base_url, key["web"], shop), bound):
-            yield Journey(service, data_dir, shop, org_id, key["rest"])
+            yield Journey(service, shop, org_id, key["rest"])
 
 
 def eventually(read: Callable[[], object], expected: object) -> None:
     """Read until it is what is expected; the last thing read is what the failure shows."""
-    deadline = time.monotonic() + 20
-    while (value := read()) != expected and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert value == expected
+    wait_for(read, f"it is not {expected!r}", lambda seen: seen == expected)
 
 
 def new_link(journey: Journey, **fields: Any) -> tuple[str, str]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from tests.browser.real_service import real_service
+from tests.browser.real_service import new_shop
 from tests.browser.recording_server import RecordingServer
-from tests.service_process import free_port, service_process
+from tests.service_process import free_port, own_database, service_process
 
 QUEUED = "Object.keys(localStorage).filter(name => name.startsWith('cl_call_')).length"
 
@@ -19,17 +19,21 @@ def order(number: int) -> str:
 
 
 def test_what_is_tracked_while_the_service_is_down_arrives_once(
-    page: Page, server: RecordingServer, tmp_path: Path
+    page: Page, server: RecordingServer, mongodb_uri: str, tmp_path: Path
 ) -> None:
     """Orders from before, during and after the outage are stored once each, with the touch from before."""
     port = str(free_port())
     site = server.url("", "shop.localhost")
-    with real_service(tmp_path, WAYLINK_PORT=port) as service:
+    with (
+        own_database(mongodb_uri) as own,
+        service_process(tmp_path, **own, WAYLINK_PORT=port) as first,
+    ):
+        service = new_shop(first)
         service.allow(site)
         page.goto(f"{site}/?utm_source=news")
         page.evaluate(service.init())
         page.evaluate(order(1))
-        assert service.service.stop() == 0
+        assert first.stop() == 0
 
         page.evaluate(order(2))
         page.evaluate(order(3))
@@ -38,7 +42,7 @@ def test_what_is_tracked_while_the_service_is_down_arrives_once(
         page.evaluate(order(4))
         assert page.evaluate(QUEUED) == 3
 
-        with service_process(tmp_path, WAYLINK_PORT=port):
+        with service_process(tmp_path, **own, WAYLINK_PORT=port):
             page.wait_for_function(f"{QUEUED} === 0", timeout=120_000)
             stored = service.stored("conversions")
     assert sorted(each["product_id"] for each in stored) == ["kite-1", "kite-2", "kite-3", "kite-4"]

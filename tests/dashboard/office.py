@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import uuid
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ from playwright.sync_api import Page
 
 from tests.dashboard.people import PASSWORD
 from tests.dashboard.routes import routes
-from tests.service_process import WAYLINK, ServiceProcess
+from tests.service_process import ServiceProcess, run_command
 
 # Not pages: images, files, and what scripts ask for.
 NOT_PAGES = ("/assets/", "/qr.", "/install/status")
@@ -53,8 +52,6 @@ def make_user(running: ServiceProcess, *org_ids: str) -> str:
     """A new user of these organizations with PASSWORD; the e-mail address."""
     email = f"{uuid.uuid4().hex}@example.com"
     orgs = [word for org_id in org_ids for word in ("--org", org_id)]
-    subprocess.run(
-        [*WAYLINK, "user", "create", email, *orgs, "--password-stdin"],
-        input=PASSWORD, text=True, check=True, capture_output=True, env=running.environment,
-    )  # fmt: skip
+    command = ("user", "create", email, *orgs, "--password-stdin")
+    run_command(*command, environment=running.environment, typed=PASSWORD)
     return email

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 from html import unescape
-from pathlib import Path
 
 import httpx
 
 from backend.app import utc_now
 from backend.storage.domains import insert_domain
 from backend.storage.mongo import Database
-from tests.dashboard.people import FormsOf, Person
+from tests.conftest import ServiceStarter
+from tests.dashboard.office import make_organization, make_user
+from tests.dashboard.people import PASSWORD, FormsOf, Person
 from tests.organizations import TestOrganization
-from tests.service_process import WAYLINK, service_process
-
-PASSWORD = "correct horse battery"
 
 
 async def test_a_domain_that_dns_does_not_know(
@@ -32,18 +29,15 @@ async def test_a_domain_that_dns_does_not_know(
     assert "DNS has no address for it" in listed
 
 
-def test_a_domain_that_works(tmp_path: Path) -> None:
+def test_a_domain_that_works(start_service: ServiceStarter) -> None:
     """Where the redirector answers on the domain its page says so, and the list counts its links."""
-    with service_process(tmp_path, WAYLINK_LOCAL_SHORT_URLS="true") as running:
-        org = running.command("organization", "create", "Acme")["id"]
+    with start_service(WAYLINK_LOCAL_SHORT_URLS="true") as running:
+        org = make_organization(running, "Acme")
         running.command("domain", "add", "go.works.localhost", "--org", org)
-        subprocess.run(
-            [*WAYLINK, "user", "create", "a@example.com", "--org", org, "--password-stdin"],
-            input=PASSWORD, text=True, check=True, capture_output=True, env=running.environment,
-        )  # fmt: skip
+        email = make_user(running, org)
         with httpx.Client(base_url=running.base_url) as client:
             fields = FormsOf(client.get("/sign-in").text).fields_of("/sign-in")
-            client.post("/sign-in", data=fields | {"email": "a@example.com", "password": PASSWORD})
+            client.post("/sign-in", data=fields | {"email": email, "password": PASSWORD})
             page = client.get("/domains/go.works.localhost")
             assert (page.status_code, "The service answers there." in page.text) == (200, True)
             assert "Visitors reach it." in client.get("/domains").text

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from backend.settings import Settings, load_settings, variable_name
-from tests.service_process import service_process
+from tests.conftest import ServiceStarter
 
 ROOT = Path(__file__).parents[2]
 UNIT = ROOT / "deploy" / "waylink.service"
@@ -110,10 +110,10 @@ def test_the_image_does_not_run_as_root() -> None:
     assert json.loads(instructions("CMD")[0]) == ["serve"]
 
 
-def test_the_health_check_of_the_image_tells_a_service_from_none(tmp_path: Path) -> None:
+def test_the_health_check_of_the_image_tells_a_service_from_none(start_service: ServiceStarter) -> None:
     """Its command, run as it stands, succeeds beside a service and fails once that has stopped."""
     command = json.loads(re.findall(r"HEALTHCHECK.*CMD (\[.*\])", DOCKERFILE)[0])
-    with service_process(tmp_path) as service:
+    with start_service() as service:
         assert subprocess.run(command, env=service.environment, check=False).returncode == 0
         service.stop()
         failed = subprocess.run(command, env=service.environment, capture_output=True, check=False)

@@ -11,9 +11,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.conftest import ServiceStarter
 from tests.faults.links import DOMAIN, new_link
 from tests.proxy_process import server_process
-from tests.service_process import free_port, service_process
+from tests.service_process import ServiceProcess, free_port
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 Server = Callable[[Path, str], AbstractContextManager[str]]
@@ -53,19 +54,32 @@ def nginx(folder: Path, service: str) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def service(start_service: ServiceStarter) -> Iterator[ServiceProcess]:
+    """A service that believes proxies on this machine."""
+    with start_service(WAYLINK_TRUSTED_PROXIES="127.0.0.1") as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def link(service: ServiceProcess) -> dict[str, str]:
+    """A link of the service."""
+    return new_link(service)
+
+
 @pytest.mark.parametrize(("name", "server"), [("caddy", caddy), ("nginx", nginx)])
-def test_a_proxy_in_front(tmp_path: Path, name: str, server: Server) -> None:
+def test_a_proxy_in_front(
+    service: ServiceProcess, link: dict[str, str], tmp_path: Path, name: str, server: Server
+) -> None:
     """Through it links redirect by their Host, the API answers, and forwarding headers arrive."""
     if not shutil.which(name):
         pytest.skip(f"{name} is not installed")
-    with service_process(tmp_path / "data", WAYLINK_TRUSTED_PROXIES="127.0.0.1") as service:
-        link = new_link(service)
-        with server(tmp_path, service.base_url.replace("http://localhost", "127.0.0.1")) as address:
-            answer = httpx.get(address + link["path"], headers={"host": DOMAIN})
-            assert answer.headers["location"].startswith("https://shop.example?cl_link_id=")
-            unknown = httpx.get(address + link["path"], headers={"host": "go.nobody.example"})
-            assert unknown.status_code == 404
-            assert httpx.get(f"{address}/healthz", headers={"host": "localhost"}).json() == {"status": "ok"}
-            # Only for this machine, and not through a proxy: the forwarding headers have arrived.
-            hidden = httpx.get(f"{address}/metrics", headers={"host": "localhost"})
-            assert hidden.status_code == 404
+    with server(tmp_path, service.base_url.replace("http://localhost", "127.0.0.1")) as address:
+        answer = httpx.get(address + link["path"], headers={"host": DOMAIN})
+        assert answer.headers["location"].startswith("https://shop.example?cl_link_id=")
+        unknown = httpx.get(address + link["path"], headers={"host": "go.nobody.example"})
+        assert unknown.status_code == 404
+        assert httpx.get(f"{address}/healthz", headers={"host": "localhost"}).json() == {"status": "ok"}
+        # Only for this machine, and not through a proxy: the forwarding headers have arrived.
+        hidden = httpx.get(f"{address}/metrics", headers={"host": "localhost"})
+        assert hidden.status_code == 404

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from click.testing import Result
 from pymongo import MongoClient
 from pymongo.database import Database
 
@@ -20,8 +21,10 @@ from backend.doctor.association_files import examine_association_files
 from backend.doctor.finding import Severity
 from backend.doctor.site import site_of
 from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.settings import load_settings
+from backend.storage.database import Indexes, open_database
 from tests.doctor.front_proxy import Behaviour, front_proxy
-from tests.service_process import WAYLINK, ServiceProcess, free_port, service_process
+from tests.service_process import ServiceProcess, free_port, invoke, service_process
 
 DOMAIN = "go.shop.localhost"
 FINGERPRINT = ":".join(["AB"] * 32)
@@ -54,10 +57,9 @@ class Installation:
     def doctor_prints(self, *arguments: str, **settings: str) -> tuple[int, dict[str, Any]]:
         """The exit code, and what --json prints."""
         done = self.run("doctor", "--json", *arguments, **settings)
-        assert "Traceback" not in done.stderr
-        return done.returncode, json.loads(done.stdout)
+        return done.exit_code, json.loads(done.stdout)
 
-    def run(self, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, **settings: str) -> Result:
         """Run a command with the settings of a service that is reached through the proxy."""
         environment = {
             **self.running.environment,
@@ -66,14 +68,12 @@ class Installation:
             "WAYLINK_LOCAL_SHORT_URLS": "true",
             **settings,
         }
-        return subprocess.run(
-            [*WAYLINK, *arguments], env=environment, capture_output=True, text=True, check=False
-        )
+        return invoke(*arguments, environment=environment)
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    """A service with a MongoDB of its own."""
+    """A service with a MongoDB of its own, with which doctor finds nothing to warn of."""
     with service_process(tmp_path_factory.mktemp("data"), WAYLINK_LOCAL_SHORT_URLS="true") as running:
         yield running
 
@@ -298,7 +298,7 @@ def test_indexes(installation: Installation) -> None:
         "links.link_name_1": "info",
         "clicks.link_id_1_counted_1_at_1": "warning",
     }
-    installation.running.command("organization", "list")  # opens the database as the service does
+    mend_indexes(installation.running)
     assert about(installation.doctor()[1], "storage", "error") == []
 
 
@@ -318,8 +318,15 @@ def mongodb(running: ServiceProcess) -> Iterator[Database[dict[str, Any]]]:
     state = json.loads(
         (Path(running.environment["WAYLINK_DATA_DIR"]) / "mongodb" / "server.json").read_text()
     )
-    client: MongoClient[dict[str, Any]] = MongoClient("127.0.0.1", state["port"], directConnection=True)
-    try:
+    with MongoClient[dict[str, Any]]("127.0.0.1", state["port"], directConnection=True) as client:
         yield client["waylink"]
-    finally:
-        client.close()
+
+
+def mend_indexes(running: ServiceProcess) -> None:
+    """Make what is missing, as a service does that starts."""
+
+    async def open_and_close() -> None:
+        async with open_database(load_settings(running.environment, Path("none")), Indexes.MAKE):
+            pass
+
+    asyncio.run(open_and_close())

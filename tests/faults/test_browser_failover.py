@@ -12,9 +12,10 @@ from playwright.sync_api import Page
 from pymongo import MongoClient
 
 from tests.browser.conftest import browser_type_launch_args
-from tests.browser.real_service import RealService, real_service
+from tests.browser.real_service import RealService, new_shop
 from tests.browser.recording_server import RecordingServer, recording_server
 from tests.replica_set import ReplicaSet, replica_set
+from tests.service_process import service_process
 
 __all__ = ["browser_type_launch_args"]
 
@@ -46,8 +47,8 @@ def members(tmp_path: Path) -> Iterator[ReplicaSet]:
 @pytest.fixture
 def shop(tmp_path: Path, members: ReplicaSet) -> Iterator[RealService]:
     """The service on them, with an organization."""
-    with real_service(tmp_path / "data", WAYLINK_MONGODB_URI=members.uri) as shop:
-        yield shop
+    with service_process(tmp_path / "data", WAYLINK_MONGODB_URI=members.uri) as service:
+        yield new_shop(service)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from backend.storage.mongo import Database
 from tests.api.links import API, link_body
 from tests.faults.load import Load, answers, new_path
 from tests.organizations import TestOrganization, create_test_organization
+from tests.polling import wait_for_async
 from tests.service_process import ServiceProcess, service_process
 
 DATABASE = f"stopping_{os.getpid()}"
@@ -74,6 +75,7 @@ async def test_what_was_accepted_is_answered(
         "WAYLINK_MONGODB_URI": mongodb_uri,
         "WAYLINK_MONGODB_DATABASE": DATABASE,
         "WAYLINK_WORKERS": str(workers),
+        "WAYLINK_DRAIN_SECONDS": "1",
     }
     with service_process(tmp_path, **settings) as service:
         load, tasks = await under_load(service, stored)
@@ -95,9 +97,9 @@ async def test_a_stopping_service_says_so(mongodb_uri: str, tmp_path: Path) -> N
         async with httpx.AsyncClient(base_url=service.base_url) as client:
             assert (await client.get("/readyz")).status_code == 200
             service.process.terminate()
-            async with asyncio.timeout(30):
-                while (answer := await client.get("/readyz")).status_code == 200:  # noqa: ASYNC110 - it is to change
-                    await asyncio.sleep(0.01)
+            answer = await wait_for_async(
+                lambda: client.get("/readyz"), "it stays ready", lambda answer: answer.status_code != 200
+            )
         assert (answer.status_code, answer.json()) == (503, {"status": "stopping"})
         assert answer.headers["Connection"] == "close"
         service.process.kill()

@@ -11,22 +11,23 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Response
 
-from tests.browser.real_service import RealService, real_service
+from tests.browser.real_service import RealService, new_shop
 from tests.browser.recording_server import Answer, acknowledge, recording_server
 from tests.browser.shop_pages import CONVERSION, device_cookie, visit
 from tests.browser.test_rule_11_cookie_lifetime import RECORD_COOKIES
 from tests.proxy import site_servers
 from tests.proxy.site_servers import Site
+from tests.service_process import ServiceProcess
 
 DAY = 24 * 60 * 60
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealService]:
+def shop(running: ServiceProcess) -> RealService:
     """The service, with an organization that wants the cookie renewed."""
-    with real_service(tmp_path_factory.mktemp("service")) as service:
-        service.service.command("organization", "set", "--org", service.org_id, "--device-cookie", "on")
-        yield service
+    shop = new_shop(running)
+    running.command("organization", "set", "--org", shop.org_id, "--device-cookie", "on")
+    return shop
 
 
 @pytest.fixture

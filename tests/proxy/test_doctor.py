@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -10,14 +9,13 @@ from click.testing import CliRunner, Result
 
 from backend.cli import main
 from tests.proxy.lossy_proxy import Defect, Forwarded, lossy_proxy
-from tests.service_process import free_port, service_process
+from tests.service_process import ServiceProcess, free_port
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture
+def service(running: ServiceProcess) -> str:
     """The address of a service."""
-    with service_process(tmp_path_factory.mktemp("service")) as process:
-        yield process.base_url
+    return running.base_url
 
 
 def examine(address: str) -> Result:

@@ -12,16 +12,16 @@ from click.testing import CliRunner
 from playwright.sync_api import Page
 
 from backend.cli import main
-from tests.browser.real_service import RealService, real_service
+from tests.browser.real_service import RealService, new_shop
 from tests.proxy import site_servers
 from tests.proxy.site_servers import Site, SiteServer
+from tests.service_process import ServiceProcess
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealService]:
+def shop(running: ServiceProcess) -> RealService:
     """The service, with an organization."""
-    with real_service(tmp_path_factory.mktemp("service")) as service:
-        yield service
+    return new_shop(running)
 
 
 @pytest.fixture(

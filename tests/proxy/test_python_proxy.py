@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import httpx
 from click.testing import CliRunner
@@ -11,7 +10,7 @@ from click.testing import CliRunner
 from backend.cli import main
 from tests.proxy_process import proxy_process
 from tests.sdk_batches import BATCH, conversion, timestamp
-from tests.service_process import ServiceProcess, service_process
+from tests.service_process import ServiceProcess
 
 ORIGIN = "https://shop.example"
 DEVICE = "7a1f8a2e-6a0b-4b8e-9a51-0d2f6f3f9c11"
@@ -25,10 +24,10 @@ def batch(service: ServiceProcess) -> dict[str, object]:
     return {"api_key": key, "device_id": DEVICE, "sdk": "t", "sent_at": timestamp(), "calls": [conversion()]}
 
 
-def test_the_proxy_forwards_everything(tmp_path: Path) -> None:
+def test_the_proxy_forwards_everything(running: ServiceProcess) -> None:
     """A batch sent to the site's own address is stored, and the examination finds nothing lost."""
-    with service_process(tmp_path) as service, proxy_process(service.base_url) as address:
-        answer = httpx.post(address + BATCH, json=batch(service), headers={"Origin": ORIGIN})
+    with proxy_process(running.base_url) as address:
+        answer = httpx.post(address + BATCH, json=batch(running), headers={"Origin": ORIGIN})
         assert answer.json()["results"][0]["status"] == "accepted"
         assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN
         examined = CliRunner().invoke(main, ["doctor", "proxy", address, "--json"])

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.service_process import service_process
+from tests.service_process import ServiceProcess
 
 SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 BATCH = b"POST /serviceCore/sdk/v1/batch HTTP/1.1\r\nHost: localhost\r\n"
@@ -84,12 +83,10 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+@pytest.fixture
+def address(running: ServiceProcess) -> tuple[str, int]:
     """Where a real service listens."""
-    with service_process(tmp_path_factory.mktemp("raw")) as service:
-        parts = urlsplit(service.base_url)
-        yield "127.0.0.1", parts.port or 0
+    return "127.0.0.1", urlsplit(running.base_url).port or 0
 
 
 def answers_to(address: tuple[str, int], request: bytes) -> list[int]:
