@@ -7,6 +7,7 @@ other process takes the file over.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import time
@@ -18,7 +19,10 @@ _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT
 
 
 class ClickLog:
-    """An open log file that this process owns. Positions are bytes from the start of the file."""
+    """An open log file that this process owns. Positions are bytes from the start of the file.
+
+    `end` is where its whole lines end.
+    """
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
@@ -29,18 +33,23 @@ class ClickLog:
         self._torn = False
 
     def append(self, line: bytes) -> None:
-        """Write a line that ends with a newline. Raises OSError, as on a full disk."""
+        """Write a line that ends with a newline. Raises OSError, as on a full disk: nothing of it stays."""
         if self._torn:
-            line = b"\n" + line
+            self._cut_back()
         written = os.write(self._descriptor, line)
+        if written < len(line):
+            self._torn = True
+            self._cut_back()
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         self.end += written
-        self._torn = written < len(line)
-        if self._torn:
-            raise OSError(f"{self.path} takes no more clicks")
 
-    def next_id(self) -> str:
-        """The id of the record that is appended next."""
-        return click_id(self.id, self.end + self._torn)
+    def _cut_back(self) -> None:
+        """Take out the start of a line that was not written whole: its click is stored elsewhere.
+
+        Where that fails the log takes no more lines, so that no newline ever makes a record of that start.
+        """
+        os.ftruncate(self._descriptor, self.end)
+        self._torn = False
 
     def read(self, position: int, limit: int) -> bytes:
         """Whole lines from `position` on, about `limit` bytes at most; b"" at the end."""

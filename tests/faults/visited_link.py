@@ -1,0 +1,84 @@
+"""A link in a database of a test's own, visited at service processes, and its clicks counted there."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+
+from backend.domain.links import Link
+from backend.settings import Settings
+from backend.storage.click_counts import count_window
+from backend.storage.database import open_database
+from backend.storage.links import insert_link
+from backend.storage.mongo import Database
+from tests.organizations import create_test_organization
+from tests.polling import wait_for_async
+from tests.service_process import ServiceProcess, service_process
+
+
+@dataclass(frozen=True, slots=True)
+class VisitedLink:
+    """The link, and the database that it is in."""
+
+    database: Database
+    mongodb_uri: str
+    domain: str
+    path: str
+    id: str
+
+    def service(self, data_dir: Path, **settings: str) -> AbstractContextManager[ServiceProcess]:
+        """A service on the link's database, for the length of the block."""
+        return service_process(
+            data_dir,
+            WAYLINK_MONGODB_URI=self.mongodb_uri,
+            WAYLINK_MONGODB_DATABASE=self.database.name,
+            **settings,
+        )
+
+    def client(self, service: ServiceProcess) -> httpx.AsyncClient:
+        """A visitor's browser, which keeps its connection."""
+        return httpx.AsyncClient(base_url=service.base_url, headers={"host": self.domain}, timeout=30)
+
+    async def visit(self, service: ServiceProcess, times: int = 1) -> None:
+        """Follow the link that often, one visit after the other."""
+        async with self.client(service) as client:
+            for _ in range(times):
+                assert (await client.get(f"/{self.path}")).status_code == 302
+
+    async def counted(self) -> int:
+        """How many clicks are counted."""
+        return (await count_window(self.database, self.id, datetime.now(UTC))).total
+
+    async def wait_until_counted(self, clicks: int) -> None:
+        """Return once there are exactly so many, counted and recorded; fail where there are more."""
+        await wait_for_async(self.counted, f"not {clicks} clicks", lambda seen: seen >= clicks)
+        assert await self.counted() == clicks
+        assert await self.database["clicks"].count_documents({"link_id": self.id}) == clicks
+
+
+@asynccontextmanager
+async def visited_link(mongodb_uri: str) -> AsyncIterator[VisitedLink]:
+    """A new link in a new database on this MongoDB, which is dropped at the end."""
+    settings = Settings(mongodb_uri=mongodb_uri, mongodb_database=f"faults_{uuid.uuid4().hex[:12]}")
+    async with open_database(settings) as database:
+        organization = await create_test_organization(database)
+        now = datetime.now(UTC)
+        link = Link(
+            str(uuid.uuid4()), organization.id, organization.domain, "kites",
+            "https://shop.example/", "Kites", now, now,
+        )  # fmt: skip
+        await insert_link(database, link)
+        yield VisitedLink(database, mongodb_uri, link.domain, link.path, link.id)
+        await database.client.drop_database(database.name)
+
+
+def log_of(data_dir: Path) -> Path:
+    """The click log of the one process that writes there."""
+    (log,) = (data_dir / "clicks").glob("*.log")
+    return log
