@@ -173,6 +173,13 @@ class Settings:
         "link). 0: only the install referrer counts, and no hash of an address is kept.",
     )
     workers: int = setting(1, _positive, "a whole number above 0", "Worker processes of the service.")
+    stall_seconds: float = setting(
+        10.0,
+        _seconds,
+        "seconds, above 0 and below 86400",
+        "How long a worker's event loop may stand still before the worker is ended and replaced; the log "
+        "says where it stood.",
+    )
     drain_seconds: float = setting(
         1.0,
         _seconds,

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,6 +36,12 @@ class ServiceProcess:
     environment: dict[str, str]
     base_url: str
 
+    @property
+    def log_lines(self) -> list[dict[str, Any]]:
+        """What it has logged."""
+        log = Path(self.environment["WAYLINK_DATA_DIR"], "log").read_text()
+        return [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+
     def command(self, *arguments: str) -> dict[str, Any]:
         """Run a `waylink` command with --json beside the service, and give what it printed."""
         return run_command(*arguments, environment=self.environment)
@@ -55,6 +61,21 @@ class ServiceProcess:
         with MongoClient[dict[str, Any]](settings.mongodb_uri, tz_aware=True) as client:
             return list(client[settings.mongodb_database][collection].find(fields))
 
+    @property
+    def workers(self) -> set[int]:
+        """The ids of its worker processes: its children that run Python's spawn."""
+        parent = self.process.pid
+        children = map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split())
+        return {pid for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+
+    def kill(self) -> None:
+        """End it and its workers at once, as a power cut would."""
+        workers = self.workers
+        self.process.kill()  # first, or it would replace the workers
+        for pid in workers:
+            os.kill(pid, signal.SIGKILL)
+        self.process.wait(timeout=60)
+
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send the signal, and give the exit code once the process has ended."""
         self.process.send_signal(number)
@@ -62,16 +83,22 @@ class ServiceProcess:
 
 
 @contextmanager
-def service_process(data_dir: Path, **settings: str) -> Iterator[ServiceProcess]:
-    """A service for the length of the block; `settings` are WAYLINK_ variables."""
+def service_process(
+    data_dir: Path, command: Sequence[str] = (*WAYLINK, "serve", "--json"), **settings: str
+) -> Iterator[ServiceProcess]:
+    """A service for the length of the block; `settings` are WAYLINK_ variables.
+
+    What it logs is in the file `log` of `data_dir`.
+    """
     usual = {"WAYLINK_PORT": str(free_port()), "WAYLINK_DRAIN_SECONDS": "0.05"}
     environment = environment_of(data_dir, **(usual | settings))
-    with subprocess.Popen(
-        [*WAYLINK, "serve", "--json"], stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
+    with (
+        (data_dir / "log").open("a") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment) as process,
+    ):
         assert process.stdout is not None
         ready = process.stdout.readline()
-        assert ready, "the service ended before it was ready"
+        assert ready, f"the service ended before it was ready: {(data_dir / 'log').read_text()}"
         try:
             yield ServiceProcess(process, environment, json.loads(ready)["base_url"])
         finally:

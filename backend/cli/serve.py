@@ -8,7 +8,7 @@ import os
 import click
 
 from backend.cli.command import current_settings, json_option
-from backend.serving.server import NotStarted, run_service
+from backend.serving.server import NotStarted
 from backend.serving.workers import WorkerFailed, run_workers
 from backend.settings import unknown_variables
 
@@ -23,7 +23,6 @@ def serve(as_json: bool) -> None:
     started = json.dumps({"base_url": settings.base_url})
     ready = started if as_json else f"Waylink answers at {settings.base_url}; Ctrl-C stops it."
     try:
-        run = run_workers if settings.workers > 1 else run_service
-        run(settings, on_ready=lambda: click.echo(ready))
+        run_workers(settings, on_ready=lambda: click.echo(ready))
     except (NotStarted, WorkerFailed) as error:
         raise click.ClickException(str(error)) from None

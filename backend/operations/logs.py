@@ -13,7 +13,7 @@ from typing import Any, TextIO
 # The id of the request that is being handled; it stands in the answer as X-Request-Id.
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 # What loggers of ours may add to a line by `extra`.
-_EXTRA = ("method", "route", "status", "milliseconds")
+_EXTRA = ("method", "route", "status", "milliseconds", "trace")
 _LOGGERS = ("waylink", "backend")
 
 

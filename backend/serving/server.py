@@ -12,8 +12,6 @@ from typing import Any
 
 import uvloop
 
-from backend.app import create_app
-from backend.operations.logs import configure_logs
 from backend.serving.draining import LastAnswers, drain
 from backend.serving.hypercorn_server import StartFailed, reason_of, serve_on
 from backend.settings import Settings
@@ -29,13 +27,6 @@ class Site:
 
     app: Any
     socket: socket.socket
-
-
-def run_service(settings: Settings, on_ready: Callable[[], None]) -> None:
-    """Serve `backend.app` in this process until SIGINT or SIGTERM; `on_ready` runs once it answers."""
-    configure_logs(settings.log_level)
-    listener = bind(settings.host, settings.port, "WAYLINK_PORT")
-    run(serve_sites([Site(create_app(settings), listener)], settings, on_ready))
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:

@@ -1,8 +1,9 @@
-"""Several worker processes on one port: started, replaced when one dies, and stopped together."""
+"""The service's worker processes on one port: started, replaced when one dies or hangs, stopped together."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import multiprocessing
 import os
@@ -10,11 +11,13 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from prometheus_client.multiprocess import mark_process_dead
 
@@ -22,10 +25,14 @@ from backend.app import create_app
 from backend.operations.logs import configure_logs
 from backend.operations.metrics import SHARED_FOLDER
 from backend.serving.server import NotStarted, Site, bind, run, serve_sites
+from backend.serving.watchdog import watch_loop, where_it_stood
 from backend.settings import Settings
 
 # Seconds before a worker that died is replaced, so that one that dies at once does not keep the machine busy.
 PAUSE = 1.0
+# Seconds that a worker has to end after its last answer: for the last clicks, and for its MongoDB.
+LAST_SECONDS = 30.0
+MakeApp = Callable[[Settings], Any]
 _spawn = multiprocessing.get_context("spawn")
 _logger = logging.getLogger(__name__)
 
@@ -34,17 +41,31 @@ class WorkerFailed(RuntimeError):
     """A worker did not stop cleanly; the message says which."""
 
 
-def run_workers(settings: Settings, on_ready: Callable[[], None]) -> None:
+def run_workers(settings: Settings, on_ready: Callable[[], None], make_app: MakeApp = create_app) -> None:
     """Serve `backend.app` by as many processes as the settings say, until SIGINT or SIGTERM.
 
-    `on_ready` runs once all of them answer. Raises NotStarted where one does not start, and WorkerFailed
-    where one does not stop cleanly.
+    `on_ready` runs once all of them answer. `make_app` makes another ASGI application, in each of the
+    processes. Raises NotStarted where one does not start, and WorkerFailed where one does not stop cleanly.
     """
     configure_logs(settings.log_level)
     listener = bind(settings.host, settings.port, "WAYLINK_PORT")
-    with TemporaryDirectory(prefix="waylink-metrics-") as folder:
+    with TemporaryDirectory(prefix="waylink-") as folder:
         os.environ[SHARED_FOLDER] = folder  # read by the workers as they start
-        _Supervisor(settings, listener).run(on_ready)
+        _Supervisor(_Job(settings, make_app, listener, Path(folder))).run(on_ready)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What a worker process gets to do. `folder` is shared by all, and lasts as long as the service."""
+
+    settings: Settings
+    make_app: MakeApp
+    listener: socket.socket
+    folder: Path
+
+    def stack_of(self, pid: int | None) -> Path:
+        """The file in which a worker leaves behind where it stood."""
+        return self.folder / f"stack-{pid}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +76,11 @@ class _Worker:
     news: Connection
 
     @classmethod
-    def start(cls, settings: Settings, listener: socket.socket) -> _Worker:
+    def start(cls, job: _Job) -> _Worker:
         ours, theirs = _spawn.Pipe()
-        process = _spawn.Process(target=_work, args=(settings, listener, theirs))
-        process.start()
+        process = _spawn.Process(target=_work, args=(job, theirs))
+        with _unheard_interrupts():
+            process.start()
         theirs.close()
         return cls(process, ours)
 
@@ -71,13 +93,29 @@ class _Worker:
         if reason:
             raise NotStarted(reason)
 
+    def why_not_started(self) -> str | None:
+        """What a worker that ended said about its start."""
+        try:
+            return (self.news.recv() or None) if self.news.poll() else None
+        except EOFError:
+            return None
+
+
+@contextlib.contextmanager
+def _unheard_interrupts() -> Iterator[None]:
+    """A process that starts within does not hear Ctrl-C before it listens to it: the supervisor tells it."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
 
 class _Supervisor:
     """Keeps the workers running until a signal; then lets them finish what they accepted."""
 
-    def __init__(self, settings: Settings, listener: socket.socket) -> None:
-        self._settings = settings
-        self._listener = listener
+    def __init__(self, job: _Job) -> None:
+        self._job = job
         self._workers: list[_Worker] = []
         self._stopping = False
 
@@ -99,7 +137,7 @@ class _Supervisor:
             raise WorkerFailed(f"Workers that did not stop cleanly: {', '.join(failed)}.")
 
     def _start_all(self) -> None:
-        for _ in range(self._settings.workers):
+        for _ in range(self._job.settings.workers):
             self._start_one()
         for worker in self._workers:
             try:
@@ -110,7 +148,7 @@ class _Supervisor:
 
     def _start_one(self) -> None:
         if not self._stopping:
-            self._workers.append(_Worker.start(self._settings, self._listener))
+            self._workers.append(_Worker.start(self._job))
         if self._stopping:  # told while it started: the signal's handler did not know it yet
             self._stop()
 
@@ -120,41 +158,71 @@ class _Supervisor:
         if self._stopping:
             return
         for worker in [each for each in self._workers if each.process.sentinel in ended]:
-            pid, code = worker.process.pid, worker.process.exitcode
-            _logger.error("Worker %s ended with exit code %s; another one takes its place", pid, code)
+            worker.process.join(PAUSE)  # its end of the sentinel closes a moment before it has an exit code
+            self._tell_end(worker)
             self._workers.remove(worker)
-            mark_process_dead(pid)  # type: ignore[no-untyped-call]
+            mark_process_dead(worker.process.pid)  # type: ignore[no-untyped-call]
             time.sleep(PAUSE)
             self._start_one()
 
+    def _tell_end(self, worker: _Worker) -> None:
+        if self._tell_hang(worker):
+            return
+        pid, code = worker.process.pid, worker.process.exitcode
+        if reason := worker.why_not_started():
+            _logger.error("Worker %s could not start: %s", pid, reason)
+        else:
+            _logger.error("Worker %s ended with exit code %s", pid, code)
+
+    def _tell_hang(self, worker: _Worker) -> bool:
+        """Log where the worker stood, if that is why it ended."""
+        pid, seconds = worker.process.pid, self._job.settings.stall_seconds
+        stack = where_it_stood(self._job.stack_of(pid))
+        if stack:
+            text = "Worker %s was ended: its event loop had not turned for %g seconds, at %s"
+            _logger.error(text, pid, seconds, stack[-1], extra={"trace": stack})
+        return bool(stack)
+
     def _stop(self, *_: object) -> None:
         self._stopping = True
-        self._listener.close()  # the workers have it; the port closes with the last of them
+        self._job.listener.close()  # the workers have it; the port closes with the last of them
         for worker in self._workers:
             worker.process.terminate()
 
     def _join_all(self) -> list[str]:
         """Wait until all have ended; the ids and exit codes of those that did not end cleanly."""
+        settings = self._job.settings
+        deadline = time.monotonic() + settings.drain_seconds + settings.graceful_seconds + LAST_SECONDS
+        failed = []
         for worker in self._workers:
-            worker.process.join()
-        clean = (0, -signal.SIGTERM)  # one that was told before it listened to signals had accepted nothing
-        ends = [(worker.process.pid, worker.process.exitcode) for worker in self._workers]
-        return [f"{pid} (exit code {code})" for pid, code in ends if code not in clean]
+            worker.process.join(max(0.0, deadline - time.monotonic()))
+            if worker.process.exitcode is None:
+                worker.process.kill()
+                worker.process.join()
+            # One that was told before it listened to signals had accepted nothing.
+            if worker.process.exitcode not in {0, -signal.SIGTERM}:
+                self._tell_hang(worker)
+                failed.append(f"{worker.process.pid} (exit code {worker.process.exitcode})")
+        return failed
 
 
-def _work(settings: Settings, listener: socket.socket, news: Connection) -> None:
+def _work(job: _Job, news: Connection) -> None:
     """What a worker process runs."""
-    configure_logs(settings.log_level)
+    configure_logs(job.settings.log_level)
     try:
-        run(_serve(settings, listener, news))
+        run(_serve(job, news))
     except NotStarted as error:
         news.send(str(error))
         sys.exit(1)
 
 
-async def _serve(settings: Settings, listener: socket.socket, news: Connection) -> None:
+async def _serve(job: _Job, news: Connection) -> None:
     stop = asyncio.Event()
     # The supervisor sends nothing: the pipe becomes readable when it is gone, and then nobody else stops us.
     asyncio.get_running_loop().add_reader(news.fileno(), stop.set)
-    site = Site(create_app(settings), listener)
-    await serve_sites([site], settings, lambda: news.send(""), stop)
+    watching = asyncio.create_task(watch_loop(job.settings.stall_seconds, job.stack_of(os.getpid())))
+    site = Site(job.make_app(job.settings), job.listener)
+    try:
+        await serve_sites([site], job.settings, lambda: news.send(""), stop)
+    finally:
+        watching.cancel()

@@ -102,4 +102,4 @@ async def test_a_stopping_service_says_so(mongodb_uri: str, tmp_path: Path) -> N
             )
         assert (answer.status_code, answer.json()) == (503, {"status": "stopping"})
         assert answer.headers["Connection"] == "close"
-        service.process.kill()
+        service.kill()

@@ -19,13 +19,6 @@ from tests.service_process import WAYLINK, ServiceProcess, environment_of, free_
 SECONDS = 30.0
 
 
-def workers_of(service: ServiceProcess) -> set[int]:
-    """The worker processes: children of the service that run Python's spawn."""
-    parent = service.process.pid
-    children = map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split())
-    return {pid for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()}
-
-
 def is_healthy(service: ServiceProcess) -> bool:
     """Whether the service answers."""
     try:
@@ -53,17 +46,20 @@ def connection_with(service: ServiceProcess, sent: bytes) -> socket.socket:
     return connection
 
 
-def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
-    """kill -9 of one worker: another one takes its place, and the service still ends with exit code 0."""
-    with service_process(tmp_path, WAYLINK_WORKERS="2") as service:
-        before = workers_of(service)
-        assert len(before) == 2
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_worker_that_dies_is_replaced(tmp_path: Path, workers: int) -> None:
+    """kill -9 of one worker: another one takes its place, also of the only one, and the log says so; the
+    service still ends with exit code 0."""
+    with service_process(tmp_path, WAYLINK_WORKERS=str(workers)) as service:
+        before = service.workers
+        assert len(before) == workers
         killed = min(before)
         os.kill(killed, signal.SIGKILL)
         wait_for(
-            lambda: len(workers_of(service) - {killed}) == 2, "the worker was not replaced", seconds=SECONDS
+            lambda: len(service.workers - {killed}) == workers, "the worker was not replaced", seconds=SECONDS
         )
-        assert is_healthy(service)
+        wait_for(lambda: is_healthy(service), "the new worker does not answer", seconds=SECONDS)
+        assert [line["message"] for line in service.log_lines] == [f"Worker {killed} ended with exit code -9"]
         assert service.stop() == 0
 
 

@@ -1,0 +1,69 @@
+"""A worker whose event loop stands still is ended and replaced, and the log says where it stood."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.faults.hanging_service import PATHS
+from tests.polling import wait_for_async
+from tests.service_process import ServiceProcess, service_process
+
+HANGING = (sys.executable, "-m", "tests.faults.hanging_service")
+
+
+async def hang(service: ServiceProcess, path: str) -> None:
+    """Ask for what never comes, until the connection ends."""
+    async with httpx.AsyncClient(base_url=service.base_url, timeout=60) as client:
+        with contextlib.suppress(httpx.TransportError):
+            await client.get(path)
+
+
+async def pid_that_answers(service: ServiceProcess) -> int | None:
+    """The process that answers now, on a connection of its own."""
+    try:
+        async with httpx.AsyncClient(base_url=service.base_url, timeout=1) as client:
+            return int((await client.get("/")).text)
+    except httpx.TransportError:
+        return None
+
+
+@pytest.mark.parametrize("path", sorted(PATHS))
+async def test_a_worker_that_hangs_is_replaced(tmp_path: Path, path: str) -> None:
+    """The only worker hangs, in Python or in C: another one answers, and a line of the log has the stack."""
+    with service_process(tmp_path, HANGING, WAYLINK_STALL_SECONDS="2") as service:
+        (hung,) = service.workers
+        assert await pid_that_answers(service) == hung
+        await hang(service, path)
+        answering = await wait_for_async(lambda: pid_that_answers(service), "nobody answers")
+        assert answering != hung
+        (line,) = service.log_lines
+        function = path.replace("/", "hang_").replace("-", "_")
+        assert line["trace"][-1].endswith(f" {function}") or line["trace"][-2].endswith(f" {function}")
+        assert any(place.endswith(" hanging_app") for place in line["trace"])
+        assert line["message"] == (
+            f"Worker {hung} was ended: its event loop had not turned for 2 seconds, at {line['trace'][-1]}"
+        )
+        assert service.stop() == 0
+
+
+async def test_sigterm_ends_a_service_that_hangs(tmp_path: Path) -> None:
+    """A worker is left alone as long as its loop turns; told to stop while it hangs, the service ends with
+    exit code 1, and says where it stood."""
+    with service_process(tmp_path, HANGING, WAYLINK_STALL_SECONDS="3") as service:
+        (worker,) = service.workers
+        until = time.monotonic() + 3.5
+        while time.monotonic() < until:
+            assert await pid_that_answers(service) == worker
+        hanging = asyncio.create_task(hang(service, "/in-python"))
+        await wait_for_async(lambda: pid_that_answers(service), "it does not hang", lambda pid: pid is None)
+        assert await asyncio.to_thread(service.stop) == 1
+        await hanging
+        (line,) = service.log_lines
+        assert line["trace"][-1].endswith(" hang_in_python")
