@@ -19,7 +19,7 @@ READS = 150  # a second: some for each look at the log, and for MongoDB
 @contextmanager
 def files_no_larger(service: ServiceProcess, size: int) -> Iterator[None]:
     """The service's files take no byte beyond that size, as on a full disk: the write before is cut short."""
-    pid = service.process.pid
+    (pid,) = service.workers
     limits = resource.prlimit(pid, resource.RLIMIT_FSIZE)
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
@@ -29,8 +29,9 @@ def files_no_larger(service: ServiceProcess, size: int) -> Iterator[None]:
 
 
 def reads(service: ServiceProcess) -> int:
-    """How often the process has read from files and sockets so far; a busy machine does not change it."""
-    facts = Path(f"/proc/{service.process.pid}/io").read_text().split()
+    """How often the worker has read from files and sockets so far; a busy machine does not change it."""
+    (pid,) = service.workers
+    facts = Path(f"/proc/{pid}/io").read_text().split()
     return int(facts[facts.index("syscr:") + 1])
 
 
