@@ -11,6 +11,7 @@ import click
 from backend.cli.command import Result, stored, utc_now
 from backend.domain.users import InvalidEmail, User, WeakPassword, check_password, normalize_email
 from backend.passwords import hash_password
+from backend.rate_limits.sign_in_limits import SignInLimits
 from backend.storage import organizations, sessions, users
 from backend.storage.mongo import Database
 
@@ -60,10 +61,14 @@ async def create_user(
 @stdin_option
 @stored
 async def set_password(database: Database, email: str, password_stdin: bool) -> Result:
-    """Set a new password for EMAIL; whoever is signed in with the old one is signed out."""
+    """Set a new password for EMAIL; whoever is signed in with the old one is signed out.
+
+    Wrong tries from addresses that EMAIL has not signed in from are forgotten.
+    """
     found = await _get_user(database, email)
     await users.set_password_hash(database, found.id, await hash_password(_read_password(password_stdin)))
     await sessions.delete_sessions_of(database, found.id)
+    await SignInLimits(database, utc_now).forget_account(found.email)
     return {"id": found.id}
 
 

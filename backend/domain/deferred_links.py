@@ -11,8 +11,8 @@ import hmac
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from ipaddress import IPv4Address, IPv6Address, ip_address
 
+from backend.domain.addresses import network_of
 from backend.domain.apps import Apps
 from backend.domain.destination import Outcome
 from backend.domain.installs import Platform
@@ -21,8 +21,6 @@ from backend.domain.installs import Platform
 LONGEST_WINDOW = timedelta(days=1)
 # Outcomes that send a visitor to an app which may have to be installed first.
 LEADS_TO_APP = frozenset({Outcome.APP_STORE, Outcome.INTENT, Outcome.APP_PAGE})
-# Providers give a household or a phone this much of IPv6; the rest of an address changes within hours.
-_IPV6_PREFIX_BITS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +42,8 @@ class Candidate:
 
 def hash_address(key: bytes, org_id: str, address: str) -> str | None:
     """A keyed hash of an address, of no use in another organization; None for what is no address."""
-    try:
-        parsed = ip_address(address)
-    except ValueError:
-        return None
-    return hmac.new(key, f"{org_id}/{_network(parsed)}".encode(), hashlib.sha256).hexdigest()
-
-
-def _network(address: IPv4Address | IPv6Address) -> str:
-    """What stays the same of a device's address for an hour: all of IPv4, the first half of IPv6."""
-    if isinstance(address, IPv4Address):
-        return str(address)
-    if address.ipv4_mapped:
-        return str(address.ipv4_mapped)
-    return f"{int(address) >> (128 - _IPV6_PREFIX_BITS):x}"
+    network = network_of(address)
+    return hmac.new(key, f"{org_id}/{network}".encode(), hashlib.sha256).hexdigest() if network else None
 
 
 def day_of(moment: datetime) -> str:

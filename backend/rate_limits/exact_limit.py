@@ -5,12 +5,21 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from backend.rate_limits.limit import Limit, LimitState, state_of
 from backend.storage.mongo import Database, StorageError, deadline
-from backend.storage.rate_limits import count_in_window
+from backend.storage.rate_limits import count_in_window, forget_count
 
 _log = logging.getLogger("waylink.rate_limits")
+
+
+@dataclass(frozen=True, slots=True)
+class _UsedUp:
+    """A window that is used up: when it ends, and until when that is believed without asking again."""
+
+    ends: float
+    believed_until: float
 
 
 class ExactLimit:
@@ -22,6 +31,7 @@ class ExactLimit:
 
     PATIENCE = 0.5
     CAPACITY = 10_000
+    RECHECK = 10.0  # seconds; another process may have given back or forgotten what was counted
 
     def __init__(
         self, database: Database, limit: Limit, monotonic: Callable[[], float] = time.monotonic
@@ -29,14 +39,15 @@ class ExactLimit:
         self._database = database
         self._limit = limit
         self._monotonic = monotonic
-        self._used_up_until: dict[str, float] = {}
+        self._used_up: dict[str, _UsedUp] = {}
         self._failing = False
 
     async def count(self, key: str) -> LimitState:
         """Count one for this key, and say whether it may go on."""
-        left = self._used_up_until.get(key, 0.0) - self._monotonic()
-        if left > 0:
-            return state_of(self._limit, self._limit.amount, left, allowed=False)
+        now = self._monotonic()
+        used_up = self._used_up.get(key)
+        if used_up and now < used_up.believed_until:
+            return state_of(self._limit, self._limit.amount, used_up.ends - now, allowed=False)
         try:
             with deadline(self.PATIENCE):
                 state = await self._count(key)
@@ -46,18 +57,31 @@ class ExactLimit:
         self._log_change(failing=False)
         return state
 
+    async def give_back(self, key: str) -> None:
+        """Take back one that was counted."""
+        self._used_up.pop(key, None)
+        await count_in_window(self._database, self._window_id(key), -1, self._limit.seconds)
+
+    async def forget(self, key: str) -> None:
+        """Forget all that was counted for this key."""
+        self._used_up.pop(key, None)
+        await forget_count(self._database, self._window_id(key))
+
     async def _count(self, key: str) -> LimitState:
-        window_id = f"{self._limit.name}/{key}"
-        window = await count_in_window(self._database, window_id, 1, self._limit.seconds)
+        window = await count_in_window(self._database, self._window_id(key), 1, self._limit.seconds)
         if window.count >= self._limit.amount:
-            self._remember(key, self._monotonic() + window.seconds_left)
+            self._remember(key, window.seconds_left)
         allowed = window.count <= self._limit.amount
         return state_of(self._limit, window.count, window.seconds_left, allowed=allowed)
 
-    def _remember(self, key: str, until: float) -> None:
-        if len(self._used_up_until) >= self.CAPACITY:
-            self._used_up_until.clear()
-        self._used_up_until[key] = until
+    def _window_id(self, key: str) -> str:
+        return f"{self._limit.name}/{key}"
+
+    def _remember(self, key: str, seconds_left: float) -> None:
+        if len(self._used_up) >= self.CAPACITY:
+            self._used_up.clear()
+        now = self._monotonic()
+        self._used_up[key] = _UsedUp(now + seconds_left, now + min(seconds_left, self.RECHECK))
 
     def _log_change(self, *, failing: bool, reason: str = "") -> None:
         if failing and not self._failing:

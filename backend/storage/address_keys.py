@@ -1,14 +1,14 @@
-"""The `address_keys` collection: a random key for each day, which hashes the addresses of that day's clicks.
+"""The `address_keys` collection: random keys that hash addresses, each for a day or a month.
 
-A key is thrown away a day after its own; from then on nobody can tell an address from its hash, wherever a
-copy of the hash may be.
+A key is thrown away once its hashes are of no use any more; from then on nobody can tell an address from its
+hash, wherever a copy of the hash may be.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from pymongo import ReturnDocument
 
@@ -18,26 +18,40 @@ from backend.storage.mongo import Database
 from backend.storage.ownership import Nobodys
 
 NAME = "address_keys"
+_THREE_MONTHS = timedelta(days=93)
 COLLECTION = Collection(
     name=NAME,
     indexes=[EXPIRY_INDEX],
     owned_by=Nobodys("the keys are the installation's"),
     personal=NotPersonal("random bytes"),
-    retention=NoRetention("gone within two days"),
-    archived=NotArchived("gone within two days"),
+    retention=NoRetention("gone within three months"),
+    archived=NotArchived("gone within three months"),
 )
 
 
 async def address_key(database: Database, day: str) -> bytes:
-    """The key of a day such as 2026-01-31, the same for every process; made where there is none yet."""
-    expires_at = datetime.fromisoformat(day).replace(tzinfo=UTC) + 2 * LONGEST_WINDOW
+    """The key of a day such as 2026-01-31, the same for every process; made where there is none yet.
+
+    It is thrown away a day after its own.
+    """
+    begins_at = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    return await _key(database, day, begins_at + 2 * LONGEST_WINDOW)
+
+
+async def address_key_of_month(database: Database, month: str) -> bytes:
+    """The key of a month such as 2026-01, likewise; it is thrown away two months after its own."""
+    begins_at = datetime.fromisoformat(f"{month}-01").replace(tzinfo=UTC)
+    return await _key(database, month, begins_at + _THREE_MONTHS)
+
+
+async def _key(database: Database, name: str, expires_at: datetime) -> bytes:
     made = {"key": secrets.token_bytes(32), "expires_at": expires_at}
     found = await database[NAME].find_one_and_update(
-        {"_id": day}, {"$setOnInsert": made}, upsert=True, return_document=ReturnDocument.AFTER
+        {"_id": name}, {"$setOnInsert": made}, upsert=True, return_document=ReturnDocument.AFTER
     )
     return bytes(found["key"])
 
 
-async def find_address_keys(database: Database, days: Sequence[str]) -> list[bytes]:
-    """The keys of these days, as far as there are any."""
-    return [bytes(found["key"]) async for found in database[NAME].find({"_id": {"$in": list(days)}})]
+async def find_address_keys(database: Database, names: Sequence[str]) -> list[bytes]:
+    """The keys of these days or months, as far as there are any."""
+    return [bytes(found["key"]) async for found in database[NAME].find({"_id": {"$in": list(names)}})]

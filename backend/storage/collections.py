@@ -24,6 +24,7 @@ from backend.storage import (
     identities,
     install_counts,
     installs,
+    known_addresses,
     leads,
     links,
     organizations,
@@ -76,6 +77,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     sessions.COLLECTION,
     deferred_links.COLLECTION,
     address_keys.COLLECTION,
+    known_addresses.COLLECTION,
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from dataclasses import fields
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pymongo
@@ -42,6 +43,12 @@ def is_too_slow(error: Exception) -> bool:
 async def ping(database: Database) -> None:
     """Return when the server answers; raises one of STORAGE_UNREACHABLE."""
     await database.command("ping")
+
+
+async def server_time(database: Database) -> datetime:
+    """The time by the database's clock, which all processes share."""
+    told: datetime = (await database.command("hello"))["localTime"]
+    return told
 
 
 async def in_transaction(database: Database, work: Callable[[Session], Coroutine[Any, Any, None]]) -> None:

@@ -20,12 +20,13 @@ COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel("ends_at", expireAfterSeconds=0)],
     owned_by=Nobodys("limits are the installation's"),
-    personal=NotPersonal("gone within minutes"),
-    retention=NoRetention("gone within minutes"),
-    archived=NotArchived("gone within minutes"),
+    personal=NotPersonal("gone within a day"),
+    retention=NoRetention("gone within a day"),
+    archived=NotArchived("gone within a day"),
 )
 # Counting waits for no journal: what a crash loses of it is forgiven.
 _QUICK = WriteConcern(w=1, j=False)
+_TRIES_KEPT = 24 * 60 * 60.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,33 @@ async def count_in_window(database: Database, window_id: str, amount: int, secon
     }
     found = await _update(database, window_id, [{"$set": changes}])
     return Window(found["count"], (found["ends_at"] - found["counted_at"]).total_seconds())
+
+
+async def forget_count(database: Database, counted_id: str) -> None:
+    """Forget what was counted in a window, or the tries."""
+    await database[NAME].delete_one({"_id": counted_id})
+
+
+async def begin_try(database: Database, tries_id: str, pauses: Sequence[float]) -> float:
+    """Begin a try, unless the pause after the one before is not over: 0, or the seconds that are left of it.
+
+    The try is followed by a pause of so many seconds as `pauses` has for its number, the last for all others.
+    Tries are forgotten a day after the last one.
+    """
+    paused = {"$gt": ["$ends_pause_at", "$$NOW"]}
+    number = {"$cond": [{"$gt": ["$ends_at", "$$NOW"]}, "$count", 0]}
+    pause = {"$arrayElemAt": [list(pauses), {"$min": ["$count", len(pauses) - 1]}]}
+    look: Document = {"is_paused": paused, "count": number, "counted_at": "$$NOW"}
+    begin: Document = {
+        "ends_pause_at": {"$add": ["$$NOW", {"$multiply": [pause, 1000]}]},
+        "count": {"$add": ["$count", 1]},
+        "ends_at": _from_now(_TRIES_KEPT),
+    }
+    unless_paused = {name: {"$cond": ["$is_paused", f"${name}", value]} for name, value in begin.items()}
+    found = await _update(database, tries_id, [{"$set": look}, {"$set": unless_paused}])
+    if not found["is_paused"]:
+        return 0.0
+    return float((found["ends_pause_at"] - found["counted_at"]).total_seconds())
 
 
 def _from_now(seconds: float) -> Document:

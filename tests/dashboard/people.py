@@ -45,7 +45,7 @@ def browser(service: Service, base_url: str = "http://localhost:8080") -> httpx.
 
     Each has an address of its own, so that tests don't use up each other's limits.
     """
-    address = f"2001:db8::{secrets.token_hex(2)}:{secrets.token_hex(2)}"
+    address = f"2001:db8:{secrets.token_hex(2)}:{secrets.token_hex(2)}::1"
     transport = httpx.ASGITransport(app=service, client=(address, 40000))
     return httpx.AsyncClient(transport=transport, base_url=base_url)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections import Counter
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +25,7 @@ from backend.storage.mongo import Database
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.dashboard.people import PASSWORD, Person, browser, heading, make_user
 from tests.organizations import TestOrganization
+from tests.polling import wait_for_async
 
 
 def token(person: Person) -> str:
@@ -185,17 +189,81 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> str:
     return quick.hash(PASSWORD)
 
 
-async def test_sign_ins_are_limited_for_an_account(stranger: Person, database: Database, cheap: str) -> None:
-    """After ten tries in a minute even the right password waits, and the page says how long."""
-    user = await users.find_user_by_email(database, stranger.email)
+async def set_cheap_password(database: Database, person: Person, cheap: str) -> None:
+    """Give a user the hash that costs little."""
+    user = await users.find_user_by_email(database, person.email)
     assert user is not None
     await users.set_password_hash(database, user.id, cheap)
-    for _ in range(10):
+
+
+async def test_wrong_tries_are_limited_for_an_account_and_an_address(
+    stranger: Person, service: Service, database: Database, cheap: str
+) -> None:
+    """After five wrong tries even the right password waits there, and the page says how long; from elsewhere
+    it opens at once."""
+    await set_cheap_password(database, stranger, cheap)
+    for _ in range(5):
         assert (await stranger.sign_in(password="a guess")).status_code == 422
     refused = await stranger.sign_in()
     assert refused.status_code == 429
-    assert 0 < int(refused.headers["Retry-After"]) <= 61
-    assert "Too many tries" in refused.text
+    assert 0 < int(refused.headers["Retry-After"]) <= 15
+    assert "Too many wrong tries. Wait 1" in refused.text
+    async with browser(service) as elsewhere:
+        assert (await Person(elsewhere, stranger.email).sign_in()).status_code == 303
+
+
+async def test_an_address_that_signed_in_before_is_not_locked_out(
+    stranger: Person, service: Service, database: Database, cheap: str
+) -> None:
+    """Neither wrong tries from there nor those of others keep it out."""
+    await set_cheap_password(database, stranger, cheap)
+    assert (await stranger.sign_in()).status_code == 303
+    await stranger.send("/", "/sign-out")
+    async with browser(service) as attacker:
+        tries = [await Person(attacker, stranger.email).sign_in("a guess") for _ in range(8)]
+        assert [each.status_code for each in tries] == [422] * 5 + [429] * 3
+    for _ in range(12):
+        assert (await stranger.sign_in(password="a guess")).status_code == 422
+    assert (await stranger.sign_in()).status_code == 303
+
+
+async def test_the_owner_does_not_wait_behind_many_tries(
+    stranger: Person, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 60 tries at once all but some are sent away, and told when to come again; who has signed in from
+    the same address before is next."""
+    assert (await stranger.sign_in()).status_code == 303
+    await stranger.send("/", "/sign-out")
+    compared: list[str] = []
+    gate = threading.Event()
+    verify = passwords._verify
+
+    def waiting(password: str, password_hash: str | None) -> bool:
+        compared.append(password)
+        assert gate.wait(60)
+        return verify(password, password_hash)
+
+    monkeypatch.setattr(passwords, "_verify", waiting)
+    async with AsyncExitStack() as opened:
+        crowd = [
+            Person(await opened.enter_async_context(browser(service)), f"{number}@example.com")
+            for number in range(60)
+        ]
+        tries = [asyncio.create_task(each.sign_in("a guess")) for each in crowd]
+        await wait_for_async(
+            lambda: asyncio.sleep(0, sum(each.done() for each in tries)), "not shed", lambda done: done == 39
+        )
+        owner = asyncio.create_task(stranger.sign_in())
+        hashing = service.api.extensions["waylink.dashboard"].hashing
+        await wait_for_async(lambda: asyncio.sleep(0, len(hashing._preceding)), "the owner does not wait")
+        gate.set()
+        answers = await asyncio.gather(*tries)
+        assert (await owner).status_code == 303
+    assert Counter(each.status_code for each in answers) == {422: 21, 503: 39}
+    assert compared.index(PASSWORD) == 1
+    shed = next(each for each in answers if each.status_code == 503)
+    assert shed.headers["Retry-After"] == "3"
+    assert "Too many people sign in at this moment. Wait 3 seconds" in shed.text
 
 
 @pytest.mark.usefixtures("cheap")

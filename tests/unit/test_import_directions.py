@@ -24,7 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "api_host": {"domain"},
     # what is kept, and what every request handler works with
     "storage": {"domain", "settings"},
-    "rate_limits": {"settings", "storage"},
+    "rate_limits": {"domain", "settings", "storage"},
     "current": {"domain", "proxies", "rate_limits", "settings", "storage"},
     # pieces that interfaces and the command line use
     "json_api": {"current", "domain", "storage"},
@@ -47,7 +47,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "serving": {"app", "operations", "settings"},
     "cli": {
-        "api_host", "archives", "doctor", "domain", "imports", "passwords", "serving", "settings", "storage",
+        "api_host", "archives", "doctor", "domain", "imports", "passwords", "rate_limits", "serving",
+        "settings", "storage",
     },
 }  # fmt: skip
 

@@ -56,7 +56,7 @@ async def settings_retention() -> Response:
 
 async def _password_problems(current: str, new: str) -> dict[str, str]:
     """What keeps the password from being changed. Tries are limited as sign-ins are."""
-    limit = await dashboard_service().account_limit.count(user().id)
+    limit = await dashboard_service().password_changes.count(user().id)
     if not limit.allowed:
         return {"current": f"was tried too often; wait {limit.reset_after} seconds"}
     if not await is_password(current, user().password_hash):

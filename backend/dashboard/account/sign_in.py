@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from math import ceil
 
 from quart import Response, g, redirect, request, url_for
 
+from backend.concurrency.turns import TooManyWait
 from backend.current import resources, visitor_address
 from backend.dashboard.frame.blueprint import dashboard, is_signed_in, public
 from backend.dashboard.frame.form import field, form
@@ -16,7 +18,6 @@ from backend.dashboard.frame.session_cookie import cookie_token, renew_cookie_to
 from backend.domain.sessions import hash_token, new_session
 from backend.domain.users import InvalidEmail, User, normalize_email
 from backend.passwords import hash_password, is_password, needs_new_hash
-from backend.rate_limits.limit import LimitState
 from backend.storage.sessions import delete_session, insert_session
 from backend.storage.users import find_user_by_email, set_password_hash
 
@@ -24,6 +25,8 @@ from backend.storage.users import find_user_by_email, set_password_hash
 _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
 # The same for an unknown address and a wrong password: the page tells nobody who has an account.
 _REFUSED = "The e-mail address or the password is not right."
+_BUSY_FOR = 3.0  # seconds; the line is worked off by then
+_SAID_IN_MINUTES = 120.0  # seconds; what is longer
 
 
 @dashboard.get("/sign-in")
@@ -39,16 +42,21 @@ async def sign_in_page() -> Response:
 @public
 async def sign_in() -> Response:
     """Open a session for the right e-mail address and password."""
-    email = field("email")
-    busy = await _too_many(email)
-    if busy:
-        problem = f"Too many tries. Wait {busy.reset_after} seconds, then try again."
-        response = await _form(problem, status=429)
-        response.headers["Retry-After"] = str(busy.reset_after)
-        return response
-    user = await _authenticate(email, form().get("password", ""))
+    limits = dashboard_service().sign_in_limits
+    visitor = await limits.recognize(_account(field("email")), visitor_address())
+    hashing = dashboard_service().hashing
+    if not hashing.has_room(precedence=visitor.is_known):  # asked before the try counts against anyone
+        return await _busy()
+    if seconds := await limits.begin_try(visitor):
+        return await _later(f"Too many wrong tries. {_wait_for(seconds)}", 429, seconds)
+    try:
+        async with hashing.turn(precedence=visitor.is_known):
+            user = await _authenticate(visitor.account, form().get("password", ""))
+    except TooManyWait:
+        return await _busy()
     if user is None:
         return await _form(_REFUSED, status=422)
+    await limits.succeeded(visitor)
     await _open_session(user)
     return redirect(_next(form().get("next", "")), 303)  # type: ignore[return-value]
 
@@ -73,21 +81,33 @@ async def _form(problem: str = "", status: int = 200) -> Response:
     )
 
 
-async def _too_many(email: str) -> LimitState | None:
-    """The limit that is used up, if one is: the account's, whether it exists or not, or the visitor's."""
-    service = dashboard_service()
-    states = (
-        await service.address_limit.count(hash_token(visitor_address())),
-        await service.account_limit.count(hash_token(email.lower())),
-    )
-    return next((state for state in states if not state.allowed), None)
+async def _busy() -> Response:
+    """The answer while as many passwords wait to be compared as may."""
+    return await _later(f"Too many people sign in at this moment. {_wait_for(_BUSY_FOR)}", 503, _BUSY_FOR)
+
+
+async def _later(problem: str, status: int, seconds: float) -> Response:
+    response = await _form(problem, status)
+    response.headers["Retry-After"] = str(ceil(seconds))
+    return response
+
+
+def _wait_for(seconds: float) -> str:
+    if seconds > _SAID_IN_MINUTES:
+        return f"Wait {ceil(seconds / 60)} minutes, then try again."
+    return f"Wait {ceil(seconds)} seconds, then try again."
+
+
+def _account(email: str) -> str:
+    """The one form of an e-mail address, however it is typed; what is none as it is."""
+    try:
+        return normalize_email(email)
+    except InvalidEmail:
+        return email
 
 
 async def _authenticate(email: str, password: str) -> User | None:
-    try:
-        user = await find_user_by_email(resources().database, normalize_email(email))
-    except InvalidEmail:
-        user = None
+    user = await find_user_by_email(resources().database, email)
     if not await is_password(password, user.password_hash if user else None) or user is None:
         return None
     if needs_new_hash(user.password_hash):

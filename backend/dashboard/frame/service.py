@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from quart import Quart, current_app
 
+from backend.concurrency.turns import Turns
 from backend.current import Resources
 from backend.dashboard.domains.domain_states import DomainStates
 from backend.passwords import is_password
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
+from backend.rate_limits.sign_in_limits import SignInLimits
 
 _KEY = "waylink.dashboard"
-# Sign-ins a minute, for an account and for an address: slow for who guesses, never felt by who mistypes.
-SIGN_INS_OF_ACCOUNT = 10
-SIGN_INS_OF_ADDRESS = 30
+# Tries of the current password, by who wants to set a new one.
+_PASSWORD_CHANGES = Limit("password-change", 10)
+# A hash takes a tenth of a second or less: whoever waits, waits for two or three seconds at the most.
+_MOST_PASSWORDS_WAITING = 20
 
 
 class DashboardService:
-    """Limits of sign-ins, what is known of domains, whether browsers come by https."""
+    """Limits of sign-ins, turns at hashing passwords, what is known of domains, whether it is by https."""
 
     def __init__(self, resources: Resources) -> None:
         database = resources.database
-        self.account_limit = ExactLimit(database, Limit("sign-in-account", SIGN_INS_OF_ACCOUNT))
-        self.address_limit = ExactLimit(database, Limit("sign-in-address", SIGN_INS_OF_ADDRESS))
+        self.sign_in_limits = SignInLimits(database, resources.clock)
+        self.password_changes = ExactLimit(database, _PASSWORD_CHANGES)
+        self.hashing = Turns(_MOST_PASSWORDS_WAITING)
         self.domain_states = DomainStates(resources)
         self.is_https = resources.settings.base_url.startswith("https://")
 

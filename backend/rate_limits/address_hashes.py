@@ -1,0 +1,40 @@
+"""What stands for an address in the database: a hash with the day's key, which is thrown away."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from collections.abc import Callable
+
+from backend.domain.deferred_links import day_of
+from backend.storage.address_keys import address_key
+from backend.storage.mongo import Database, server_time
+
+_LOOK_EVERY = 600.0  # seconds
+
+
+class AddressHashes:
+    """Hashes with the key of the day by the database's clock, so that all processes have the same one."""
+
+    def __init__(self, database: Database, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._database = database
+        self._monotonic = monotonic
+        self._day_key = b""
+        self._looked_at = 0.0
+
+    async def hash(self, text: str) -> str:
+        """The hash of a text that holds an address; a tenth of a day's first hour may have the key before."""
+        return keyed_hash(await self._key(), text)
+
+    async def _key(self) -> bytes:
+        if not self._day_key or self._monotonic() - self._looked_at > _LOOK_EVERY:
+            day = day_of(await server_time(self._database))
+            self._day_key = await address_key(self._database, day)
+            self._looked_at = self._monotonic()
+        return self._day_key
+
+
+def keyed_hash(key: bytes, text: str) -> str:
+    """HMAC-SHA-256 in hex, apart from the hashes that deferred deep links make with the same key."""
+    return hmac.new(key, b"limit\n" + text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()

@@ -1,0 +1,108 @@
+"""How often passwords may be tried, by account and address together (decisions, "sign-in-limits")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from backend.domain.addresses import network_of
+from backend.rate_limits.address_hashes import AddressHashes, keyed_hash
+from backend.rate_limits.exact_limit import ExactLimit
+from backend.rate_limits.growing_pause import GrowingPause
+from backend.rate_limits.limit import Limit, LimitState
+from backend.storage.address_keys import address_key_of_month, find_address_keys
+from backend.storage.known_addresses import add_known_address, is_known_address
+from backend.storage.mongo import Database
+
+# Seconds after each wrong try of one account from one address: who mistypes does not feel it.
+PAUSES = (0, 0, 0, 0, 15, 30, 60, 120, 240, 480, 900, 1800, 3600)
+# Wrong tries from one address, whichever account they are for.
+OF_ADDRESS = Limit("sign-in-address", 30)
+# Wrong tries of one account from all addresses together that it has not signed in from.
+OF_ACCOUNT = Limit("sign-in-account", 200, seconds=3600.0)
+# Wrong tries of one account from an address that it has signed in from.
+OF_KNOWN_ADDRESS = Limit("sign-in-known", 30)
+KNOWN_FOR = timedelta(days=60)
+_MONTH = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who wants to sign in: the account as it was typed, and the address. `is_known`: they met before."""
+
+    account: str
+    network: str
+    is_known: bool
+
+    @property
+    def pair(self) -> str:
+        """The account and the address, as one text."""
+        return _pair(self.account, self.network)
+
+
+class SignInLimits:
+    """Limits of wrong tries. Others can't keep out who has signed in from the same address before."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+        self._hashes = AddressHashes(database)
+        self._pauses = GrowingPause(database, "sign-in", PAUSES)
+        self._of_address = ExactLimit(database, OF_ADDRESS)
+        self._of_account = ExactLimit(database, OF_ACCOUNT)
+        self._of_known = ExactLimit(database, OF_KNOWN_ADDRESS)
+
+    async def recognize(self, account: str, address: str) -> Visitor:
+        """Who tries, and whether the account was signed in to from that address within sixty days."""
+        network = network_of(address) or address
+        now = self._clock()
+        keys = await find_address_keys(self._database, _months(now))
+        hashes = [keyed_hash(key, _pair(account, network)) for key in keys]
+        known = bool(hashes) and await is_known_address(self._database, hashes, now)
+        return Visitor(account, network, known)
+
+    async def begin_try(self, visitor: Visitor) -> float:
+        """Count a try as if it were wrong: 0, or the seconds to wait, and then the try may not go on."""
+        if visitor.is_known:
+            return _wait(await self._of_known.count(await self._hashes.hash(visitor.pair)))
+        return (
+            _wait(await self._of_address.count(await self._hashes.hash(visitor.network)))
+            or await self._pauses.begin(await self._hashes.hash(visitor.pair))
+            or _wait(await self._of_account.count(await self._hashes.hash(visitor.account)))
+        )
+
+    async def succeeded(self, visitor: Visitor) -> None:
+        """The try was right: it is counted no more, and the address is known from now on."""
+        pair = await self._hashes.hash(visitor.pair)
+        if visitor.is_known:
+            await self._of_known.give_back(pair)
+        else:
+            await self._of_address.give_back(await self._hashes.hash(visitor.network))
+            await self._of_account.give_back(await self._hashes.hash(visitor.account))
+            await self._pauses.forget(pair)
+        now = self._clock()
+        key = await address_key_of_month(self._database, month_of(now))
+        await add_known_address(self._database, keyed_hash(key, visitor.pair), now + KNOWN_FOR)
+
+    async def forget_account(self, account: str) -> None:
+        """Let an account be tried again from addresses that it has not signed in from."""
+        await self._of_account.forget(await self._hashes.hash(account))
+
+
+def month_of(moment: datetime) -> str:
+    """The name of the month, such as 2026-01, whose key hashes an address at that moment."""
+    return moment.strftime("%Y-%m")
+
+
+def _months(now: datetime) -> list[str]:
+    """The months whose keys may have hashed what is known now."""
+    return sorted({month_of(now - KNOWN_FOR), month_of(now - _MONTH), month_of(now)})
+
+
+def _pair(account: str, network: str) -> str:
+    return f"{account}\n{network}"
+
+
+def _wait(state: LimitState) -> float:
+    return 0 if state.allowed else state.reset_after

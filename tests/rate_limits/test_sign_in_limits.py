@@ -1,0 +1,114 @@
+"""Wrong tries of passwords: whom they keep out, for how long, and what is stored of them."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import uuid
+
+import pytest
+
+from backend.app import utc_now
+from backend.rate_limits import sign_in_limits
+from backend.rate_limits.growing_pause import GrowingPause
+from backend.rate_limits.limit import Limit
+from backend.rate_limits.sign_in_limits import KNOWN_FOR, SignInLimits
+from backend.storage import known_addresses, rate_limits
+from backend.storage.mongo import Database
+from tests.polling import wait_for_async
+
+
+def an_address() -> str:
+    """An address that no other test tries from."""
+    return f"2001:db8:{secrets.token_hex(2)}:{secrets.token_hex(2)}::1"
+
+
+def an_account() -> str:
+    """An account that no other test tries."""
+    return f"{uuid.uuid4().hex}@example.com"
+
+
+async def tries(limits: SignInLimits, account: str, address: str, number: int) -> list[bool]:
+    """Of so many tries, which ones may go on."""
+    visitor = await limits.recognize(account, address)
+    return [not await limits.begin_try(visitor) for _ in range(number)]
+
+
+async def sign_in(limits: SignInLimits, account: str, address: str) -> None:
+    """A try that succeeds."""
+    visitor = await limits.recognize(account, address)
+    assert not await limits.begin_try(visitor)
+    await limits.succeeded(visitor)
+
+
+async def test_the_pause_grows(database: Database) -> None:
+    """Each try is followed by a longer pause than the one before, and by none once it was forgotten."""
+    pause = GrowingPause(database, "test", (0.05, 0.2, 100))
+    key = uuid.uuid4().hex
+    assert await pause.begin(key) == 0
+    assert 0 < await pause.begin(key) <= 0.05
+    await wait_for_async(lambda: pause.begin(key), "the pause does not end", lambda left: left == 0)
+    assert 0.05 < await pause.begin(key) <= 0.2
+    await wait_for_async(lambda: pause.begin(key), "the pause does not end", lambda left: left == 0)
+    assert 95 < await pause.begin(key) <= 100
+    await pause.forget(key)
+    assert await pause.begin(key) == 0
+
+
+async def test_ipv6_counts_by_its_first_half(database: Database) -> None:
+    """Who has a network of 2 to the 64 addresses has five tries, not five for each of them."""
+    limits = SignInLimits(database, utc_now)
+    account, network = an_account(), f"2001:db8:{secrets.token_hex(2)}:1"
+    began = [(await tries(limits, account, f"{network}::{number:x}", 1))[0] for number in range(8)]
+    assert began == [True] * 5 + [False] * 3
+    assert await tries(limits, account, an_address(), 1) == [True]
+
+
+async def test_many_addresses_do_not_lock_an_account_for_those_it_knows(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tries from everywhere use up what strangers have of an account; whom it knows is not concerned, and
+    `forget_account` lets strangers try again."""
+    monkeypatch.setattr(sign_in_limits, "OF_ACCOUNT", Limit("sign-in-account", 6, seconds=3600.0))
+    limits = SignInLimits(database, utc_now)
+    account, home = an_account(), an_address()
+    await sign_in(limits, account, home)
+    began = [(await tries(limits, account, an_address(), 1))[0] for _ in range(8)]
+    assert began == [True] * 6 + [False] * 2
+    assert await tries(limits, account, home, 10) == [True] * 10
+    await limits.forget_account(account)
+    assert await tries(limits, account, an_address(), 1) == [True]
+
+
+async def test_right_tries_are_not_counted(database: Database) -> None:
+    """An office with one address, where fifty people sign in within a minute, is not kept out."""
+    limits, office = SignInLimits(database, utc_now), an_address()
+    for _ in range(50):
+        await sign_in(limits, an_account(), office)
+
+
+async def test_an_account_forgets_an_address(database: Database) -> None:
+    """Sixty days after the last sign-in, and not before; another account never knew it."""
+    now = utc_now()
+    limits = SignInLimits(database, lambda: now)
+    account, address = an_account(), an_address()
+    await sign_in(limits, account, address)
+    assert not (await limits.recognize(an_account(), address)).is_known
+    now += KNOWN_FOR * 0.99
+    assert (await limits.recognize(account, address)).is_known
+    now += KNOWN_FOR * 0.02
+    assert not (await limits.recognize(account, address)).is_known
+
+
+async def test_no_address_is_stored(database: Database) -> None:
+    """What is kept are hashes with keys that are thrown away, the same in every process."""
+    account, address = an_account(), an_address()
+    for limits in (SignInLimits(database, utc_now), SignInLimits(database, utc_now)):
+        await tries(limits, account, address, 3)
+    visitor = await limits.recognize(account, address)
+    await limits.succeeded(visitor)
+    kept = [str(each) async for each in database[rate_limits.NAME].find({"_id": {"$regex": "^sign-in"}})]
+    kept += [str(each) async for each in database[known_addresses.NAME].find()]
+    assert not any(visitor.network in each or account in each for each in kept)
+    ids = await database[rate_limits.NAME].distinct("_id", {"_id": {"$regex": "^sign-in"}})
+    assert all(re.fullmatch(r"sign-in(-[a-z]+)?/[0-9a-f]{64}", each) for each in ids)
