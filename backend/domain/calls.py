@@ -175,6 +175,7 @@ def _hash(field: str, value: object) -> str:
 
 
 def _metadata(field: str, value: object) -> dict[str, Any]:
+    _METADATA.check_depth(field, value)
     return _METADATA.parse(field, _without_decimals(value))
 
 

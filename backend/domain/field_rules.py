@@ -205,20 +205,27 @@ class JsonObject:
 
     def parse(self, field: str, value: object) -> dict[str, Any]:
         """The object, unchanged."""
+        self.check_depth(field, value)
         if not isinstance(value, dict):
             raise InvalidField(field, "must be a JSON object")
-        self._check(field, value, self.max_depth)
+        self._check(field, value)
         if len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()) > self.max_bytes:
             raise InvalidField(field, f"must have at most {self.max_bytes} bytes as JSON")
         return value
 
-    def _check(self, field: str, value: object, depth: int) -> None:
-        if depth == 0:
+    def check_depth(self, field: str, value: object) -> None:
+        """Raises InvalidField for too many levels: whatever else walks through a value must be able to."""
+        level = [value]
+        for _ in range(self.max_depth):
+            level = [inner for each in level for inner in _items(each)]
+        if level:
             raise InvalidField(field, f"must have at most {self.max_depth} levels")
+
+    def _check(self, field: str, value: object) -> None:
         if isinstance(value, dict):
             self._check_names(field, value)
         for inner in _items(value):
-            self._check(field, inner, depth - 1)
+            self._check(field, inner)
         _check_scalar(field, value)
 
     def _check_names(self, field: str, value: Mapping[str, object]) -> None:

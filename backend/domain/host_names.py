@@ -5,6 +5,11 @@ from __future__ import annotations
 import ipaddress
 import re
 
+import idna
+
+# In characters; what is longer is refused before anything else looks at it. A dot at the end is not counted.
+LONGEST_NAME = 253
+LONGEST_LABEL = 63
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -17,12 +22,29 @@ def normalize_host(text: str) -> str:
 
     Raises InvalidHostName for what can't be a DNS name (contract, "Link input fields": domain).
     """
-    host = _to_ascii(_without_port(text.strip())).lower().removesuffix(".")
-    if not host or len(host) > 253:
-        raise InvalidHostName("must be a host name of 1 to 253 characters")
+    host = in_ascii(_without_port(text.strip())).lower().removesuffix(".")
+    if not host or len(host) > LONGEST_NAME:
+        raise InvalidHostName(f"must be a host name of 1 to {LONGEST_NAME} characters")
     if not all(_LABEL.fullmatch(label) for label in host.split(".")):
         raise InvalidHostName("must be a host name: letters, digits and hyphens, separated by dots")
     return host
+
+
+def in_ascii(host: str) -> str:
+    """The host in punycode, as browsers write it (UTS 46, nontransitional): `straße.de` is not `strasse.de`.
+
+    What is ASCII already is given back as it is. Raises InvalidHostName for what is too long, or can't be
+    written so.
+    """
+    if host.isascii():
+        return host
+    try:
+        _refuse_long(host)
+        mapped = idna.uts46_remap(host, std3_rules=False)  # `normalize_host` has stricter ones
+        _refuse_long(mapped)
+        return ".".join(map(_label_in_ascii, mapped.split(".")))
+    except UnicodeError:
+        raise InvalidHostName("must be a host name that can be written in punycode") from None
 
 
 def is_host_name(text: str) -> bool:
@@ -47,10 +69,18 @@ def _without_port(text: str) -> str:
     return host if separator and port.isdecimal() and port.isascii() else text
 
 
-def _to_ascii(host: str) -> str:
-    if host.isascii():
-        return host
+def _refuse_long(host: str) -> None:
+    """Punycode of a label takes a time that grows with the square of its length, and is never shorter."""
+    if len(host) > LONGEST_NAME + 1:
+        raise InvalidHostName(f"must be a host name of 1 to {LONGEST_NAME} characters")
+    if any(len(label) > LONGEST_LABEL for label in host.split(".")):
+        raise InvalidHostName(f"must be a host name with at most {LONGEST_LABEL} characters between dots")
+
+
+def _label_in_ascii(label: str) -> str:
+    if label.isascii():
+        return label
     try:
-        return host.encode("idna").decode("ascii")
-    except UnicodeError:
-        raise InvalidHostName("must be a host name that can be written in punycode") from None
+        return idna.alabel(label).decode("ascii")
+    except idna.InvalidCodepoint:  # symbols such as emoji, which IDNA 2008 leaves out and browsers take
+        return f"xn--{label.encode('punycode').decode('ascii')}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, unquote_plus
 
+from backend.domain.host_names import InvalidHostName, in_ascii
 from backend.domain.links import UTM_FIELDS, Link
 
 LINK_ID_PARAMETER = "cl_link_id"
@@ -56,7 +57,7 @@ def _ascii_base(base: str) -> str:
 def _with_ascii_host(match: re.Match[str]) -> str:
     host = match["host"]
     try:
-        host = host.encode("idna").decode("ascii")
-    except UnicodeError:
+        host = in_ascii(host)
+    except InvalidHostName:
         host = quote(host)
     return f"{match['scheme']}{match['userinfo'] or ''}{host}"

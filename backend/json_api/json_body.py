@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from quart import request
 
 from backend.json_api import error_table
+from backend.json_api.deep_json import without_depths
 from backend.json_api.refusal import Refusal
 
 MAX_BODY_BYTES = 64 * 1024
@@ -27,14 +28,25 @@ async def read_json_object() -> dict[str, Any]:
 
 
 def parse_json_object(data: bytes, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
-    """The object that these bytes are, in UTF-8; raises Refusal for anything else."""
+    """The object that these bytes are, in UTF-8; raises Refusal for anything else.
+
+    Values of so many levels that no field takes them may be cut off below MOST_LEVELS.
+    """
     try:
-        value = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant, parse_float=parse_float)
-    except (ValueError, RecursionError):  # bad JSON or UTF-8, a number of too many digits, too deep
+        text = data.decode("utf-8")
+        try:
+            value = _parse(text, parse_float)
+        except RecursionError:
+            value = _parse(without_depths(text), parse_float)
+    except ValueError:  # bad JSON or UTF-8, a number of too many digits
         raise Refusal(error_table.BODY_NOT_AN_OBJECT) from None
     if not isinstance(value, dict):
         raise Refusal(error_table.BODY_NOT_AN_OBJECT)
     return value
+
+
+def _parse(text: str, parse_float: Callable[[str], Any]) -> object:
+    return json.loads(text, parse_constant=_refuse_constant, parse_float=parse_float)
 
 
 async def read_bytes() -> bytes:

@@ -278,3 +278,18 @@ async def test_repeated_names(visitor: Visitor) -> None:
         f'{{"kind":"lead","kind":"event","name":"a","name":"b","call_id":"{call_id}","occurred_at":"{timestamp()}"}}',
     )
     assert (await visitor.send(text.encode())).json()["results"][0]["status"] == "accepted"
+
+
+@pytest.mark.parametrize("levels", [9, 500, 950, 5_000, 30_000])
+async def test_a_deep_call_does_not_sink_its_batch(visitor: Visitor, levels: int) -> None:
+    """Metadata of any depth is answered per call, with its rule; the sale behind it is stored."""
+    hole = json.dumps(visitor.envelope(call("event", name="e", metadata={"a": "deep"}), conversion()))
+    body = hole.replace('"deep"', "[" * levels + '"]}"' + "]" * levels)
+    response = await visitor.send(body.encode())
+    assert response.status_code == 200, response.text
+    rejected, sale = response.json()["results"]
+    assert rejected["error"] == {
+        "errorMessage": "metadata must have at most 8 levels",
+        "fieldName": "metadata",
+    }
+    assert sale["status"] == "accepted"

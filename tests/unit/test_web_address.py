@@ -33,6 +33,8 @@ def link_to(destination: str, **utm: str) -> Link:
         ("https://a.example/?b&a=1&b=", "a&a=2&&c", f"https://a.example/?b&a=1&b=&a&a=2&&c&{END}"),
         ("https://a.example/?x=%7e+%20", "y=%C3%A4", f"https://a.example/?x=%7e+%20&y=%C3%A4&{END}"),
         ("https://bücher.example:444/ä", "", f"https://xn--bcher-kva.example:444/%C3%A4?{END}"),
+        ("https://straße.example/", "", f"https://xn--strae-oqa.example/?{END}"),
+        ("https://shop_ü.example/", "", f"https://xn--shop_-ova.example/?{END}"),
         ("https://a.example/", "cl_link_id=other", f"https://a.example/?{END}"),
         ("https://a.example/?utm_source=d", "utm_source=v", f"https://a.example/?utm_source=v&{END}"),
         ("https://a.example/?utm_source=d", "utm%5Fsource=v", f"https://a.example/?utm%5Fsource=v&{END}"),

@@ -1,0 +1,30 @@
+"""JSON with more levels than the parser can go down."""
+
+from __future__ import annotations
+
+import re
+
+# More than any field may have, so that what is cut here is refused by its field's own rule.
+MOST_LEVELS = 64
+# A text, also one that never ends: each character is looked at once. Or a bracket.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+
+
+def without_depths(text: str) -> str:
+    """The text with `0` for each array and object that stands below MOST_LEVELS levels.
+
+    What stands beside it can then be read: a call of a batch does not sink the others.
+    """
+    kept: list[str] = []
+    depth, end = 0, 0
+    for token in _TOKEN.finditer(text):
+        if token[0] in "[{":
+            depth += 1
+            if depth == MOST_LEVELS + 1:
+                kept += [text[end : token.start()], "0"]
+                end = len(text)
+        elif token[0] in "]}":
+            if depth == MOST_LEVELS + 1:
+                end = token.end()
+            depth -= 1
+    return "".join([*kept, text[end:]])
