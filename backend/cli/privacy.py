@@ -11,9 +11,10 @@ import click
 
 from backend.cli.command import Result, org_option, stored
 from backend.storage import organizations
+from backend.storage.belongings import Subject
 from backend.storage.collections import personal_collections
 from backend.storage.mongo import Database
-from backend.storage.privacy import Subject, erase_subject, export_subject
+from backend.storage.privacy import erase_subject, export_subject
 from backend.storage.retention import set_retention
 
 # Longer than anybody's records, and far from what dates can hold.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,8 @@ CLICK_ID_SIGNALS = ("fbclid", "gclid", "gbraid", "wbraid", "ttclid")
 SIGNALS = (LINK_SIGNAL, *UTM_FIELDS, *CLICK_ID_SIGNALS)
 
 Signals = Mapping[str, str]
+# Spans of time, each from its beginning until before its end; None is without limit.
+Times = Sequence[tuple[datetime | None, datetime | None]]
 # What a device keeps: its first touch, and the latest of the rest.
 TOUCHES_KEPT = 20
 CUSTOMERS_KEPT = 20
@@ -99,12 +101,42 @@ class Device:
         """The customer that the device was identified as last, until then."""
         return next((each.customer_id for each in reversed(self.customers) if each.at <= at), None)
 
+    def times_of(self, customers: Collection[str], *, beginning: bool) -> Times:
+        """When the device was these customers'; with `beginning`, also before it was identified at all."""
+        starts = [None, *(each.at for each in self.customers)]
+        are_theirs = [beginning, *(each.customer_id in customers for each in self.customers)]
+        ends = [*starts[1:], None]
+        return [(start, end) for start, end, theirs in zip(starts, ends, are_theirs, strict=True) if theirs]
+
+    def during(self, times: Times) -> Device:
+        """What the device did in these times."""
+        return self._that_did(lambda at: _is_in(at, times))
+
+    def outside(self, times: Times) -> Device:
+        """What the device did at all other times."""
+        return self._that_did(lambda at: not _is_in(at, times))
+
+    def _that_did(self, is_kept: Callable[[datetime], bool]) -> Device:
+        touches = tuple(each for each in self.touches if is_kept(each.at))
+        first = self.first_touch if self.first_touch and is_kept(self.first_touch.at) else None
+        return replace(
+            self,
+            first_touch=first or next(iter(touches), None),
+            touches=touches,
+            click_ids=tuple(each for each in self.click_ids if is_kept(each.at)),
+            customers=tuple(each for each in self.customers if is_kept(each.at)),
+        )
+
     def _with_click_ids(self, touch: Touch) -> tuple[ClickId, ...]:
         first_at = {(each.name, each.value): each.at for each in self.click_ids}
         for item in touch.click_ids.items():
             first_at[item] = min(first_at.get(item, touch.at), touch.at)
         click_ids = sorted((ClickId(*item, at) for item, at in first_at.items()), key=lambda each: each.at)
         return tuple(click_ids[-CLICK_IDS_KEPT:])
+
+
+def _is_in(at: datetime, times: Times) -> bool:
+    return any((begin is None or begin <= at) and (end is None or at < end) for begin, end in times)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ OnceKey = tuple[str, Kind, str]
 
 _ONCE_FIELDS = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id"}
 _RECORDED = frozenset({Kind.LEAD, Kind.CONVERSION, Kind.EVENT})
+# What a lead says of its customer holds as if it were identified by it; an event's name is its own.
+_ABOUT_CUSTOMERS = frozenset({Kind.IDENTIFY, Kind.LEAD})
 _IDENTITY_FIELDS = ("email_sha256", "phone_sha256", "name")
 
 
@@ -152,8 +154,9 @@ class _Intake:
         """The device, identified as the customer of a call."""
         assert call.customer_id is not None
         is_new = device.customer_at(at) != call.customer_id
-        if is_new or call.kind is Kind.IDENTIFY:
-            known = {name: call.fields[name] for name in _IDENTITY_FIELDS if name in call.fields}
+        fields = call.fields if call.kind in _ABOUT_CUSTOMERS else {}
+        known = {name: fields[name] for name in _IDENTITY_FIELDS if name in fields}
+        if is_new or known or call.kind is Kind.IDENTIFY:
             self.decisions.identities.append(Identity(batch, call.customer_id, at, known))
         return self._changed(batch, device.identified(call.customer_id, at)) if is_new else device
 

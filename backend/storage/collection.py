@@ -35,8 +35,10 @@ class Personal:
     customer: str | None = None
     device: str | None = None
     email_sha256: str | None = None
-    # Whether documents say which of the others belong together, so that they are erased last.
-    tells_whose: bool = False
+    # Copies of touches of the device, which may be of another user's visit than the document.
+    touches: tuple[str, ...] = ()
+    # What says which documents are one person's is erased after them, so that an erasure can be run again.
+    erased_after: int = 0
 
 
 class NoRetention(Reason):

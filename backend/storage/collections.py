@@ -96,12 +96,9 @@ def archived_collections() -> dict[str, Archived]:
 
 
 def personal_collections() -> list[tuple[Collection, Personal]]:
-    """Where visitors are named, in the order in which they are erased.
-
-    What says who belongs to whom comes last, so that an erasure that was cut short can be run again.
-    """
+    """Where visitors are named, in the order in which they are erased."""
     found = [(each, each.personal) for each in COLLECTIONS if isinstance(each.personal, Personal)]
-    return sorted(found, key=lambda pair: pair[1].tells_whose)
+    return sorted(found, key=lambda pair: pair[1].erased_after)
 
 
 def aging_collections() -> list[tuple[Collection, AgesFrom]]:

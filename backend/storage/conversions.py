@@ -23,7 +23,7 @@ COLLECTION = Collection(
         ),
     ],
     owned_by=ByIdPrefix(),
-    personal=Personal(customer="customer_id", device="device_id"),
+    personal=Personal(customer="customer_id", device="device_id", touches=records.TOUCHES),
     retention=records.RETENTION,
 )
 

@@ -36,6 +36,20 @@ async def find_devices(
     return {(device.org_id, device.id): device for device in devices}
 
 
+async def find_device(
+    database: Database, org_id: str, device_id: str, session: Session | None = None
+) -> Device | None:
+    """The organization's device with this id."""
+    return (await find_devices(database, session, [(org_id, device_id)])).get((org_id, device_id))
+
+
+async def set_history(database: Database, session: Session, device: Device) -> None:
+    """Store what a known device did, as it is now; nothing happens where it is gone."""
+    stored = document(device)
+    history = {name: stored[name] for name in ("first_touch", "touches", "click_ids", "customers")}
+    await database[NAME].update_one({"_id": stored["_id"]}, {"$set": history}, session=session)
+
+
 async def first_and_last_arrival(database: Database, org_id: str) -> tuple[datetime, datetime] | None:
     """When the organization's first browser came by the SDK, of those still known, and its newest one."""
     ends = [
@@ -48,10 +62,15 @@ async def first_and_last_arrival(database: Database, org_id: str) -> tuple[datet
 
 def replacement(device: Device, expires_at: datetime | None) -> ReplaceOne[Document]:
     """The write that stores a device as it is now."""
-    document = asdict(device)
-    device_id = document.pop("id")
-    document |= {"device_id": device_id, "expires_at": expires_at}
-    return ReplaceOne({"_id": _id(device.org_id, device_id)}, document, upsert=True)
+    stored = document(device) | {"expires_at": expires_at}
+    return ReplaceOne({"_id": stored["_id"]}, stored, upsert=True)
+
+
+def document(device: Device) -> Document:
+    """A device as it is stored."""
+    stored = asdict(device)
+    device_id = stored.pop("id")
+    return {"_id": _id(device.org_id, device_id), "device_id": device_id, **stored}
 
 
 def _id(org_id: str, device_id: str) -> str:

@@ -11,7 +11,7 @@ COLLECTION = Collection(
     name=NAME,
     indexes=records.INDEXES,
     owned_by=ByIdPrefix(),
-    personal=Personal(customer="customer_id", device="device_id"),
+    personal=Personal(customer="customer_id", device="device_id", touches=records.TOUCHES),
     retention=records.RETENTION,
 )
 document = records.document

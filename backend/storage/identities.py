@@ -6,6 +6,7 @@ from pymongo import IndexModel, UpdateOne
 
 from backend.domain.intake import Identity
 from backend.storage.collection import AgesFrom, Collection, Personal
+from backend.storage.mongo import Document
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "identities"
@@ -14,27 +15,42 @@ COLLECTION = Collection(
     indexes=[
         IndexModel([("org_id", 1), ("customer_id", 1)]),
         IndexModel([("org_id", 1), ("device_id", 1), ("first_at", 1)]),
-        IndexModel([("org_id", 1), ("email_sha256", 1)]),
+        IndexModel([("org_id", 1), ("emails_sha256", 1)]),
     ],
     owned_by=ByIdPrefix(),
     personal=Personal(
-        customer="customer_id", device="device_id", email_sha256="email_sha256", tells_whose=True
+        customer="customer_id", device="device_id", email_sha256="emails_sha256", erased_after=2
     ),
     retention=AgesFrom("last_at"),
 )
 
 
+# Of the e-mail addresses (hashed) that a customer was identified by, the latest are kept.
+_EMAILS_KEPT = 20
+
+
 def update(identity: Identity) -> UpdateOne:
     """The write that links a device to a customer, with name and hashes where the call gave them."""
-    org_id, device_id = identity.batch.org_id, identity.batch.device_id
-    customer_id = identity.customer_id
-    return UpdateOne(
-        {"_id": f"{org_id}/{device_id}/{customer_id}"},
-        {
-            "$setOnInsert": {"org_id": org_id, "device_id": device_id, "customer_id": customer_id},
-            "$min": {"first_at": identity.at},
-            "$max": {"last_at": identity.at},
-            "$set": {**identity.known, "expires_at": identity.batch.expires_at},
-        },
-        upsert=True,
-    )
+    known = dict(identity.known)
+    email = known.pop("email_sha256", None)
+    values = {
+        "org_id": identity.batch.org_id,
+        "device_id": identity.batch.device_id,
+        "customer_id": identity.customer_id,
+        **known,
+    }
+    changes = {
+        # What a visitor typed may look like a field of the document.
+        **{name: {"$literal": value} for name, value in values.items()},
+        "first_at": {"$min": ["$first_at", identity.at]},
+        "last_at": {"$max": ["$last_at", identity.at]},
+        "expires_at": identity.batch.expires_at,
+        **({"emails_sha256": _with_email(email)} if email else {}),
+    }
+    own_id = "/".join((values["org_id"], values["device_id"], values["customer_id"]))
+    return UpdateOne({"_id": own_id}, [{"$set": changes}], upsert=True)
+
+
+def _with_email(email: str) -> Document:
+    others = {"$filter": {"input": {"$ifNull": ["$emails_sha256", []]}, "cond": {"$ne": ["$$this", email]}}}
+    return {"$slice": [{"$concatArrays": [others, [email]]}, -_EMAILS_KEPT]}

@@ -13,7 +13,13 @@ COLLECTION = Collection(
     name=NAME,
     indexes=[*records.INDEXES, IndexModel([("org_id", 1), ("email_sha256", 1)])],
     owned_by=ByIdPrefix(),
-    personal=Personal(customer="customer_id", device="device_id", email_sha256="email_sha256"),
+    personal=Personal(
+        customer="customer_id",
+        device="device_id",
+        email_sha256="email_sha256",
+        touches=records.TOUCHES,
+        erased_after=1,
+    ),
     retention=records.RETENTION,
 )
 document = records.document

@@ -3,77 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
-from backend.storage import devices, identities
+from backend.domain.attribution import Device, Times
+from backend.domain.persons import Person, Share
+from backend.storage import devices
+from backend.storage.belongings import Belongings, SharedDevice, Subject, find_belongings
 from backend.storage.collection import IN_ID, Personal
 from backend.storage.collections import personal_collections
-from backend.storage.mongo import Database, Document
+from backend.storage.mongo import Database, Document, Session, in_transaction
 
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Whose data is meant: a customer, a device, or whoever an e-mail address (hashed) belongs to."""
-
-    customer_id: str | None = None
-    device_id: str | None = None
-    email_sha256: str | None = None
-
-
-@dataclass(slots=True)
-class _Belongings:
-    """What is a subject's. `shared` devices have other users too; `first_on` are those they used first."""
-
-    email_sha256: str | None
-    customers: list[str]
-    devices: list[str] = field(default_factory=list)
-    shared: list[str] = field(default_factory=list)
-    first_on: list[str] = field(default_factory=list)
+# How `erase_subject` tells of devices that are kept for other persons.
+SHARED_DEVICES = "shared_devices"
 
 
 async def export_subject(
     database: Database, org_id: str, subject: Subject
 ) -> AsyncIterator[tuple[str, Document]]:
-    """Every document about the subject, with its collection's name; of a shared device only its use."""
-    belongings = await _belongings(database, org_id, subject)
+    """Every document about the subject with its collection's name; of a shared device the subject's part."""
+    belongings = await find_belongings(database, org_id, subject)
     for each, personal in personal_collections():
         condition = each.scope(org_id) | _condition(org_id, personal, belongings)
         async for document in database[each.name].find(condition).sort("_id", 1):
             yield each.name, document
+    for shared in belongings.shared:
+        if device := await devices.find_device(database, org_id, shared.id):
+            part = device.during(_times(device, shared, belongings.person))
+            yield devices.NAME, devices.document(part)
 
 
 async def erase_subject(database: Database, org_id: str, subject: Subject) -> dict[str, int]:
     """Delete everything about the subject; gives how many documents of each collection were deleted.
 
-    A device that others use as well is kept without the subject. The marks that keep a call_id or transaction
-    from counting twice stay: they hold no personal data, and without them what was erased could come back.
+    A device that others use as well is kept without the subject, and told of as SHARED_DEVICES. The marks
+    that keep a call_id or transaction from counting twice stay: without them what was erased could come back.
+    Cut short, an erasure is finished by running it again.
     """
-    belongings = await _belongings(database, org_id, subject)
-    await database[devices.NAME].update_many(
-        {"org_id": org_id, "device_id": {"$in": belongings.shared}},
-        {"$pull": {"customers": {"customer_id": {"$in": belongings.customers}}}},
-    )
+    belongings = await find_belongings(database, org_id, subject)
+    for shared in belongings.shared:
+        await _leave(database, org_id, shared, belongings.person)
     erased = {}
     for each, personal in personal_collections():
         condition = each.scope(org_id) | _condition(org_id, personal, belongings)
         erased[each.name] = (await database[each.name].delete_many(condition)).deleted_count
-    return erased
+    return erased | {SHARED_DEVICES: len(belongings.shared)}
 
 
-def _condition(org_id: str, personal: Personal, belongings: _Belongings) -> Document:
+async def _leave(database: Database, org_id: str, shared: SharedDevice, person: Person) -> None:
+    """Take a person's touches out of a device that is kept, and their ad click ids out of others' records."""
+
+    async def work(session: Session) -> None:
+        device = await devices.find_device(database, org_id, shared.id, session)
+        if device:
+            times = _times(device, shared, person)
+            await _forget_click_ids(database, session, device, times)
+            await devices.set_history(database, session, device.outside(times))
+
+    await in_transaction(database, work)
+
+
+async def _forget_click_ids(database: Database, session: Session, device: Device, times: Times) -> None:
+    """A record keeps where its visitor came from; a click id of somebody else's visit is none of it."""
+    for each, personal in personal_collections():
+        if not personal.device:
+            continue
+        own = each.scope(device.org_id) | _names(device.org_id, personal.device, [device.id])
+        for touch in personal.touches:
+            for begin, end in times:
+                at = {"$gte": begin} if begin else {}
+                condition = own | {f"{touch}.at": at | ({"$lt": end} if end else {"$ne": None})}
+                change: Document = {"$set": {f"{touch}.click_ids": {}}}
+                await database[each.name].update_many(condition, change, session=session)
+
+
+def _times(device: Device, shared: SharedDevice, person: Person) -> Times:
+    """When a shared device was the person's."""
+    return device.times_of(person.customers, beginning=shared.share is Share.BEGINNING)
+
+
+def _condition(org_id: str, personal: Personal, belongings: Belongings) -> Document:
     """Selects what is the subject's of a collection that names persons so."""
-    email = [belongings.email_sha256] if belongings.email_sha256 else []
-    conditions = [
-        _names(org_id, personal.customer, belongings.customers),
-        _names(org_id, personal.device, belongings.devices),
-        _names(org_id, personal.email_sha256, email),
+    person = belongings.person
+    unidentified = [
+        _unidentified(org_id, personal.device, personal.customer, personal.email_sha256, shared)
+        for shared in belongings.shared
+        if shared.share is Share.BEGINNING and personal.device and personal.customer
     ]
-    if personal.device and personal.customer:
-        # What a device did before it was identified is its first customer's.
-        unidentified = {personal.customer: None}
-        conditions.append(_names(org_id, personal.device, belongings.first_on) | unidentified)
-    return {"$or": conditions}
+    return {
+        "$or": [
+            _names(org_id, personal.customer, sorted(person.customers)),
+            _names(org_id, personal.device, belongings.devices),
+            _names(org_id, personal.email_sha256, sorted(person.emails)),
+            *unidentified,
+        ]
+    }
+
+
+def _unidentified(
+    org_id: str, device: str, customer: str, email_sha256: str | None, shared: SharedDevice
+) -> Document:
+    """Selects what a shared device did before it was identified, but for what names others by e-mail."""
+    others = {email_sha256: {"$nin": shared.others}} if email_sha256 else {}
+    return _names(org_id, device, [shared.id]) | {customer: None} | others
 
 
 def _names(org_id: str, field: str | None, ids: Sequence[str]) -> Document:
@@ -81,37 +111,3 @@ def _names(org_id: str, field: str | None, ids: Sequence[str]) -> Document:
     if field == IN_ID or field is None:
         ids = [f"{org_id}/{each}" for each in ids if field]
     return {field or IN_ID: {"$in": ids}}
-
-
-async def _belongings(database: Database, org_id: str, subject: Subject) -> _Belongings:
-    customers = await _customers(database, org_id, subject)
-    belongings = _Belongings(subject.email_sha256, customers)
-    used = await database[identities.NAME].distinct(
-        "device_id", {"org_id": org_id, "customer_id": {"$in": customers}}
-    )
-    for device_id in used:
-        users = await _users(database, org_id, device_id)
-        if set(users) <= set(customers):
-            belongings.devices.append(device_id)
-            continue
-        belongings.shared.append(device_id)
-        if users[0] in customers:
-            belongings.first_on.append(device_id)
-    if subject.device_id:
-        belongings.devices.append(subject.device_id)
-    return belongings
-
-
-async def _customers(database: Database, org_id: str, subject: Subject) -> list[str]:
-    if subject.customer_id:
-        return [subject.customer_id]
-    if not subject.email_sha256:
-        return []
-    condition: dict[str, Any] = {"org_id": org_id, "email_sha256": subject.email_sha256}
-    return list(await database[identities.NAME].distinct("customer_id", condition))
-
-
-async def _users(database: Database, org_id: str, device_id: str) -> list[str]:
-    """The customers of a device, the first one first."""
-    cursor = database[identities.NAME].find({"org_id": org_id, "device_id": device_id}).sort("first_at", 1)
-    return [found["customer_id"] async for found in cursor]

@@ -17,6 +17,7 @@ INDEXES = [
     IndexModel([("org_id", 1), ("device_id", 1), ("at", 1)]),
     IndexModel([("org_id", 1), ("customer_id", 1)]),
 ]
+TOUCHES = ("first_touch", "touch")
 RETENTION = AgesFrom("received_at")
 
 

@@ -14,6 +14,7 @@ from pymongo import IndexModel
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.storage import collections
+from backend.storage.belongings import Subject
 from backend.storage.collection import (
     AgesFrom,
     Collection,
@@ -25,7 +26,7 @@ from backend.storage.collection import (
 from backend.storage.database import create_indexes
 from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByField, ByLink, Nobodys
-from backend.storage.privacy import Subject, erase_subject, export_subject
+from backend.storage.privacy import erase_subject, export_subject
 from backend.storage.retention import set_retention
 from tests.organizations import TestOrganization
 

@@ -92,7 +92,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "the devices of an organization": (devices.NAME, ORG, {}),
     "the devices of a customer": (identities.NAME, {"customer_id": "c"} | ORG, {}),
     "the customers of a device": (identities.NAME, {"device_id": "d"} | ORG, {"first_at": 1}),
-    "the customers with an address": (identities.NAME, {"email_sha256": "e"} | ORG, {}),
+    "the customers with an address": (identities.NAME, {"emails_sha256": {"$in": ["e"]}} | ORG, {}),
     "the leads with an address": (leads.NAME, {"email_sha256": "e"} | ORG, {}),
     **{f"the {name} of a period": (name, {"at": {"$gte": NOW}} | ORG, {"at": 1}) for name in RECORDS},
     **{f"the {name} of a customer": (name, {"customer_id": "c"} | ORG, {}) for name in RECORDS},

@@ -1,0 +1,102 @@
+"""What belongs to one person: customer ids, e-mail addresses, and devices (domain/persons)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from backend.domain.persons import Person, Share, User, person_of, share_of, users_of_device
+from backend.storage import identities, leads
+from backend.storage.mongo import Database, Document
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whose data is meant: a customer, a device, or whoever an e-mail address (hashed) belongs to."""
+
+    customer_id: str | None = None
+    device_id: str | None = None
+    email_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedDevice:
+    """A device that other persons use too; `others` are those who are known by an e-mail address only."""
+
+    id: str
+    share: Share
+    others: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """What is a subject's; `devices` are nobody else's."""
+
+    person: Person
+    devices: list[str] = field(default_factory=list)
+    shared: list[SharedDevice] = field(default_factory=list)
+
+
+async def find_belongings(database: Database, org_id: str, subject: Subject) -> Belongings:
+    """Everything that is stored under other names than the subject's own and is the same person's.
+
+    A device that is named is meant as it is, with whatever anybody did with it.
+    """
+    belongings = Belongings(await _person(database, org_id, subject))
+    for device_id in await _used_devices(database, org_id, belongings.person):
+        users = await _users(database, org_id, device_id)
+        share = share_of(belongings.person, users)
+        if share is Share.ALL:
+            belongings.devices.append(device_id)
+        else:
+            others = [user for user in users if not user.is_person(belongings.person)]
+            belongings.shared.append(SharedDevice(device_id, share, _emails(others)))
+    if subject.device_id:
+        belongings.devices.append(subject.device_id)
+    return belongings
+
+
+async def _person(database: Database, org_id: str, subject: Subject) -> Person:
+    emails = [subject.email_sha256] if subject.email_sha256 else []
+    customers = {each for users in (await _known(database, org_id, emails)).values() for each in users}
+    if subject.customer_id:
+        customers.add(subject.customer_id)
+    condition = {"org_id": org_id, "customer_id": {"$in": list(customers)}}
+    theirs = await database[identities.NAME].distinct("emails_sha256", condition)
+    return person_of(customers, emails, await _known(database, org_id, theirs))
+
+
+async def _known(database: Database, org_id: str, emails: Iterable[str]) -> dict[str, set[str]]:
+    """The customers who were identified by each of these e-mail addresses."""
+    customers: dict[str, set[str]] = {each: set() for each in emails}
+    condition = {"org_id": org_id, "emails_sha256": {"$in": list(customers)}}
+    async for found in database[identities.NAME].find(condition, {"customer_id": 1, "emails_sha256": 1}):
+        for email in customers.keys() & set(found["emails_sha256"]):
+            customers[email].add(found["customer_id"])
+    return customers
+
+
+async def _used_devices(database: Database, org_id: str, person: Person) -> list[str]:
+    identified = {"org_id": org_id, "customer_id": {"$in": list(person.customers)}}
+    sent = {"org_id": org_id, "email_sha256": {"$in": list(person.emails)}, "customer_id": None}
+    used = await database[identities.NAME].distinct("device_id", identified)
+    return sorted({*used, *await database[leads.NAME].distinct("device_id", sent)})
+
+
+async def _users(database: Database, org_id: str, device_id: str) -> list[User]:
+    """Who used a device, the first one first."""
+    device = {"org_id": org_id, "device_id": device_id}
+    customers = [
+        User(found["first_at"], customer_id=found["customer_id"])
+        async for found in database[identities.NAME].find(device)
+    ]
+    sent: Document = device | {"customer_id": None, "email_sha256": {"$ne": None}}
+    senders = [
+        User(found["at"], email_sha256=found["email_sha256"])
+        async for found in database[leads.NAME].find(sent, {"at": 1, "email_sha256": 1})
+    ]
+    return users_of_device(customers, senders, await _known(database, org_id, _emails(senders)))
+
+
+def _emails(users: Iterable[User]) -> list[str]:
+    return sorted({user.email_sha256 for user in users if user.email_sha256})
