@@ -6,7 +6,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import httpx
 import pytest
@@ -18,7 +18,8 @@ from tests.service_process import ServiceProcess
 
 AXE = Path(__file__).parents[1] / "accessibility"
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
-LONG = "A name that goes on and on " * 6 + "andhaswordsthatnoscreeniswideenoughfor" * 4
+RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
+LONG = "A name that goes on and on " * 3 + "andhaswordsthatnoscreeniswideenoughfor" * 3
 
 
 @pytest.fixture(scope="module")
@@ -98,17 +99,10 @@ def _batch(web_key: str) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(params=[(size, scheme) for size in SIZES for scheme in ("light", "dark")], ids="-".join)
-def page_in(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
-    """A page on each kind of screen; nothing that it shows may break."""
-    size, scheme = request.param
-    yield from _watched(browser, SIZES[size], scheme)
-
-
-def _watched(browser: Browser, size: tuple[int, int], scheme: Literal["light", "dark"]) -> Iterator[Page]:
-    with browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, reduced_motion="reduce"
-    ) as context:
+@pytest.fixture
+def watched(browser: Browser) -> Iterator[Page]:
+    """A page; nothing that it shows may break."""
+    with browser.new_context(reduced_motion="reduce") as context:
         page = context.new_page()
         problems: list[str] = []
         page.on("pageerror", lambda error: problems.append(str(error)))
@@ -120,61 +114,83 @@ def _watched(browser: Browser, size: tuple[int, int], scheme: Literal["light", "
 
 
 def examine(page: Page, axe: str) -> list[str]:
-    """What is wrong with the page as it is now."""
+    """What is wrong with the page as it is now, on each kind of screen, in light and in dark."""
     page.evaluate(axe)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    wrong = [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]
+    wrong = []
+    for size in SIZES:
+        show(page, size)
+        wrong += [f"{size}: {each}" for each in found_by_axe(page) + too_wide(page)]
+        page.emulate_media(color_scheme="dark")
+        wrong += [f"{size}, dark: {each}" for each in found_by_axe(page, runOnly=RULES_OF_COLOUR)]
+    return [f"{page.url} {each}" for each in wrong]
+
+
+def show(page: Page, size: str) -> None:
+    """Show the page on this kind of screen, in light colours."""
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme="light")
+
+
+def found_by_axe(page: Page, **options: Any) -> list[str]:
+    """The violations of axe's rules; by default of all of them."""
+    given = {"resultTypes": ["violations"], "preload": False} | options
+    found = page.evaluate("options => axe.run(document, options)", given)["violations"]
+    return [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]
+
+
+def too_wide(page: Page) -> list[str]:
+    """By how much the page has to be scrolled sideways, if it has."""
     width = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    return [f"{page.url} {each}" for each in wrong + ([f"{width} px too wide"] if width else [])]
+    return [f"{width} px too wide"] if width else []
 
 
 @pytest.mark.parametrize("office", ["empty", "full"])
-def test_every_page(page_in: Page, axe: str, office: str, request: pytest.FixtureRequest) -> None:
+def test_every_page(watched: Page, axe: str, office: str, request: pytest.FixtureRequest) -> None:
     """Every page of an organization that has nothing, and of one that has much."""
     at: Office = request.getfixturevalue(office)
-    page_in.goto(f"{at.base_url}/sign-in")
-    wrong = examine(page_in, axe)
-    at.sign_in(page_in)
+    watched.goto(f"{at.base_url}/sign-in")
+    wrong = examine(watched, axe)
+    at.sign_in(watched)
     for path in at.pages:
-        page_in.goto(f"{at.base_url}{path}")
-        for details in page_in.locator("main details > summary").all():
+        watched.goto(f"{at.base_url}{path}")
+        for details in watched.locator("main details > summary").all():
             details.click()
-        wrong += examine(page_in, axe)
+        wrong += examine(watched, axe)
     assert wrong == []
 
 
-def test_every_form_with_problems(page_in: Page, axe: str, full: Office) -> None:
+def test_every_form_with_problems(watched: Page, axe: str, full: Office) -> None:
     """Forms that come again: what is wrong is told in a way that everyone perceives."""
-    page_in.goto(f"{full.base_url}/sign-in")
-    page_in.get_by_label("E-mail address").fill(f"x{uuid.uuid4().hex}@example.com")
-    page_in.get_by_label("Password").fill("wrong")
-    page_in.get_by_role("button", name="Sign in").click()
-    page_in.get_by_role("alert").wait_for()
-    wrong = examine(page_in, axe)
-    full.sign_in(page_in)
+    watched.goto(f"{full.base_url}/sign-in")
+    watched.get_by_label("E-mail address").fill(f"x{uuid.uuid4().hex}@example.com")
+    watched.get_by_label("Password").fill("wrong")
+    watched.get_by_role("button", name="Sign in").click()
+    watched.get_by_role("alert").wait_for()
+    wrong = examine(watched, axe)
+    full.sign_in(watched)
     for path, button in (
         ("/links/new", "Make the link"),
         ("/origins", "Allow"),
         ("/install", "Fill it in"),
     ):
-        page_in.goto(f"{full.base_url}{path}")
-        page_in.locator("main input:not([type=hidden])").first.fill("?")
-        page_in.get_by_role("button", name=button, exact=True).click()
-        page_in.locator(".problem").first.wait_for()
-        wrong += examine(page_in, axe)
-    page_in.goto(f"{full.base_url}/nothing")
-    assert wrong + examine(page_in, axe) == []
+        watched.goto(f"{full.base_url}{path}")
+        watched.locator("main input:not([type=hidden])").first.fill("?")
+        watched.get_by_role("button", name=button, exact=True).click()
+        watched.locator(".problem").first.wait_for()
+        wrong += examine(watched, axe)
+    watched.goto(f"{full.base_url}/nothing")
+    assert wrong + examine(watched, axe) == []
 
 
-def test_the_menu_and_what_is_shown_once(page_in: Page, axe: str, full: Office) -> None:
+def test_the_menu_and_what_is_shown_once(watched: Page, axe: str, full: Office) -> None:
     """The open menu of a phone, a question before revoking, and a key that was just made."""
-    full.sign_in(page_in)
-    menu = page_in.locator("details.menu summary")
-    if menu.is_visible():
-        menu.click()
-    wrong = examine(page_in, axe)
-    page_in.goto(f"{full.base_url}/keys")
-    page_in.get_by_role("button", name="Make a Browser SDK key").click()
-    page_in.locator(".secret").wait_for()
-    wrong += examine(page_in, axe)
+    full.sign_in(watched)
+    show(watched, "phone")
+    watched.locator("details.menu summary").click()
+    wrong = examine(watched, axe)
+    watched.goto(f"{full.base_url}/keys")
+    watched.get_by_role("button", name="Make a Browser SDK key").click()
+    watched.locator(".secret").wait_for()
+    wrong += examine(watched, axe)
     assert wrong == []
