@@ -22,6 +22,15 @@ def wait_for(
     return seen
 
 
+async def until(condition: Callable[[], object], what: str, *, seconds: float = 20.0) -> None:
+    """Let the test's event loop go on until the condition holds; else the test fails with `what`."""
+
+    async def holds() -> object:
+        return condition()
+
+    await wait_for_async(holds, what, seconds=seconds)
+
+
 async def wait_for_async(
     read: Callable[[], Awaitable[Seen]],
     what: str,

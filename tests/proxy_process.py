@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 
+from tests.polling import wait_for
 from tests.service_process import free_port
 
 ROOT = Path(__file__).parents[1]
@@ -40,12 +40,12 @@ def server_process(command: Sequence[str], address: str, **environment: str) -> 
 
 
 def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
+    def answers() -> bool:
+        assert process.poll() is None, f"{process.args!r} ended"
         try:
             httpx.get(address)
         except httpx.TransportError:
-            time.sleep(0.05)
-        else:
-            return
-    raise AssertionError(f"{process.args!r} does not answer at {address}")
+            return False
+        return True
+
+    wait_for(answers, f"{process.args!r} does not answer at {address}", seconds=60)

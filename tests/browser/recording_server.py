@@ -7,7 +7,6 @@ understand each other is tested against the real service.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.local_server import Silent, local_server
+from tests.polling import wait_for
 
 SDK = Path(__file__).parents[2] / "sdk_dist"
 BATCH_PATH = "/serviceCore/sdk/v1/batch"
@@ -95,25 +95,16 @@ class RecordingServer:
 
     def wait_for(self, count: int) -> list[Call]:
         """The calls, once this many have arrived."""
-        deadline = time.monotonic() + 15
-        while len(self.calls) < count:
-            assert time.monotonic() < deadline, f"{len(self.calls)} of {count} calls arrived: {self.kinds}"
-            time.sleep(0.02)
+        wait_for(lambda: self.kinds, f"not {count} calls arrived", lambda kinds: len(kinds) >= count)
         return self.calls
 
     def wait_for_kinds(self, *kinds: str) -> None:
         """Return once calls of these kinds have arrived, in any order; each may come more than once."""
-        deadline = time.monotonic() + 15
-        while not set(kinds) <= set(self.kinds):
-            assert time.monotonic() < deadline, f"only these arrived: {self.kinds}"
-            time.sleep(0.02)
+        wait_for(lambda: self.kinds, "only these arrived", lambda arrived: set(kinds) <= set(arrived))
 
     def wait_for_visit(self, path: str) -> None:
         """Return once this path has been loaded."""
-        deadline = time.monotonic() + 30
-        while path not in self.visits:
-            assert time.monotonic() < deadline, f"{path} was not loaded: {self.visits}"
-            time.sleep(0.02)
+        wait_for(lambda: self.visits, f"{path} was not loaded", lambda visits: path in visits, seconds=30)
 
 
 @contextmanager

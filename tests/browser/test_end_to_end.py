@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -19,6 +18,7 @@ from playwright.sync_api import Page, expect
 from backend.settings import load_settings
 from backend.storage.database import open_database
 from tests.demo_process import DemoProcess, demo_process
+from tests.polling import wait_for
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +50,12 @@ def create_link(demo: DemoProcess, path: str, **fields: str) -> str:
 
 
 def clicks_of(demo: DemoProcess, short_url: str, expected: int) -> dict[str, Any]:
-    """The link's analytics, once the click log has been shipped, or after a while."""
-    deadline = time.monotonic() + 15
-    while True:
-        counted = rest(demo, "/analytics", {"shortUrl": short_url})
-        if counted["total_clicks"] >= expected or time.monotonic() > deadline:
-            return counted
-        time.sleep(0.1)
+    """The link's analytics, once so many clicks are counted."""
+    return wait_for(
+        lambda: rest(demo, "/analytics", {"shortUrl": short_url}),
+        "the clicks are not counted",
+        lambda counted: counted["total_clicks"] >= expected,
+    )
 
 
 def stored_conversions(demo: DemoProcess) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import pytest
 from playwright.sync_api import Browser, BrowserType, Page
@@ -12,6 +13,7 @@ from tests.browser.conftest import LaunchArguments
 from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, once, refuse
 from tests.browser.shop_pages import CONVERSION, INIT, expect_sent, stored, visit
 
+VISITORS = 2
 HEARD_PATH = "/heard"
 HEARD = f"addEventListener('pagehide', () => {{ fetch('{HEARD_PATH}', {{keepalive: true}}) }})"
 RESTORED = "addEventListener('pageshow', event => window.restored = event.persisted); 0"
@@ -39,23 +41,62 @@ def arrived(server: RecordingServer) -> list[Call]:
     return sorted(calls.values(), key=lambda call: str(call["occurred_at"]))
 
 
-def hand_over(browser: Browser, server: RecordingServer, leave: Callable[[Page], None], *kinds: str) -> None:
-    """Leave a page for another site: calls of these kinds must arrive if the page heard that it was left.
+@dataclass
+class Visitors:
+    """Who left a page in the tests of this file, and whose page the browser ended without telling it."""
 
-    Browsers on an overloaded machine end some pages unheard, which no script could help; then another visitor
-    tries. A listener behind the SDK's says whether the page has heard.
-    """
-    for _ in range(3):
-        server.requests.clear()
-        with browser.new_context() as visitor:
+    left: int = 0
+    unheard: int = 0
+
+
+@pytest.fixture(scope="module")
+def visitors() -> Iterator[Visitors]:
+    """The count of all tests of the file; more than one page in five ended unheard is too many."""
+    visitors = Visitors()
+    yield visitors
+    assert visitors.unheard * 5 <= visitors.left, f"too many pages ended unheard: {visitors}"
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """Visitors who leave a page for another site, one after the other."""
+
+    browser: Browser
+    server: RecordingServer
+    visitors: Visitors
+
+    def __call__(self, leave: Callable[[Page], None], *kinds: str) -> None:
+        """Let VISITORS leave: calls of these kinds must arrive from each page that heard that it was left.
+
+        Browsers on a loaded machine end some pages unheard, which no script could help; then another visitor
+        comes instead. A listener behind the SDK's says whether the page has heard.
+        """
+        heard = 0
+        while heard < VISITORS:
+            self.visitors.left += 1
+            heard += self._hears(leave, kinds)
+            assert heard or self.visitors.unheard < VISITORS, "the browser ended every page unheard"
+
+    def _hears(self, leave: Callable[[Page], None], kinds: tuple[str, ...]) -> bool:
+        """Whether the page heard that it was left, and handed over what it had."""
+        self.server.requests.clear()
+        self.server.visits.clear()
+        with self.browser.new_context() as visitor:
             leave(visitor.new_page())
             try:
-                server.wait_for_kinds(*kinds)
-                return
+                self.server.wait_for_kinds(*kinds)
             except AssertionError:
-                if HEARD_PATH in server.visits:
+                if HEARD_PATH in self.server.visits:
                     raise
-    raise AssertionError("the browser ended three pages unheard")
+                self.visitors.unheard += 1
+                return False
+        return True
+
+
+@pytest.fixture
+def hand_over(browser: Browser, server: RecordingServer, visitors: Visitors) -> HandOver:
+    """Lets visitors leave a page, and sees what arrives."""
+    return HandOver(browser, server, visitors)
 
 
 def test_a_restored_page_goes_on(caching_page: Page, server: RecordingServer) -> None:
@@ -80,7 +121,7 @@ def test_a_restored_page_sends_what_is_left(caching_page: Page, server: Recordin
 
 @pytest.mark.parametrize("listener", ["0", "addEventListener('pagehide', () => 0)"])
 def test_what_waits_for_the_first_answer_goes_when_the_page_does(
-    browser: Browser, server: RecordingServer, listener: str
+    hand_over: HandOver, server: RecordingServer, listener: str
 ) -> None:
     """Must arrive although the check is never answered: what was tracked meanwhile.
 
@@ -95,11 +136,11 @@ def test_what_waits_for_the_first_answer_goes_when_the_page_does(
         page.goto(server.url("/next", "other.test"))
 
     server.answer = once(answered, acknowledge)
-    hand_over(browser, server, leave, "attribution", "conversion", "event")
+    hand_over(leave, "attribution", "conversion", "event")
     answered.set()
 
 
-def test_a_page_that_is_left_at_once(browser: Browser, server: RecordingServer) -> None:
+def test_a_page_that_is_left_at_once(hand_over: HandOver, server: RecordingServer) -> None:
     """Must arrive: calls made in the same task in which the page is left.
 
     They may travel in requests of their own, which may pass each other.
@@ -110,11 +151,11 @@ def test_a_page_that_is_left_at_once(browser: Browser, server: RecordingServer) 
         visit(page, server)
         page.evaluate(f"{HEARD}; {CONVERSION}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
 
-    hand_over(browser, server, leave, "attribution", "conversion", "event")
+    hand_over(leave, "attribution", "conversion", "event")
     assert [call["kind"] for call in arrived(server)] == ["attribution", "conversion", "event"]
 
 
-def test_a_page_that_is_left_in_the_task_of_init(browser: Browser, server: RecordingServer) -> None:
+def test_a_page_that_is_left_in_the_task_of_init(hand_over: HandOver, server: RecordingServer) -> None:
     """Must arrive: the check and what was tracked, although the page goes before the SDK has begun."""
     address = server.url("/next", "other.test")
 
@@ -122,7 +163,7 @@ def test_a_page_that_is_left_in_the_task_of_init(browser: Browser, server: Recor
         page.goto(server.url("/?utm_source=news"))
         page.evaluate(f"{INIT}; {HEARD}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
 
-    hand_over(browser, server, leave, "attribution", "event")
+    hand_over(leave, "attribution", "event")
     check, event = arrived(server)
     assert check["signals"] == {"utm_source": "news"}
     assert event["name"] == "a"

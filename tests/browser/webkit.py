@@ -6,7 +6,6 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.client_config import ClientConfig
 from selenium.webdriver.remote.remote_connection import RemoteConnection
 from selenium.webdriver.remote.webdriver import WebDriver
+
+from tests.polling import wait_for
 
 DRIVER = "WebKitWebDriver"
 SCREEN = "Xvfb"
@@ -129,16 +130,12 @@ def _free_port() -> int:
 
 
 def _wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + DEADLINE
-    while time.monotonic() < deadline:
+    def listens() -> bool:
         assert process.poll() is None, f"{DRIVER} ended with status {process.returncode}"
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    raise AssertionError(f"{DRIVER} does not listen on port {port} after {DEADLINE} s")
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    wait_for(listens, f"{DRIVER} does not listen on port {port}", seconds=DEADLINE)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ from backend.doctor.finding import Area, Severity
 from backend.doctor.storage import examine_clock
 from backend.settings import Settings
 from backend.storage.embedded_mongodb import find_mongod
+from tests.polling import wait_for
 from tests.service_process import free_port
 
 
@@ -36,15 +37,14 @@ def standalone(tmp_path: Path) -> Iterator[str]:
 
 def wait_until_it_answers(port: int) -> None:
     """Return once the server answers."""
-    deadline = time.monotonic() + 60
     with MongoClient[dict[str, object]]("127.0.0.1", port, serverSelectionTimeoutMS=500) as client:
-        while True:
-            try:
-                client.admin.command("ping")
-            except PyMongoError:
-                assert time.monotonic() < deadline
-            else:
-                return
+
+        def answers() -> bool:
+            with contextlib.suppress(PyMongoError):
+                return bool(client.admin.command("ping"))
+            return False
+
+        wait_for(answers, "mongod does not answer", seconds=60)
 
 
 async def test_a_server_without_a_replica_set(standalone: str, tmp_path: Path) -> None:

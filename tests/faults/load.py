@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from tests.organizations import TestOrganization
+from tests.polling import until
 from tests.sdk_batches import Visitor, call
 
 
@@ -72,9 +73,11 @@ class Load:
 
 async def answers(load: Load, least: int) -> None:
     """Return when so many visits and so many batches were answered."""
-    async with asyncio.timeout(60):
-        while load.redirects < least or len(load.acknowledged) < least // 10:  # noqa: ASYNC110 - counts are what tests are about
-            await asyncio.sleep(0.01)
+    await until(
+        lambda: load.redirects >= least and len(load.acknowledged) >= least // 10,
+        "visitors and browsers are not answered",
+        seconds=60,
+    )
 
 
 def new_path() -> str:

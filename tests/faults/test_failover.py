@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import uuid
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from backend.app import create_app
 from backend.settings import Settings
 from backend.storage.mongo import Database
 from tests.organizations import create_test_organization
+from tests.polling import wait_for_async
 from tests.replica_set import replica_set
 from tests.sdk_batches import Visitor, call, check, conversion
 
@@ -25,14 +25,16 @@ PATIENCE = 90.0
 
 async def deliver(visitor: Visitor, calls: list[dict[str, Any]]) -> list[str]:
     """Send a batch again, with the same ids, until it is acknowledged, as the SDK's outbox does."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
+
+    async def send() -> httpx.Response:
         response = await visitor.post(*calls)
-        if response.status_code == 200:
-            return [result["status"] for result in response.json()["results"]]
-        assert response.status_code == 503, response.text
-        await asyncio.sleep(0.1)
-    raise AssertionError("a batch was not acknowledged")
+        assert response.status_code in {200, 503}, response.text
+        return response
+
+    response = await wait_for_async(
+        send, "a batch was not acknowledged", lambda answer: answer.status_code == 200, seconds=PATIENCE
+    )
+    return [result["status"] for result in response.json()["results"]]
 
 
 async def send_batches(visitor: Visitor, number: int) -> list[dict[str, Any]]:
@@ -65,8 +67,12 @@ async def test_no_acknowledged_call_is_lost_or_doubled(tmp_path: Path) -> None:
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
             visitors = [Visitor(client, organization) for _ in range(VISITORS)]
             load = [asyncio.create_task(send_batches(each, BATCHES * 2)) for each in visitors]
-            while await database["events"].count_documents({}) < VISITORS * BATCHES // 2:  # noqa: ASYNC110 - the database tells of nothing
-                await asyncio.sleep(0.01)
+            await wait_for_async(
+                lambda: database["events"].count_documents({}),
+                "too few batches are stored",
+                lambda stored: stored >= VISITORS * BATCHES // 2,
+                seconds=PATIENCE,
+            )
             killed = await asyncio.to_thread(members.kill_primary)
             sent = [each for task in load for each in await task]
         assert await asyncio.to_thread(members.wait_for_primary) != killed

@@ -17,6 +17,7 @@ import httpx
 
 from tests.faults.links import DOMAIN, new_link, wait_for_clicks
 from tests.faults.mongod import stopped_mongod
+from tests.polling import until
 from tests.service_process import ServiceProcess, service_process
 
 # Longer than the time to live below, and than what the service gives the database to answer.
@@ -67,9 +68,7 @@ class Visits:
     async def wait_for(self, more: int) -> None:
         """Return when so many more visits were redirected."""
         least = len(self.redirects) + more
-        async with asyncio.timeout(60):
-            while len(self.redirects) < least:  # noqa: ASYNC110 - the count is what the test is about
-                await asyncio.sleep(0.01)
+        await until(lambda: len(self.redirects) >= least, "visits are not redirected", seconds=60)
 
     async def warm(self, data_dir: Path) -> None:
         """Follow the link on new connections until each worker has it in memory: each has written clicks."""

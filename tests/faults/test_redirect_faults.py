@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 
 from tests.faults.links import DOMAIN, new_link, wait_for_clicks
+from tests.polling import until
 from tests.service_process import ServiceProcess, service_process
 
 
@@ -24,8 +25,7 @@ async def click(service: ServiceProcess, path: str, until: asyncio.Event, answer
 
 async def answers(answered: list[int], least: int) -> None:
     """Return when so many visits were answered."""
-    while len(answered) < least:  # noqa: ASYNC110 - the count is what the test is about
-        await asyncio.sleep(0.01)
+    await until(lambda: len(answered) >= least, "visits are not answered", seconds=60)
 
 
 async def clicks_until_killed(service: ServiceProcess, path: str) -> list[int]:

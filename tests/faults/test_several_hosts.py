@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import httpx
 import pytest
 
 from tests.api.links import API
+from tests.polling import wait_for
 from tests.replica_set import ReplicaSet, replica_set
 from tests.sdk_batches import BATCH, call, timestamp
 from tests.service_process import ServiceProcess, service_process
@@ -84,12 +84,12 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
 
 def eventually(seen: Callable[[], Any], wanted: Any) -> None:
     """Return once `wanted` is seen ten times in a row, whichever worker answers; fail after SECONDS."""
-    deadline = time.monotonic() + SECONDS
-    in_a_row = 0
-    while in_a_row < 10:
-        got = seen()
-        in_a_row = in_a_row + 1 if got == wanted else 0
-        assert time.monotonic() < deadline, f"{got} instead of {wanted}"
+    wait_for(
+        lambda: [seen() for _ in range(10)],
+        f"it is not {wanted}",
+        lambda got: all(each == wanted for each in got),
+        seconds=SECONDS,
+    )
 
 
 def test_a_link_made_at_one_host_redirects_at_both(hosts: Hosts) -> None:

@@ -19,7 +19,7 @@ from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import MongoDBNotFound, find_mongod
 from backend.storage.mongo import STORAGE_UNREACHABLE, Database
 from tests.organizations import create_test_organization
-from tests.polling import wait_for
+from tests.polling import until, wait_for, wait_for_async
 
 HOLD_OPEN = """
 import asyncio, sys
@@ -83,11 +83,10 @@ async def test_a_killed_server_is_started_again_on_its_port(tmp_path: Path) -> N
         created = await create_test_organization(database)
         killed = state_of(tmp_path)
         os.kill(killed["pid"], signal.SIGKILL)
-        async with asyncio.timeout(60):
-            while state_of(tmp_path)["pid"] == killed["pid"]:  # noqa: ASYNC110 - another process changes it
-                await asyncio.sleep(0.1)
-            while not await answers(database):  # noqa: ASYNC110 - it replays its journal first
-                await asyncio.sleep(0.1)
+        await until(
+            lambda: state_of(tmp_path)["pid"] != killed["pid"], "the server is not started again", seconds=60
+        )
+        await wait_for_async(lambda: answers(database), "the server does not answer", seconds=60)
         assert (await organizations.get_organization(database, created.id)).id == created.id
         assert state_of(tmp_path)["port"] == killed["port"]
 
