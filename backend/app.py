@@ -23,8 +23,10 @@ from backend.rest_api import documentation, rest
 from backend.sdk_api import attach_sdk_service, sdk
 from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
-from backend.storage.database import Indexes, open_database
+from backend.storage.database import REQUEST_SECONDS, Indexes, open_database
 from backend.storage.key_cache import KeyCache
+from backend.storage.lanes import Lane
+from backend.storage.pulse import Pulse
 
 Scope = MutableMapping[str, Any]
 
@@ -57,12 +59,16 @@ class Service:
         self._clock = clock
         self._api_host = ApiHost(settings.base_url)
         self._opened = AsyncExitStack()
+        # A redirect asks for what is not in memory only, and never waits behind other requests.
+        self._requests = Lane("requests", 24, 2_000)
+        self._redirects = Lane("redirects", 16, 1_000)
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
         elif self._is_for_api(scope):
-            await self.api(scope, receive, send)  # type: ignore[arg-type]
+            with self._requests.used():
+                await self.api(scope, receive, send)  # type: ignore[arg-type]
         else:
             await self.redirector(scope, receive, send)
 
@@ -73,7 +79,13 @@ class Service:
 
     async def startup(self) -> None:
         """Open what requests need."""
-        database = await self._opened.enter_async_context(open_database(self.settings, Indexes.MAKE))
+        lanes = [self._requests, self._redirects]
+        for lane in lanes:
+            self._opened.callback(lane.close)
+        database = await self._opened.enter_async_context(
+            open_database(self.settings, Indexes.MAKE, REQUEST_SECONDS)
+        )
+        await self._opened.enter_async_context(Pulse(database, lanes))
         self.resources = Resources(
             self.settings,
             database,
@@ -83,7 +95,7 @@ class Service:
             TrustedProxies(self.settings.trusted_proxies),
         )
         self.api = create_api(self.resources)
-        self.redirector = Redirector(self.resources)
+        self.redirector = Redirector(self.resources, self._redirects)
         update_before_scrape(self.api, self.redirector.report)
         await self.redirector.startup()
         self._opened.push_async_callback(self.redirector.shutdown)

@@ -193,6 +193,13 @@ class Settings:
         "seconds, above 0 and below 86400",
         "How long a stopping service waits, with its port closed, for answers that are under way.",
     )
+    last_ship_seconds: float = setting(
+        5.0,
+        _seconds,
+        "seconds, above 0 and below 86400",
+        "How long a stopping service goes on moving clicks to MongoDB, the longest that it waits for it; the "
+        "rest stays on disk, and the next start ships it.",
+    )
 
     def __post_init__(self) -> None:
         if not self.base_url:

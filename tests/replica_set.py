@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -39,6 +40,18 @@ class ReplicaSet:
         self.members[port].kill()
         self.members[port].wait()
         return port
+
+    @contextmanager
+    def frozen(self, *ports: int) -> Iterator[None]:
+        """These members, or all, neither answer nor close connections for the length of the block."""
+        stopped = [self.members[port] for port in ports or self.members]
+        for member in stopped:
+            member.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for member in stopped:
+                member.send_signal(signal.SIGCONT)
 
     def fail_commands(self, *names: str) -> None:
         """Have the member that takes writes refuse these commands of the service, from now on."""

@@ -22,16 +22,15 @@ class GroupCommit(Generic[ItemT, ResultT]):
     MOST_WAITING = 2000
     # While one group waits for the disks of a majority, others can be on their way.
     MOST_WRITERS = 4
-    TIMEOUT = 8.0  # seconds; less than the SDK's own, so that it gets an answer
 
     def __init__(
         self,
         store: Callable[[Sequence[ItemT]], Awaitable[Sequence[ResultT]]],
-        unreachable: tuple[type[Exception], ...],
+        is_unreachable: Callable[[Exception], bool],
     ) -> None:
-        """`store` gives a result for each item, in order; `unreachable` are its errors for "try again"."""
+        """`store` gives a result for each item, in order; `is_unreachable`: the sender may try again."""
         self._store = store
-        self._try_again: tuple[type[Exception], ...] = (TimeoutError, *unreachable)
+        self._is_unreachable = is_unreachable
         self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
         self._is_gathering = False
         self._writers: set[asyncio.Task[None]] = set()
@@ -69,12 +68,12 @@ class GroupCommit(Generic[ItemT, ResultT]):
 
     async def _commit(self, group: list[tuple[ItemT, asyncio.Future[ResultT]]]) -> None:
         try:
-            async with asyncio.timeout(self.TIMEOUT):
-                results = await self._store([item for item, _ in group])
-        except self._try_again:
-            _fail(group, NotStored())
+            results = await self._store([item for item, _ in group])
         except Exception as error:
-            await self._commit_alone(group, error)
+            if self._is_unreachable(error):
+                _fail(group, NotStored())
+            else:
+                await self._commit_alone(group, error)
         else:
             for (_, stored), result in zip(group, results, strict=True):
                 _set(stored, result)

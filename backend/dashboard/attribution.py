@@ -20,9 +20,11 @@ from backend.storage.attribution_report import (
     attribution_report,
 )
 from backend.storage.links import find_links
+from backend.storage.mongo import deadline
 
 # Rows on the page; the command line's report has all.
 _MOST_ROWS = 100
+_PATIENCE = 60.0  # seconds that the report may take, which reads all that is in its period
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,10 @@ class Question:
 async def attribution() -> Response:
     """A row for each link, campaign or source, most conversions first, and the totals."""
     asked = _read_question()
-    rows = await attribution_report(
-        resources().database, org_id(), asked.dimension, asked.touch, asked.period
-    )
+    with deadline(_PATIENCE):
+        rows = await attribution_report(
+            resources().database, org_id(), asked.dimension, asked.touch, asked.period
+        )
     return await page(
         "attribution.html",
         422 if asked.errors else 200,

@@ -11,7 +11,7 @@ from backend.domain.errors import InvalidField, MissingField
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal
-from backend.storage.mongo import STORAGE_UNREACHABLE
+from backend.storage.mongo import StorageError, is_unreachable
 
 _log = logging.getLogger("waylink.api")
 # Seconds after which a caller may try again when the storage can't be reached.
@@ -33,8 +33,7 @@ def answer_errors(app: Quart) -> None:
     app.register_error_handler(InvalidField, _invalid)
     app.register_error_handler(HTTPException, answer_http_error)
     app.register_error_handler(InternalServerError, _fault)
-    for unreachable in STORAGE_UNREACHABLE:
-        app.register_error_handler(unreachable, _unreachable)
+    app.register_error_handler(StorageError, _storage_failed)
 
 
 def error_answer(row: ErrorRow, headers: dict[str, str] | None = None, **details: str) -> Response:
@@ -79,6 +78,8 @@ async def _fault(error: InternalServerError) -> Response:
     return error_answer(error_table.SERVER_FAULT)
 
 
-async def _unreachable(error: Exception) -> Response:
+async def _storage_failed(error: StorageError) -> Response:
+    if not is_unreachable(error):
+        raise error
     _log.warning("The storage can't be reached: %s", type(error).__name__)
     return error_answer(error_table.STORAGE_UNREACHABLE, {"Retry-After": str(RETRY_AFTER)})

@@ -14,7 +14,7 @@ from backend.domain.client import Client
 from backend.domain.destination import Outcome, decide
 from backend.redirector import pages
 from backend.redirector.answer import Answer, plain, send_answer
-from backend.redirector.association_files import ANDROID, APPLE, association_file
+from backend.redirector.association_files import ANDROID, APPLE, AssociationFiles
 from backend.redirector.country import country_code, country_lookup
 from backend.redirector.handoffs import Handoffs
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
@@ -24,18 +24,22 @@ from backend.redirector.qr_code import qr_code, split_suffix
 from backend.redirector.recognition import recognize
 from backend.redirector.shipper import Shipper
 from backend.redirector.visit import InvalidHost, Scope, Visit
+from backend.storage.lanes import Lane
 from backend.storage.mongo import StorageError
 
 _REPORT_EVERY = 1.0  # seconds
+_NO_APP = "No app is set for this domain.\n"
 _logger = logging.getLogger(__name__)
 
 
 class Redirector:
     """The ASGI application of every link domain."""
 
-    def __init__(self, resources: Resources) -> None:
+    def __init__(self, resources: Resources, lane: Lane) -> None:
+        """What visitors ask of the database goes by this lane."""
         settings = resources.settings
         self._resources = resources
+        self._lane = lane
         self._clock = resources.clock
         self._proxies = resources.proxies
         self._country_header = settings.country_header.lower().encode()
@@ -46,8 +50,9 @@ class Redirector:
             capacity=settings.link_cache_size,
             seconds_to_live=settings.link_cache_seconds,
         )
+        self._association_files = AssociationFiles(resources.database)
         self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
-        self.shipper = Shipper(resources.database, settings.data_dir / "clicks")
+        self.shipper = Shipper(resources.database, settings.data_dir / "clicks", settings.last_ship_seconds)
         self._tallies = AnswerTallies()
         self._reporting = BackgroundTask(self._go_on_reporting)
 
@@ -101,14 +106,15 @@ class Redirector:
         if entry:
             return await self._follow(visit, entry)
         try:
-            return await self._look_up(visit, visit.path)
+            with self._lane.used():
+                return await self._look_up(visit, visit.path)
         except (LinkUnavailable, StorageError):
             return pages.unavailable(visit)
 
     async def _look_up(self, visit: Visit, path: str) -> Answer:
         """Answer for what is not in memory; raises LinkUnavailable or StorageError."""
         if path in APPLE or path == ANDROID:
-            return await association_file(self._resources.database, visit.host, path)
+            return await self._association_files.get((visit.host, path)) or plain(404, _NO_APP)
         if entry := await self.cache.load(visit.host, path):
             return await self._follow(visit, entry)
         if code := split_suffix(path):

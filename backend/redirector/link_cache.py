@@ -21,7 +21,7 @@ from backend.storage.changes import EverythingChanged, LinkChanged, NothingChang
 from backend.storage.links import resolve_link
 from backend.storage.mongo import Database, StorageError, deadline
 
-_READ_SECONDS = 1.0  # a visitor does not wait longer than this for the database
+_READ_SECONDS = 0.8  # a visitor waits less than a second for the database
 _PATIENCE = 0.25  # nor longer than this where the link is in memory, if not known to be current
 _RETRY_SECONDS = 1.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -124,8 +124,11 @@ class LinkCache:
             self._ask_again_at = time.monotonic() + _READ_SECONDS + _RETRY_SECONDS  # one asks for all
             return stale
         await asyncio.wait({task}, timeout=_PATIENCE)
+        if not task.done():
+            self._found_down(_READ_SECONDS)  # whoever comes next does not wait
+            return stale
         try:
-            return task.result() if task.done() else stale
+            return task.result()
         except LinkUnavailable:
             return stale
 
@@ -142,6 +145,10 @@ class LinkCache:
         if not task.cancelled():
             task.exception()  # seen, also where nobody waits for it any more
 
+    def _found_down(self, seconds: float) -> None:
+        """The database does not answer: it is not asked for so long about what is in memory."""
+        self._is_down, self._ask_again_at = True, time.monotonic() + seconds
+
     async def _read(self, key: Key) -> CachedLink | None:
         self._changed_while_loading.discard(key)
         began = time.monotonic()
@@ -151,7 +158,7 @@ class LinkCache:
                     resolve_link(self._database, *key), find_apps(self._database, key[0])
                 )
         except StorageError as error:
-            self._is_down, self._ask_again_at = True, time.monotonic() + _RETRY_SECONDS
+            self._found_down(_RETRY_SECONDS)
             raise LinkUnavailable from error
         self._is_down = False
         return self._keep(key, link, apps, began)

@@ -30,16 +30,17 @@ _ROTATE_BYTES = 4_000_000
 _STORE_SECONDS = 1.0  # a visitor waits no longer for this
 _ROTATE_SECONDS = 24 * 3600.0
 _LONGEST_PAUSE = 2.0
-_LAST_TRY = 10.0  # seconds that a stopping service ships for; what is left, the next one takes over
 _logger = logging.getLogger(__name__)
 
 
 class Shipper:
     """Owns this process's click log, and those of processes that ended, until they are in the database."""
 
-    def __init__(self, database: Database, folder: Path) -> None:
+    def __init__(self, database: Database, folder: Path, last_try: float = 5.0) -> None:
+        """`last_try`: seconds that a stopping service ships for; what is left, the next one takes over."""
         self._database = database
         self._folder = folder
+        self._last_try = last_try
         self.log = create_log(folder)
         self._shipped = 0  # how far self.log is in the database
         self._left_behind: list[ClickLog] = []
@@ -52,10 +53,10 @@ class Shipper:
         self._shipping.start()
 
     async def stop(self) -> None:
-        """Ship what is there, for a few seconds at most, and give the logs up."""
+        """Ship what is there, for `last_try` seconds at most, and give the logs up."""
         await self._shipping.stop()
-        with contextlib.suppress(StorageError, TimeoutError):
-            await asyncio.wait_for(self._ship_rest(), _LAST_TRY)
+        with contextlib.suppress(StorageError), deadline(self._last_try):
+            await self._ship_rest()
         self._give_up_logs()
 
     async def store(self, line: bytes) -> None:

@@ -12,7 +12,7 @@ from backend.json_api.refusal import Refusal as RefusedRequest
 from backend.sdk_api.blueprint import sdk
 from backend.sdk_api.metrics import REFUSALS
 from backend.sdk_api.service import sdk_service
-from backend.storage.mongo import STORAGE_UNREACHABLE
+from backend.storage.mongo import StorageError
 from backend.storage.refusals import Refusal, add_refusal
 
 ORIGIN_REFUSED = ErrorRow(
@@ -72,7 +72,7 @@ async def _is_known(origin: str, response: Response) -> bool:
         return bool(sdk_service().known_origins.recall(origin))
     try:
         return await sdk_service().known_origins.get(origin)
-    except STORAGE_UNREACHABLE as error:
+    except StorageError as error:
         # The page then sees a failed request, and tries again as it would after a 503.
         _log.warning("Origins can't be looked up: %s", type(error).__name__)
         return False

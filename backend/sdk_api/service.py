@@ -11,7 +11,7 @@ from backend.domain.batches import Batch
 from backend.domain.intake import Status
 from backend.domain.organizations import Organization
 from backend.storage.batches import store_batches
-from backend.storage.mongo import STORAGE_UNREACHABLE
+from backend.storage.mongo import is_unreachable
 from backend.storage.organizations import get_organization
 from backend.storage.origins import is_allowed
 
@@ -27,7 +27,7 @@ class SdkService:
     def __init__(self, resources: Resources) -> None:
         database = resources.database
         self.commit: GroupCommit[Batch, list[Status]] = GroupCommit(
-            lambda batches: store_batches(database, batches), STORAGE_UNREACHABLE
+            lambda batches: store_batches(database, batches), is_unreachable
         )
         self.site_origins: TimedCache[tuple[str, str], bool] = TimedCache(
             lambda key: is_allowed(database, *key)

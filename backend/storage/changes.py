@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.storage import apps, links
-from backend.storage.mongo import Database
+from backend.storage.mongo import Database, go_on_closing
 
 # How long the server may wait for a change before it says that there is none, in milliseconds. Until it
 # says so, nobody can tell a quiet stream from a dead one.
@@ -54,12 +54,13 @@ async def watch_changes(database: Database) -> AsyncIterator[Change]:
     The first value is NothingChanged: from then on, every change is told. Ends when the
     database is dropped, or by a storage error.
     """
-    async with database.watch(
-        _PIPELINE, full_document="updateLookup", max_await_time_ms=_HEARTBEAT_MS
-    ) as stream:
+    stream = database.watch(_PIPELINE, full_document="updateLookup", max_await_time_ms=_HEARTBEAT_MS)
+    try:
         while stream.alive:  # type: ignore[truthy-function]  # a property; its stub says method
             found = await stream.try_next()
             yield _change(found) if found else NothingChanged()
+    finally:
+        go_on_closing(stream.close)
 
 
 def _change(found: Any) -> Change:

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from backend.storage.clicks import NAME
-from backend.storage.mongo import Database, Document
+from backend.storage.mongo import Database, Document, deadline
 
 # A breakdown reads so many records at most, the latest ones: what it costs has a bound.
 MOST_RECORDS = 50_000
 _MOST_ROWS = 10
-_PATIENCE_MS = 5000
+_PATIENCE = 5.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,8 @@ def _by(name: str) -> list[Document]:
 
 
 async def _run(database: Database, pipeline: list[Document]) -> list[Any]:
-    return await database[NAME].aggregate(pipeline, maxTimeMS=_PATIENCE_MS).to_list(None)
+    with deadline(_PATIENCE):
+        return await database[NAME].aggregate(pipeline).to_list(None)
 
 
 def _shares(rows: list[Any]) -> list[Share]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from contextvars import copy_context
 from enum import Enum, auto
+from functools import partial
 from typing import Any
 
 from bson.codec_options import CodecOptions
@@ -15,7 +18,14 @@ from pymongo import WriteConcern
 from backend.settings import Settings
 from backend.storage.collections import declared_indexes
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.mongo import STORAGE_UNREACHABLE, Database, Document, ping
+from backend.storage.lanes import BACKGROUND
+from backend.storage.mongo import Database, Document, StorageError, deadline, is_unreachable, ping
+
+# What an operation may take that says nothing else: for requests, and for commands and their long reports.
+REQUEST_SECONDS = 5.0
+COMMAND_SECONDS = 600.0
+_INDEX_SECONDS = 24 * 3600.0
+_GOODBYE_SECONDS = 1.0
 
 
 class MongoDBUnreachable(ConnectionError):
@@ -38,28 +48,37 @@ class Indexes(Enum):
 
 @asynccontextmanager
 async def open_database(
-    settings: Settings, indexes: Indexes = Indexes.MAKE_IN_NEW
+    settings: Settings, indexes: Indexes = Indexes.MAKE_IN_NEW, seconds: float = COMMAND_SECONDS
 ) -> AsyncIterator[Database]:
     """The database that the settings name; a server of our own where none is configured.
+
+    Every operation without a `deadline` of its own fails after so many `seconds`.
 
     Raises MongoDBNotFound when a server must be started and this machine has none, and MongoDBUnreachable
     when the configured one does not answer.
     """
     if settings.mongodb_uri:
-        async with _connect(settings.mongodb_uri, settings.mongodb_database, indexes) as database:
+        uri, name = settings.mongodb_uri, settings.mongodb_database
+        async with _connect(uri, name, indexes, seconds) as database:
             yield database
         return
     async with (
         EmbeddedMongoDB(settings.data_dir / "mongodb") as server,
-        _connect(server.uri, settings.mongodb_database, indexes) as database,
+        _connect(server.uri, settings.mongodb_database, indexes, seconds) as database,
     ):
         yield database
 
 
 @asynccontextmanager
-async def _connect(uri: str, name: str, indexes: Indexes) -> AsyncIterator[Database]:
+async def _connect(uri: str, name: str, indexes: Indexes, seconds: float) -> AsyncIterator[Database]:
     client: AsyncIOMotorClient[Document] = AsyncIOMotorClient(
-        uri, tz_aware=True, serverSelectionTimeoutMS=5000, appname="waylink", retryWrites=True
+        uri,
+        tz_aware=True,
+        serverSelectionTimeoutMS=5000,
+        connectTimeoutMS=5000,
+        timeoutMS=round(seconds * 1000),
+        appname="waylink",
+        retryWrites=True,
     )
     try:
         database = client.get_database(
@@ -70,7 +89,14 @@ async def _connect(uri: str, name: str, indexes: Indexes) -> AsyncIterator[Datab
         await _prepare(database, indexes)
         yield database
     finally:
-        client.close()
+        await _close(client)
+
+
+async def _close(client: AsyncIOMotorClient[Document]) -> None:
+    """Close the client, in a thread: it says goodbye to the server, which may not listen."""
+    with deadline(_GOODBYE_SECONDS), contextlib.suppress(TimeoutError):
+        closing = asyncio.wrap_future(BACKGROUND.submit(partial(copy_context().run, client.delegate.close)))
+        await asyncio.wait_for(closing, 2 * _GOODBYE_SECONDS)
 
 
 async def _prepare(database: Database, indexes: Indexes) -> None:
@@ -79,7 +105,9 @@ async def _prepare(database: Database, indexes: Indexes) -> None:
             await ping(database)
         elif indexes is Indexes.MAKE or await _is_new(database):
             await create_indexes(database)
-    except STORAGE_UNREACHABLE:
+    except StorageError as error:
+        if not is_unreachable(error):
+            raise
         topology: Any = database.client.topology_description
         hosts = ", ".join(f"{host}:{port}" for host, port in topology.server_descriptions())
         raise MongoDBUnreachable(hosts) from None
@@ -94,4 +122,6 @@ async def _is_new(database: Database) -> bool:
 async def create_indexes(database: Database) -> None:
     """Create what is missing of every collection's indexes; each collection's file names its own."""
     declared = declared_indexes().items()
-    await asyncio.gather(*(database[name].create_indexes(indexes) for name, indexes in declared if indexes))
+    await ping(database)  # within the usual time: a new index of a large collection takes longer
+    with deadline(_INDEX_SECONDS):
+        await asyncio.gather(*(database[name].create_indexes(made) for name, made in declared if made))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine
+from contextvars import Context
 from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pymongo
 from motor.motor_asyncio import AsyncIOMotorClientSession, AsyncIOMotorDatabase
 from pymongo import WriteConcern
-from pymongo.errors import AutoReconnect, ExecutionTimeout, PyMongoError, ServerSelectionTimeoutError
+from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 Document: TypeAlias = dict[str, Any]
@@ -20,11 +23,38 @@ else:  # the driver's class takes no parameters at run time
     Database = AsyncIOMotorDatabase
 Session: TypeAlias = AsyncIOMotorClientSession
 
-# The server can't be reached now: the caller may try again.
-STORAGE_UNREACHABLE = (ServerSelectionTimeoutError, AutoReconnect)
 StorageError = PyMongoError
+# What servers say while they stop, start or hand over to another one, or where requests are in the way of one
+# another, apart from what the driver knows for that; by the names of MongoDB's error codes.
+_TEMPORARY_CODES = frozenset(
+    {
+        6,  # HostUnreachable
+        7,  # HostNotFound
+        24,  # LockTimeout
+        46,  # LockFailed
+        89,  # NetworkTimeout
+        91,  # ShutdownInProgress
+        112,  # WriteConflict
+        189,  # PrimarySteppedDown
+        251,  # NoSuchTransaction
+        290,  # TransactionExceededLifetimeLimitSeconds
+        9001,  # SocketException
+        10107,  # NotWritablePrimary
+        11600,  # InterruptedAtShutdown
+        11601,  # Interrupted
+        11602,  # InterruptedDueToReplStateChange
+        13435,  # NotPrimaryNoSecondaryOk
+        13436,  # NotPrimaryOrSecondary
+    }
+)
+_TEMPORARY_LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
 # `with deadline(seconds)`: what is asked of the database in the block raises StorageError after that time.
 deadline = pymongo.timeout
+# Less than the SDK's own time limit, so that it gets an answer.
+TRANSACTION_SECONDS = 8.0
+# How long that is tried for what is to be closed at the server; then it does so by itself.
+_CLOSING_SECONDS = 60.0
+_closing: set[asyncio.Task[None]] = set()
 
 
 def known_fields(document: Document, record: type) -> Document:
@@ -35,13 +65,31 @@ def known_fields(document: Document, record: type) -> Document:
     return {item.name: document[item.name] for item in fields(record) if item.name in document}
 
 
-def is_too_slow(error: Exception) -> bool:
+def is_unreachable(error: BaseException) -> bool:
+    """Whether the storage can't be used now, so that the caller may try again; else it is a fault."""
+    if not isinstance(error, StorageError):
+        return False
+    if isinstance(error, ConnectionFailure) or is_too_slow(error):
+        return True
+    is_labelled = any(map(error.has_error_label, _TEMPORARY_LABELS))
+    return is_labelled or not _TEMPORARY_CODES.isdisjoint(_codes(error))
+
+
+def _codes(error: StorageError) -> set[int]:
+    """The server's codes of an error; a bulk write has one for each document that failed."""
+    details = (isinstance(error, OperationFailure) and error.details) or {}
+    parts = [details, *details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]
+    codes = {part.get("code") for part in parts}
+    return {code for code in codes if isinstance(code, int)}
+
+
+def is_too_slow(error: BaseException) -> bool:
     """Whether the server gave up because of a time limit that the caller had set."""
     return isinstance(error, PyMongoError) and (isinstance(error, ExecutionTimeout) or error.timeout)
 
 
 async def ping(database: Database) -> None:
-    """Return when the server answers; raises one of STORAGE_UNREACHABLE."""
+    """Return when the server answers; raises StorageError."""
     await database.command("ping")
 
 
@@ -52,8 +100,70 @@ async def server_time(database: Database) -> datetime:
 
 
 async def in_transaction(database: Database, work: Callable[[Session], Coroutine[Any, Any, None]]) -> None:
-    """Run `work` in one transaction, again where the server asks for it: all of it is stored, or nothing."""
-    async with await database.client.start_session() as session:
-        await session.with_transaction(
-            work, read_concern=ReadConcern("snapshot"), write_concern=WriteConcern("majority")
-        )
+    """Run `work` in one transaction, again where the server asks for it: all of it is stored, or nothing.
+
+    Raises StorageError after `TRANSACTION_SECONDS`, or the caller's `deadline` where that is sooner. What a
+    caller no longer waits for runs on to its end: half a transaction would keep its documents locked.
+    """
+    transaction = asyncio.create_task(_run_transaction(database, work))
+    transaction.add_done_callback(_see)
+    await asyncio.shield(transaction)
+
+
+async def _run_transaction(database: Database, work: Callable[[Session], Coroutine[Any, Any, None]]) -> None:
+    with deadline(TRANSACTION_SECONDS):
+        session = await database.client.start_session()
+        try:
+            while not await _try_transaction(session, work):
+                pass
+        finally:
+            go_on_closing(session.end_session)
+
+
+async def _try_transaction(session: Session, work: Callable[[Session], Coroutine[Any, Any, None]]) -> bool:
+    """Whether all of it is stored; False where the server asks for another try."""
+    session.start_transaction(read_concern=ReadConcern("snapshot"), write_concern=WriteConcern("majority"))
+    try:
+        await work(session)
+        await _commit(session)
+    except StorageError as error:
+        if not error.has_error_label("TransientTransactionError") or is_too_slow(error):
+            raise
+        if session.in_transaction:  # type: ignore[truthy-function]  # a property; its stub says method
+            await session.abort_transaction()
+        return False
+    return True
+
+
+async def _commit(session: Session) -> None:
+    """Commit, until the server says whether it is."""
+    while True:
+        try:
+            await session.commit_transaction()
+        except StorageError as error:
+            if not error.has_error_label("UnknownTransactionCommitResult") or is_too_slow(error):
+                raise
+        else:
+            return
+
+
+def go_on_closing(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Close what the server keeps open for us, and with it locks, while nobody waits for it.
+
+    In a context of its own: it must happen also where the time of who began it is over.
+    """
+    closing = asyncio.get_running_loop().create_task(_close(close), context=Context())
+    _closing.add(closing)
+    closing.add_done_callback(_closing.discard)
+
+
+async def _close(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    # The driver fails in its own ways to close what a dead connection had: the server does it then.
+    with contextlib.suppress(Exception), deadline(_CLOSING_SECONDS):
+        await close()
+
+
+def _see(task: asyncio.Task[None]) -> None:
+    """Look at its error, which nobody may have waited for."""
+    if not task.cancelled():
+        task.exception()

@@ -66,7 +66,8 @@ def test_every_variable_is_a_setting(environment: dict[str, str]) -> None:
 
 def test_a_stopping_container_and_unit_have_the_time_they_need() -> None:
     """Docker and systemd kill later than the service takes at most: drain, last answers, last clicks."""
-    needed = Settings().drain_seconds + Settings().graceful_seconds + 10
+    settings = Settings()
+    needed = settings.drain_seconds + settings.graceful_seconds + settings.last_ship_seconds + 5
     assert int(COMPOSE["services"]["service"]["stop_grace_period"].removesuffix("s")) > needed
     (unit,) = re.findall(r"^TimeoutStopSec=(\d+)$", UNIT.read_text(), re.MULTILINE)
     assert int(unit) > needed

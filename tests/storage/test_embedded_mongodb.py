@@ -17,7 +17,7 @@ from backend.settings import Settings
 from backend.storage import embedded_mongodb, organizations
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import MongoDBNotFound, find_mongod
-from backend.storage.mongo import STORAGE_UNREACHABLE, Database
+from backend.storage.mongo import Database, StorageError
 from tests.organizations import create_test_organization
 from tests.polling import until, wait_for, wait_for_async
 
@@ -72,7 +72,7 @@ async def answers(database: Database) -> bool:
     """Whether the server takes writes."""
     try:
         hello = await database.client.admin.command("hello")
-    except STORAGE_UNREACHABLE:
+    except StorageError:
         return False
     return bool(hello.get("isWritablePrimary"))
 

@@ -10,6 +10,11 @@ import pytest
 from backend.concurrency.group_commit import GroupCommit, NotStored
 
 
+def is_unreachable(error: Exception) -> bool:
+    """Whether the sender may try again."""
+    return isinstance(error, ConnectionError)
+
+
 async def test_what_arrives_together_is_stored_together() -> None:
     """A hundred items at once take a few writes, and each gets its own result."""
     groups: list[Sequence[int]] = []
@@ -18,7 +23,7 @@ async def test_what_arrives_together_is_stored_together() -> None:
         groups.append(items)
         return [item * 2 for item in items]
 
-    commit = GroupCommit(store, (ConnectionError,))
+    commit = GroupCommit(store, is_unreachable)
     assert await asyncio.gather(*(commit.add(number) for number in range(100))) == list(range(0, 200, 2))
     assert [len(group) for group in groups] == [64, 36]
 
@@ -31,7 +36,7 @@ async def test_one_bad_item_does_not_sink_the_others() -> None:
             raise ValueError(3)
         return list(items)
 
-    commit = GroupCommit(store, (ConnectionError,))
+    commit = GroupCommit(store, is_unreachable)
     results = await asyncio.gather(*(commit.add(number) for number in range(5)), return_exceptions=True)
     assert [results[n] for n in (0, 1, 2, 4)] == [0, 1, 2, 4]
     assert isinstance(results[3], ValueError)
@@ -45,7 +50,7 @@ async def test_too_much_waiting_is_refused() -> None:
         await gate.wait()
         return list(items)
 
-    commit = GroupCommit(store, (ConnectionError,))
+    commit = GroupCommit(store, is_unreachable)
     waiting = [asyncio.create_task(commit.add(n)) for n in range(commit.MOST_WAITING)]
     await asyncio.sleep(0)  # each of them runs until it waits
     assert commit.is_full
@@ -61,7 +66,7 @@ async def test_a_request_that_was_given_up_does_not_stop_the_others() -> None:
     async def store(items: Sequence[int]) -> list[int]:
         return list(items)
 
-    commit = GroupCommit(store, (ConnectionError,))
+    commit = GroupCommit(store, is_unreachable)
     gone, stays = asyncio.create_task(commit.add(1)), asyncio.create_task(commit.add(2))
     await asyncio.sleep(0)
     gone.cancel()

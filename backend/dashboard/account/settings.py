@@ -13,11 +13,13 @@ from backend.dashboard.frame.session_cookie import renew_cookie_token
 from backend.domain.sessions import new_session
 from backend.domain.users import WeakPassword, check_password
 from backend.passwords import hash_password, is_password
+from backend.storage.mongo import deadline
 from backend.storage.retention import set_retention
 from backend.storage.sessions import delete_sessions_of, insert_session
 from backend.storage.users import set_password_hash
 
 _LONGEST_RETENTION = 36_500  # days
+_RETENTION_PATIENCE = 600.0  # seconds, since every document is dated anew
 
 
 @dashboard.get("/settings")
@@ -50,7 +52,8 @@ async def settings_retention() -> Response:
     except ValueError:
         rule = f"must be a whole number from 1 to {_LONGEST_RETENTION:,}, or empty"
         return await _page({"retention_days": rule}, text)
-    await set_retention(resources().database, org_id(), days)
+    with deadline(_RETENTION_PATIENCE):
+        await set_retention(resources().database, org_id(), days)
     return redirect(url_for("dashboard.settings", notice="retention-set"), 303)  # type: ignore[return-value]
 
 

@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 
 from backend.dashboard.frame.blueprint import dashboard, secure
 from backend.dashboard.frame.page import plain_page
-from backend.storage.mongo import STORAGE_UNREACHABLE
+from backend.storage.mongo import StorageError, is_unreachable
 
 _log = logging.getLogger("waylink.dashboard")
 API_PATHS = "/serviceCore/"
@@ -63,15 +63,14 @@ async def _fault(_: InternalServerError) -> Response:
     return await _page(500, *_WORDS[500])
 
 
-async def _unreachable(error: Exception) -> Response:
+@dashboard.errorhandler(StorageError)
+async def _storage_failed(error: StorageError) -> Response:
+    if not is_unreachable(error):
+        raise error
     _log.warning("The storage can't be reached: %s", type(error).__name__)
     response = await _page(503, *_WORDS[503])
     response.headers["Retry-After"] = "5"
     return response
-
-
-for _each in STORAGE_UNREACHABLE:
-    dashboard.register_error_handler(_each, _unreachable)
 
 
 async def _page(status: int, title: str, text: str) -> Response:

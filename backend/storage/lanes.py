@@ -1,0 +1,128 @@
+"""The threads in which the driver waits for MongoDB, in lanes that can't block one another.
+
+Motor runs every call in one pool of a few threads. A server that hangs holds them all, and then visitors wait
+behind whoever asks for anything else. Here each kind of work has threads of its own, and a lane whose server
+is known to hang lets nobody wait. The threads are daemons: a process ends without them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, InvalidStateError
+from contextvars import ContextVar
+from queue import SimpleQueue
+from typing import Any
+
+import motor.frameworks.asyncio as motor_asyncio
+from pymongo.errors import AutoReconnect
+
+_Call = tuple["Future[Any]", Callable[[], Any]]
+
+
+class StorageAway(AutoReconnect):
+    """MongoDB does not answer now; what was asked of it may or may not be done."""
+
+    def __init__(self) -> None:
+        super().__init__("MongoDB does not answer")
+
+
+class Lane:
+    """At most `size` threads that work on what is asked of MongoDB in `with lane.used()`.
+
+    No more than `most_waiting` calls wait: more than that can't be answered in time anyway.
+    """
+
+    def __init__(self, name: str, size: int, most_waiting: int) -> None:
+        self._name = name
+        self._size = size
+        self._most_waiting = most_waiting
+        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        self._threads = 0
+        self._waiting: set[Future[Any]] = set()
+        self._lock = threading.Lock()
+        self._is_away = False
+
+    @contextlib.contextmanager
+    def used(self) -> Iterator[None]:
+        """What this block, and every task begun in it, asks of MongoDB goes by this lane."""
+        token = _lane.set(self)
+        try:
+            yield
+        finally:
+            _lane.reset(token)
+
+    def submit(self, call: Callable[[], Any]) -> Future[Any]:
+        """What the call returns, from a thread of this lane.
+
+        StorageAway at once while MongoDB is away, or where too many wait.
+        """
+        answer: Future[Any] = Future()
+        with self._lock:
+            is_refused = self._is_away or len(self._waiting) >= self._most_waiting
+            if not is_refused:
+                self._waiting.add(answer)
+        if is_refused:
+            _settle(answer, StorageAway())
+            return answer
+        self._calls.put((answer, call))
+        if not self._idle.acquire(blocking=False) and self._threads < self._size:
+            self._threads += 1
+            threading.Thread(target=self._work, name=f"mongodb-{self._name}", daemon=True).start()
+        return answer
+
+    def away(self) -> None:
+        """MongoDB does not answer: whoever waits is told so now, and so is whoever asks from now on."""
+        with self._lock:
+            self._is_away = True
+            waiting, self._waiting = self._waiting, set()
+        for answer in waiting:
+            _settle(answer, StorageAway())
+
+    def back(self) -> None:
+        """MongoDB answers again."""
+        self._is_away = False
+
+    def close(self) -> None:
+        """Let the threads end, each when the call that it waits for does."""
+        for _ in range(self._threads):
+            self._calls.put(None)
+
+    def _work(self) -> None:
+        while (item := self._calls.get()) is not None:
+            answer, call = item
+            del item
+            if not answer.done():  # else nobody waits for it any more
+                try:
+                    _settle(answer, result=call())
+                except BaseException as error:
+                    _settle(answer, error)
+            with self._lock:
+                self._waiting.discard(answer)
+            del answer, call
+            self._idle.release()
+
+
+class _ByLane(Executor):
+    """Motor's executor: sends each call to the lane of the task that asks."""
+
+    def submit(self, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        return _lane.get().submit(lambda: call(*args, **kwargs))
+
+
+def _settle(answer: Future[Any], error: BaseException | None = None, result: Any = None) -> None:
+    """Answer, unless it was answered or given up before."""
+    with contextlib.suppress(InvalidStateError):
+        if error is None:
+            answer.set_result(result)
+        else:
+            answer.set_exception(error)
+
+
+# For what no request waits for: background tasks, commands.
+BACKGROUND = Lane("background", 32, 10_000)
+_lane: ContextVar[Lane] = ContextVar("lane", default=BACKGROUND)
+# Motor has no option for it but the number of its threads.
+motor_asyncio._EXECUTOR = _ByLane()  # type: ignore[assignment]

@@ -1,0 +1,56 @@
+"""Whether MongoDB answers: asked four times a second, so that no request has to find out by waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Sequence
+
+from backend.storage.lanes import Lane
+from backend.storage.mongo import Database, StorageError, deadline, ping
+
+_EVERY = 0.25  # seconds
+# It is away once it has not answered for the first of these seconds, nor, asked again, for the second: the
+# first may have been lost with its connection. With the pause above, within 1.65 seconds.
+_PATIENCE = (1.0, 0.4)
+_log = logging.getLogger("waylink.storage")
+
+
+class Pulse:
+    """Keeps lanes informed while it runs: `async with Pulse(database, lanes)`."""
+
+    def __init__(self, database: Database, lanes: Sequence[Lane]) -> None:
+        self._database = database
+        self._lanes = lanes
+        self._asking: asyncio.Task[None] | None = None
+        self.is_away = False
+
+    async def __aenter__(self) -> Pulse:
+        self._asking = asyncio.create_task(self._go_on_asking())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._asking:
+            self._asking.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._asking
+
+    async def _go_on_asking(self) -> None:
+        while True:
+            self._note(is_away=not await self._answers())
+            await asyncio.sleep(_EVERY)
+
+    async def _answers(self) -> bool:
+        for seconds in _PATIENCE[1:] if self.is_away else _PATIENCE:
+            with contextlib.suppress(StorageError), deadline(seconds):
+                await ping(self._database)
+                return True
+        return False
+
+    def _note(self, *, is_away: bool) -> None:
+        if is_away != self.is_away:
+            _log.warning("MongoDB does not answer" if is_away else "MongoDB answers again")
+        self.is_away = is_away
+        for lane in self._lanes:
+            lane.away() if is_away else lane.back()
