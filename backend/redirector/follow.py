@@ -68,7 +68,8 @@ class Redirector:
         """Ship what is there, and stop."""
         await self._handoffs.stop()
         await self.cache.stop()
-        await self.shipper.stop()
+        with self._lane.used():  # which does not wait where the database is known to be away
+            await self.shipper.stop()
         await self._reporting.stop()
         self.report()
 
