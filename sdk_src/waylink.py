@@ -67,6 +67,7 @@ def create_waylink():
                 return queue.close()
             listen()
             landing = make_check()
+            landing.occurred_at = loaded  # whoever calls before init landed before that
             if hasConsent():
                 await start()
             elif consent == False:
@@ -122,7 +123,7 @@ def create_waylink():
         device_id = known or new_uuid()
         if not write_device_id(device_id, options.cookieDomain, cookie):
             session.write(NAME, device_id)
-            say('Cookie refused: device known in this tab only')
+            say('Cookie refused: known in this tab')
         return not known
 
     # Sending
@@ -174,7 +175,7 @@ def create_waylink():
     def check(call, is_new):
         """Ask the service where the visitor came from, where there is a reason to; a promise of the first attempt."""
         if not (call.signals or is_new):
-            say('Nothing sent: known device, no signal in the address')
+            say('Nothing sent: known device, no signal in address')
         elif not is_unchecked(session, call.page):
             say('Nothing sent: address checked before in this tab')
         else:
@@ -277,6 +278,8 @@ def create_waylink():
     def trackPageView():
         call = make_check()
         queue.run(lambda: check(call), settled)
+
+    loaded = now()
 
     return {
         'init': quiet(init),

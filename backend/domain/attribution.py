@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from backend.domain.device_clock import Clock, with_clock
 from backend.domain.links import UTM_FIELDS, Link
 
 LINK_SIGNAL = "cl_link_id"
@@ -52,7 +54,10 @@ class Identification:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A browser, as its device ID tells it: its touches, ad click ids and customers, oldest first."""
+    """A browser, as its device ID tells it: its touches, ad click ids and customers, oldest first.
+
+    `clocks` are those that it was seen with (domain/device_clock), the one used last at the end.
+    """
 
     org_id: str
     id: str
@@ -62,17 +67,21 @@ class Device:
     touches: tuple[Touch, ...] = ()
     click_ids: tuple[ClickId, ...] = ()
     customers: tuple[Identification, ...] = ()
+    clocks: tuple[Clock, ...] = ()
 
-    def seen(self, at: datetime) -> Device:
-        """The device after it was seen at this time."""
-        first, last = min(self.first_seen_at, at), max(self.last_seen_at, at)
-        return replace(self, first_seen_at=first, last_seen_at=last)
+    def seen(self, at: datetime, clock: Clock) -> Device:
+        """The device after it was seen at this time, with this clock."""
+        return replace(
+            self,
+            first_seen_at=min(self.first_seen_at, at),
+            last_seen_at=max(self.last_seen_at, at),
+            clocks=with_clock(self.clocks, clock),
+        )
 
     def touched(self, touch: Touch) -> Device:
         """The device after this touch, which may be older than others that arrived before it.
 
-        Touches of one moment stand in the order in which they arrived: where a browser's clock says nothing
-        of use, all calls of a batch count at one moment, and their order is the order in which they happened.
+        Touches of one moment stand in the order in which they arrived.
         """
         touches = sorted((*self.touches, touch), key=lambda each: each.at)
         first = min(filter(None, (self.first_touch, touch)), key=lambda each: each.at)
@@ -96,6 +105,10 @@ class Device:
         """The touch that holds at this moment: the latest until then."""
         latest = next((touch for touch in reversed(self.touches) if touch.at <= at), None)
         return latest or self.first_touch_at(at)
+
+    def credit_at(self, at: datetime) -> Credit:
+        """Which touches hold for what the device does at this moment."""
+        return Credit(at, self.first_touch_at(at), self.last_touch_at(at))
 
     def customer_at(self, at: datetime) -> str | None:
         """The customer that the device was identified as last, until then."""
@@ -137,6 +150,27 @@ class Device:
 
 def _is_in(at: datetime, times: Times) -> bool:
     return any((begin is None or begin <= at) and (end is None or at < end) for begin, end in times)
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """The touches that hold for what a device did at a moment: its first one, and the latest until then."""
+
+    at: datetime
+    first: Touch | None
+    last: Touch | None
+
+    def with_touches(self, touches: Sequence[Touch]) -> Credit:
+        """The credit once it is known that the device had these touches, oldest first, as well.
+
+        Of two touches of one moment the one that arrived later is the latest.
+        """
+        until = touches[: bisect_right(touches, self.at, key=lambda each: each.at)]
+        if not until:
+            return self
+        first = min(filter(None, (self.first, until[0])), key=lambda each: each.at)
+        last = max(filter(None, (until[-1], self.last)), key=lambda each: each.at)
+        return replace(self, first=first, last=last)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,11 @@ class ArrivedCall:
     call: Call
     source: Source | None = None
 
+    @property
+    def touches(self) -> bool:
+        """Whether the device is touched by it: whether its visit came from somewhere."""
+        return self.source is not None and not self.source.is_organic
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
@@ -15,8 +15,6 @@ from backend.domain.attribution import SIGNALS
 from backend.domain.errors import InvalidField, MissingField, RequestError
 from backend.domain.field_rules import JsonObject, is_uuid, parse_string
 
-# The SDK gives up on a call after a week; an older one tells of a clock that was changed.
-LONGEST_DELAY = timedelta(days=8)
 ID_LENGTH = 256
 PAGE_LENGTH = 2048
 SIGNAL_LENGTH = 512
@@ -71,16 +69,6 @@ def parse_call(value: object) -> Call:
         customer_id=parse_text("customer_id", given["customer_id"]) if "customer_id" in given else None,
         fields=_with_money(fields) if kind is Kind.CONVERSION else fields,
     )
-
-
-def counted_at(occurred_at: datetime, sent_at: datetime, received_at: datetime) -> datetime:
-    """When a call counts, by the server's clock.
-
-    Both other times come from the browser's clock, so that their difference is right even where that clock is
-    not. A difference that can't be makes the call count when it arrived.
-    """
-    delay = sent_at - occurred_at
-    return received_at - delay if timedelta() <= delay <= LONGEST_DELAY else received_at
 
 
 def parse_uuid(field: str, value: object) -> str:

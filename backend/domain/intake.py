@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
-from backend.domain.attribution import Device, Touch
+from backend.domain.attribution import Credit, Device, Touch
 from backend.domain.batches import ArrivedCall, Batch
-from backend.domain.calls import Call, Kind, counted_at
+from backend.domain.calls import Call, Kind
+from backend.domain.device_clock import Clock, clock_of, counted_at, with_clock
 
 # An organization and a device ID.
 DeviceKey = tuple[str, str]
@@ -17,6 +18,9 @@ DeviceKey = tuple[str, str]
 CallKey = tuple[str, str]
 # An organization, a kind, and the id under which a call of this kind counts once.
 OnceKey = tuple[str, Kind, str]
+
+# A kind, an organization and a call_id.
+RecordKey = tuple[Kind, str, str]
 
 _ONCE_FIELDS = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id"}
 _RECORDED = frozenset({Kind.LEAD, Kind.CONVERSION, Kind.EVENT})
@@ -34,23 +38,26 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is stored of the calls that arrive: which of them, what counted once, and their devices."""
+    """What is stored of the calls that arrive: which of them, what counted once, and their devices.
+
+    `records` are those of devices that a touch may be credited with although they were stored before it
+    (`late_touches`).
+    """
 
     calls: frozenset[CallKey] = frozenset()
     counted: frozenset[OnceKey] = frozenset()
-    devices: dict[DeviceKey, Device] = field(default_factory=dict)
+    devices: Mapping[DeviceKey, Device] = field(default_factory=dict)
+    records: Mapping[DeviceKey, Mapping[RecordKey, Credit]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A lead, conversion or event that counts at `at`, with the touches and the customer of its moment."""
+    """A lead, conversion or event, with the customer of its moment; it counts at `credit.at`."""
 
     batch: Batch
     call: Call
-    at: datetime
     customer_id: str | None
-    first_touch: Touch | None
-    touch: Touch | None
+    credit: Credit
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +74,10 @@ class Identity:
 class Decisions:
     """A status for each call of each batch, and what is to be written.
 
-    `calls` and `counted` are new marks, each with the time of its arrival; `devices` are those that changed,
-    each with the batch that changed it last.
+    `calls` and `counted` are new marks, each with the time of its arrival. `devices` are all that something
+    was kept of, each with the batch that brought it last: two transactions that know nothing of each other's
+    calls then write one document, and the storage lets only one of them through. `credited` are records that
+    were stored before a touch that holds for them arrived.
     """
 
     statuses: list[list[Status]] = field(default_factory=list)
@@ -77,6 +86,7 @@ class Decisions:
     records: list[Record] = field(default_factory=list)
     identities: list[Identity] = field(default_factory=list)
     devices: dict[DeviceKey, tuple[Device, Batch]] = field(default_factory=dict)
+    credited: dict[RecordKey, Credit] = field(default_factory=dict)
 
 
 def call_key(batch: Batch, call: Call) -> CallKey:
@@ -90,31 +100,85 @@ def once_key(batch: Batch, call: Call) -> OnceKey | None:
     return None if own_id is None else (batch.org_id, call.kind, own_id)
 
 
+def late_touches(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) -> dict[DeviceKey, datetime]:
+    """From when on stored records of a device may have to be credited anew: its earliest touch among these
+    calls, where the device did something later before."""
+    late: dict[DeviceKey, datetime] = {}
+    for timed in _timed(batches, devices):
+        device = devices.get(timed.device_key)
+        for arrived, at in timed.calls:
+            # A device without a clock was stored by a version that did not note each time it was seen.
+            if arrived.touches and device and (at <= device.last_seen_at or not device.clocks):
+                late[timed.device_key] = min(late.get(timed.device_key, at), at)
+    return late
+
+
 def decide(batches: Sequence[Batch], known: Known) -> Decisions:
     """Decide about the calls of these batches, in their order, which is that of their arrival."""
     intake = _Intake(known)
-    for batch in batches:
-        intake.decisions.statuses.append([intake.take(batch, arrived) for arrived in batch.calls])
+    for timed in _timed(batches, known.devices):
+        statuses = [intake.take(timed, arrived, at) for arrived, at in timed.calls]
+        intake.decisions.statuses.append(statuses)
+    intake.credit()
     return intake.decisions
+
+
+@dataclass(frozen=True, slots=True)
+class _Timed:
+    """A batch, the clock that it was sent by, and when each of its calls counts."""
+
+    batch: Batch
+    clock: Clock
+    calls: list[tuple[ArrivedCall, datetime]]
+
+    @property
+    def device_key(self) -> DeviceKey:
+        return self.batch.org_id, self.batch.device_id
+
+
+def _timed(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) -> Iterator[_Timed]:
+    clocks = {key: device.clocks for key, device in devices.items()}
+    for batch in batches:
+        key = batch.org_id, batch.device_id
+        clock = clock_of(batch.sent_at, batch.received_at, clocks.get(key, ()))
+        clocks[key] = with_clock(clocks.get(key, ()), clock)
+        times = counted_at([each.call.occurred_at for each in batch.calls], batch.sent_at, clock)
+        yield _Timed(batch, clock, list(zip(batch.calls, times, strict=True)))
 
 
 @dataclass(slots=True)
 class _Intake:
-    """Takes one call after the other, each in the light of those before it."""
+    """Takes one call after the other, each in the light of those before it, and credits them at the end."""
 
     known: Known
     decisions: Decisions = field(default_factory=Decisions)
+    touches: dict[DeviceKey, list[Touch]] = field(default_factory=dict)
 
-    def take(self, batch: Batch, arrived: ArrivedCall) -> Status:
+    def take(self, timed: _Timed, arrived: ArrivedCall, at: datetime) -> Status:
         """Take a call in, unless it was stored before or reports what was counted before."""
+        batch = timed.batch
         key = call_key(batch, arrived.call)
         if key in self.known.calls or key in self.decisions.calls:
             return Status.DUPLICATE
         self.decisions.calls[key] = batch.received_at
         if self._was_counted(batch, arrived.call):
             return Status.DUPLICATE
-        self._keep(batch, arrived)
+        self._keep(timed, arrived, at)
         return Status.ACCEPTED
+
+    def credit(self) -> None:
+        """Credit the records, those stored before too, with the touches that these calls brought."""
+        for each in self.touches.values():
+            each.sort(key=lambda touch: touch.at)
+        self.decisions.records = [self._credited(each) for each in self.decisions.records]
+        for key, touches in self.touches.items():
+            for record_key, stored in self.known.records.get(key, {}).items():
+                if (credit := stored.with_touches(touches)) != stored:
+                    self.decisions.credited[record_key] = credit
+
+    def _credited(self, record: Record) -> Record:
+        touches = self.touches.get((record.batch.org_id, record.batch.device_id), ())
+        return replace(record, credit=record.credit.with_touches(touches))
 
     def _was_counted(self, batch: Batch, call: Call) -> bool:
         key = once_key(batch, call)
@@ -125,30 +189,24 @@ class _Intake:
         self.decisions.counted[key] = batch.received_at
         return False
 
-    def _keep(self, batch: Batch, arrived: ArrivedCall) -> None:
-        call = arrived.call
-        at = counted_at(call.occurred_at, batch.sent_at, batch.received_at)
-        device = self._device(batch, at)
+    def _keep(self, timed: _Timed, arrived: ArrivedCall, at: datetime) -> None:
+        batch, call = timed.batch, arrived.call
+        device = self._device(timed, at)
         if call.customer_id:
             device = self._identified(batch, call, at, device)
         if arrived.source and (touch := arrived.source.touch(at)):
-            device = self._changed(batch, device.touched(touch))
+            device = device.touched(touch)
+            self.touches.setdefault(timed.device_key, []).append(touch)
+        self.decisions.devices[timed.device_key] = (device, batch)
         if call.kind in _RECORDED:
-            self.decisions.records.append(_record(batch, call, at, device))
+            customer_id = call.customer_id or device.customer_at(at)
+            self.decisions.records.append(Record(batch, call, customer_id, device.credit_at(at)))
 
-    def _device(self, batch: Batch, at: datetime) -> Device:
-        """The device of a call; it is written when it is new, and once a day that it is seen."""
-        device = self._latest(batch)
-        if device is None:
-            return self._changed(batch, Device(batch.org_id, batch.device_id, at, at))
-        if device.last_seen_at.date() < at.date():
-            return self._changed(batch, device.seen(at))
-        return device
-
-    def _latest(self, batch: Batch) -> Device | None:
-        key = (batch.org_id, batch.device_id)
-        changed = self.decisions.devices.get(key)
-        return changed[0] if changed else self.known.devices.get(key)
+    def _device(self, timed: _Timed, at: datetime) -> Device:
+        """The device of a call, as it is with the calls before this one."""
+        changed = self.decisions.devices.get(timed.device_key)
+        device = changed[0] if changed else self.known.devices.get(timed.device_key)
+        return (device or Device(*timed.device_key, at, at)).seen(at, timed.clock)
 
     def _identified(self, batch: Batch, call: Call, at: datetime, device: Device) -> Device:
         """The device, identified as the customer of a call."""
@@ -158,19 +216,4 @@ class _Intake:
         known = {name: fields[name] for name in _IDENTITY_FIELDS if name in fields}
         if is_new or known or call.kind is Kind.IDENTIFY:
             self.decisions.identities.append(Identity(batch, call.customer_id, at, known))
-        return self._changed(batch, device.identified(call.customer_id, at)) if is_new else device
-
-    def _changed(self, batch: Batch, device: Device) -> Device:
-        self.decisions.devices[batch.org_id, batch.device_id] = (device, batch)
-        return device
-
-
-def _record(batch: Batch, call: Call, at: datetime, device: Device) -> Record:
-    return Record(
-        batch=batch,
-        call=call,
-        at=at,
-        customer_id=call.customer_id or device.customer_at(at),
-        first_touch=device.first_touch_at(at),
-        touch=device.last_touch_at(at),
-    )
+        return device.identified(call.customer_id, at) if is_new else device

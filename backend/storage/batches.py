@@ -6,13 +6,26 @@ What is to be written is decided in domain/intake; this file reads what the deci
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 
 from pymongo.errors import BulkWriteError
 
+from backend.domain.attribution import Credit
 from backend.domain.batches import Batch
 from backend.domain.calls import Kind
-from backend.domain.intake import Decisions, Known, Record, Status, call_key, decide, once_key
-from backend.storage import calls, conversions, counted_once, devices, events, identities, leads
+from backend.domain.intake import (
+    Decisions,
+    DeviceKey,
+    Known,
+    Record,
+    RecordKey,
+    Status,
+    call_key,
+    decide,
+    late_touches,
+    once_key,
+)
+from backend.storage import calls, conversions, counted_once, devices, events, identities, leads, records
 from backend.storage.mongo import Database, Document, Session, in_transaction
 
 _RECORDS = {Kind.LEAD: leads, Kind.CONVERSION: conversions, Kind.EVENT: events}
@@ -39,7 +52,9 @@ async def _store(database: Database, batches: Sequence[Batch], read: _Reader) ->
 
     async def work(session: Session) -> None:
         nonlocal decisions
-        decisions = decide(batches, await read(database, session, batches))
+        known = await read(database, session, batches)
+        known = replace(known, records=await _late_records(database, session, batches, known))
+        decisions = decide(batches, known)
         await _write(database, session, decisions)
 
     await in_transaction(database, work)
@@ -71,8 +86,23 @@ async def _look_behind(database: Database, session: Session, batches: Sequence[B
     )
 
 
+async def _late_records(
+    database: Database, session: Session, batches: Sequence[Batch], known: Known
+) -> dict[DeviceKey, dict[RecordKey, Credit]]:
+    """What devices did after touches that arrive only now; nearly always nothing."""
+    found: dict[DeviceKey, dict[RecordKey, Credit]] = {}
+    for device, since in late_touches(batches, known.devices).items():
+        for kind, collection in _RECORDS.items():
+            stored = await records.find_credits(database, session, collection.NAME, device, since)
+            found.setdefault(device, {}).update({(kind, *key): credit for key, credit in stored.items()})
+    return found
+
+
 async def _write(database: Database, session: Session, decisions: Decisions) -> None:
-    """Write what was decided, a collection at a time."""
+    """Write what was decided, a collection at a time; devices first, where transactions may meet."""
+    if decisions.devices:
+        changes = [devices.update(device, batch.expires_at) for device, batch in decisions.devices.values()]
+        await database[devices.NAME].bulk_write(changes, session=session, ordered=False)
     inserts = {
         calls.NAME: [calls.document(key, at) for key, at in decisions.calls.items()],
         counted_once.NAME: [counted_once.document(key, at) for key, at in decisions.counted.items()],
@@ -84,16 +114,16 @@ async def _write(database: Database, session: Session, decisions: Decisions) -> 
     if decisions.identities:
         links = [identities.update(each) for each in decisions.identities]
         await database[identities.NAME].bulk_write(links, session=session)
-    if decisions.devices:
-        changes = [
-            devices.replacement(device, batch.expires_at) for device, batch in decisions.devices.values()
-        ]
-        await database[devices.NAME].bulk_write(changes, session=session, ordered=False)
+    for kind, collection in _RECORDS.items():
+        credited = {key: credit for key, credit in decisions.credited.items() if key[0] is kind}
+        if credited:
+            updates = [records.credit_update(key[1:], credit) for key, credit in credited.items()]
+            await database[collection.NAME].bulk_write(updates, session=session, ordered=False)
 
 
-def _record_documents(records: Iterable[Record]) -> dict[str, list[Document]]:
+def _record_documents(decided: Iterable[Record]) -> dict[str, list[Document]]:
     documents: dict[str, list[Document]] = {}
-    for each in records:
+    for each in decided:
         collection = _RECORDS[each.call.kind]
         documents.setdefault(collection.NAME, []).append(collection.document(each))
     return documents

@@ -27,6 +27,12 @@ def call_id(key: CallKey) -> str:
     return "/".join(key)
 
 
+def key_of(call_id: str) -> CallKey:
+    """The call with this `_id`."""
+    org_id, _, own_id = call_id.partition("/")
+    return org_id, own_id
+
+
 def document(key: CallKey, received_at: datetime) -> Document:
     """The mark of a call that is stored."""
     return {"_id": call_id(key), "expires_at": received_at + KEPT}

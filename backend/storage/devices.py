@@ -7,9 +7,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from pymongo import IndexModel, ReplaceOne
+from pymongo import IndexModel, UpdateOne
 
 from backend.domain.attribution import ClickId, Device, Identification, Touch
+from backend.domain.device_clock import MILLISECOND
 from backend.domain.intake import DeviceKey
 from backend.storage.collection import IN_ID, AgesFrom, Collection, Personal
 from backend.storage.mongo import Database, Document, Session, known_fields
@@ -60,17 +61,22 @@ async def first_and_last_arrival(database: Database, org_id: str) -> tuple[datet
     return (ends[0], ends[-1]) if ends else None
 
 
-def replacement(device: Device, expires_at: datetime | None) -> ReplaceOne[Document]:
-    """The write that stores a device as it is now."""
+def update(device: Device, expires_at: datetime | None) -> UpdateOne:
+    """The write that stores a device as it is now.
+
+    It changes the document always, also where nothing of the device is new: of two transactions that write a
+    device at the same time the server then stops one, which begins again and sees what the other brought.
+    """
     stored = document(device) | {"expires_at": expires_at}
-    return ReplaceOne({"_id": stored["_id"]}, stored, upsert=True)
+    return UpdateOne({"_id": stored.pop("_id")}, {"$set": stored, "$inc": {"revision": 1}}, upsert=True)
 
 
 def document(device: Device) -> Document:
     """A device as it is stored."""
     stored = asdict(device)
     device_id = stored.pop("id")
-    return {"_id": _id(device.org_id, device_id), "device_id": device_id, **stored}
+    clocks = [each // MILLISECOND for each in device.clocks]
+    return {"_id": _id(device.org_id, device_id), "device_id": device_id, **stored, "clocks": clocks}
 
 
 def _id(org_id: str, device_id: str) -> str:
@@ -90,4 +96,5 @@ def _from_document(document: dict[str, Any]) -> Device:
         customers=tuple(
             Identification(**known_fields(each, Identification)) for each in document["customers"]
         ),
+        clocks=tuple(each * MILLISECOND for each in document.get("clocks", [])),
     )

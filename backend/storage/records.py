@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
-from pymongo import IndexModel
+from pymongo import IndexModel, UpdateOne
 
-from backend.domain.attribution import Touch
-from backend.domain.intake import Record, call_key
-from backend.storage.calls import call_id
+from backend.domain.attribution import Credit, Touch
+from backend.domain.intake import CallKey, DeviceKey, Record, call_key
+from backend.storage.calls import call_id, key_of
 from backend.storage.collection import AgesFrom
-from backend.storage.mongo import Document
+from backend.storage.mongo import Database, Document, Session, known_fields
 
+# A touch that arrives late takes over what its device did since, but one device holds up nobody's calls.
+MOST_CREDITED = 500
 INDEXES = [
     IndexModel([("org_id", 1), ("at", 1)]),
     IndexModel([("org_id", 1), ("device_id", 1), ("at", 1)]),
@@ -32,15 +35,42 @@ def document(record: Record) -> Document:
         "org_id": batch.org_id,
         "device_id": batch.device_id,
         "customer_id": record.customer_id,
-        "at": record.at,
+        "at": record.credit.at,
         "occurred_at": call.occurred_at,
         "received_at": batch.received_at,
         "page": call.page,
-        "first_touch": _touch(record.first_touch),
-        "touch": _touch(record.touch),
+        **_credit(record.credit),
         "expires_at": batch.expires_at,
         **call.fields,
     }
+
+
+async def find_credits(
+    database: Database, session: Session, collection: str, device: DeviceKey, since: datetime
+) -> dict[CallKey, Credit]:
+    """Whom the records of a device from a moment on are credited to; the oldest 500 of them."""
+    org_id, device_id = device
+    condition = {"org_id": org_id, "device_id": device_id, "at": {"$gte": since}}
+    fields = {"at": 1, "first_touch": 1, "touch": 1}
+    cursor = database[collection].find(condition, fields, session=session).sort("at", 1).limit(MOST_CREDITED)
+    return {key_of(found["_id"]): _credit_of(found) async for found in cursor}
+
+
+def credit_update(key: CallKey, credit: Credit) -> UpdateOne:
+    """The write that credits a record to other touches."""
+    return UpdateOne({"_id": call_id(key)}, {"$set": _credit(credit)})
+
+
+def _credit(credit: Credit) -> Document:
+    return {"first_touch": _touch(credit.first), "touch": _touch(credit.last)}
+
+
+def _credit_of(document: Document) -> Credit:
+    first, last = (
+        found and Touch(**known_fields(found, Touch))
+        for found in (document["first_touch"], document["touch"])
+    )
+    return Credit(document["at"], first, last)
 
 
 def _touch(touch: Touch | None) -> dict[str, Any] | None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
 from backend.app import Service, create_app
+from backend.storage import devices, records
 from backend.storage.mongo import Database
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, call, check, conversion
+from tests.sdk_batches import Visitor, call, check, conversion, timestamp
 
 
 @pytest.fixture
@@ -279,3 +280,73 @@ async def test_money_is_exact(visitor: Visitor, database: Database) -> None:
     )
     (bought,) = await stored(database, "conversions", visitor)
     assert (str(bought["revenue"]), bought["currency"]) == ("0.30", "EUR")
+
+
+async def test_a_sale_keeps_its_landing_whatever_the_way_took(visitor: Visitor, database: Database) -> None:
+    """A check that was ten seconds on its way is older than the sale that the device made after it,
+    whether the service got it first or last."""
+    seconds = timedelta(seconds=1)
+    first, second = (conversion(ago=9 * seconds, transaction_id=name) for name in ("1", "2"))
+    landing = check(ago=10 * seconds, utm_source="ads")
+    await visitor.result(first, sent_at=timestamp(8.9 * seconds))
+    await visitor.result(landing, sent_at=timestamp(10 * seconds))
+    await visitor.result(second)
+    for sale in await stored(database, "conversions", visitor):
+        assert sale["touch"]["utm"] == sale["first_touch"]["utm"] == {"utm_source": "ads"}
+        assert sale["touch"]["at"] < sale["at"]
+
+
+async def test_a_landing_and_a_sale_at_the_same_moment(
+    service: Service, visitor: Visitor, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two services store a device's check and its sale at once, and neither sees the other's: one of them
+    begins again, and the sale has its landing."""
+    await visitor.results(check(ago=timedelta(minutes=3), utm_source="before"), call("event", name="after"))
+    other = create_app(service.settings)
+    await other.startup()
+    both_have_read = asyncio.Barrier(2)
+    find_devices, readers = devices.find_devices, iter(range(2))
+
+    async def find_and_wait(*arguments: Any) -> Any:
+        found = await find_devices(*arguments)
+        if next(readers, None) is not None:
+            await both_have_read.wait()
+        return found
+
+    monkeypatch.setattr(devices, "find_devices", find_and_wait)
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=other), base_url="http://localhost:8080"
+    ) as there:
+        elsewhere = Visitor(there, visitor.organization, visitor.device_id)
+        await asyncio.gather(
+            visitor.result(check(ago=timedelta(minutes=2), utm_source="ads")),
+            elsewhere.result(conversion(ago=timedelta(minutes=1))),
+        )
+    await other.shutdown()
+    (sale,) = await stored(database, "conversions", visitor)
+    assert sale["touch"]["utm"] == {"utm_source": "ads"}
+
+
+async def test_a_late_landing_takes_over_a_bounded_history(
+    visitor: Visitor, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much a device did after a landing that arrives late, only so much of it is credited anew."""
+    monkeypatch.setattr(records, "MOST_CREDITED", 3)
+    await visitor.results(
+        *(call("event", ago=timedelta(minutes=5 - each), name=str(each)) for each in range(5))
+    )
+    await visitor.result(check(ago=timedelta(hours=1), utm_source="ads"))
+    events = await stored(database, "events", visitor)
+    assert [event["touch"] is not None for event in events] == [True, True, True, False, False]
+
+
+async def test_a_device_of_an_older_version(visitor: Visitor, database: Database) -> None:
+    """A device that was stored without clocks takes a landing that is late as any other."""
+    await visitor.result(conversion())
+    await database["devices"].update_one(
+        {"device_id": visitor.device_id},
+        {"$unset": {"clocks": 1, "revision": 1}, "$set": {"last_seen_at": datetime(2020, 1, 1, tzinfo=UTC)}},
+    )
+    await visitor.result(check(ago=timedelta(minutes=1), utm_source="ads"))
+    (sale,) = await stored(database, "conversions", visitor)
+    assert sale["touch"]["utm"] == {"utm_source": "ads"}

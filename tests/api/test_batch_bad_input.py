@@ -263,11 +263,12 @@ async def test_a_wrong_clock_counts_by_the_servers(visitor: Visitor, database: D
 
 
 async def test_a_clock_that_was_changed_counts_on_arrival(visitor: Visitor, database: Database) -> None:
-    """Between the call and its delivery the clock jumped: the call counts when it arrived."""
+    """Between the call and its delivery the clock jumped: the call counts when it was sent, as it arrived."""
     for ago in (timedelta(days=9), timedelta(hours=-1), timedelta(days=400)):
         await visitor.results(call("event", name="e", ago=ago))
     events = [each async for each in database["events"].find({"org_id": visitor.organization.id})]
-    assert [each["at"] == each["received_at"] for each in events] == [True] * 3
+    assert len(events) == 3
+    assert max(abs(each["at"] - each["received_at"]) for each in events) < timedelta(seconds=10)
 
 
 async def test_repeated_names(visitor: Visitor) -> None:

@@ -12,7 +12,7 @@ DEBUG = "debug: true"
 TOLD = {
     "a known device": (
         "Waylink.trackPageView()",
-        "Nothing sent: known device, no signal in the address",
+        "Nothing sent: known device, no signal in address",
     ),
     "an address twice": (
         "history.pushState(null, '', '/?gclid=1'); history.pushState(null, '', '/?gclid=1')",

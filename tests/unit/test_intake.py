@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,10 +12,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.attribution import Device, Source
+from backend.domain.attribution import Credit, Device, Source, Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
-from backend.domain.intake import CallKey, Decisions, DeviceKey, Known, OnceKey, Record, Status, decide
+from backend.domain.device_clock import LONGEST_DELAY, SAME_CLOCK
+from backend.domain.intake import (
+    CallKey,
+    Decisions,
+    DeviceKey,
+    Known,
+    OnceKey,
+    Record,
+    RecordKey,
+    Status,
+    decide,
+    late_touches,
+)
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 NEW, AGAIN = Status.ACCEPTED, Status.DUPLICATE
@@ -53,22 +65,36 @@ class Shelf:
 
     def store(self, batches: Sequence[Batch]) -> Decisions:
         """Decide about a group, and keep what was decided."""
-        known = Known(frozenset(self.calls), frozenset(self.counted), dict(self.devices))
+        since = late_touches(batches, self.devices)
+        records = {key: self._credits(key, at) for key, at in since.items()}
+        known = Known(frozenset(self.calls), frozenset(self.counted), dict(self.devices), records)
         decisions = decide(batches, known)
         self.calls |= set(decisions.calls)
         self.counted |= set(decisions.counted)
         self.devices |= {key: device for key, (device, _) in decisions.devices.items()}
         self.records |= {(each.batch.org_id, each.call.call_id): each for each in decisions.records}
+        for (_, *key), credit in decisions.credited.items():
+            at = key[0], key[1]
+            self.records[at] = replace(self.records[at], credit=credit)
         return decisions
 
-    def sources(self) -> dict[str, str | None]:
-        """The source that each record is credited to, by call id."""
+    def _credits(self, device: DeviceKey, since: datetime) -> dict[RecordKey, Credit]:
         return {
-            key[1]: each.touch.utm["utm_source"] if each.touch else None for key, each in self.records.items()
+            (each.call.kind, *key): each.credit
+            for key, each in self.records.items()
+            if (each.batch.org_id, each.batch.device_id) == device and each.credit.at >= since
+        }
+
+    def sources(self) -> dict[str, tuple[str | None, str | None]]:
+        """The sources that each record is credited to, first and last touch, by call id."""
+        return {
+            key[1]: (_source(each.credit.first), _source(each.credit.last))
+            for key, each in self.records.items()
         }
 
 
-SALE = {"revenue": 1, "currency": "EUR"}
+def _source(touch: Touch | None) -> str | None:
+    return touch.utm["utm_source"] if touch else None
 
 
 @pytest.mark.parametrize(
@@ -190,3 +216,151 @@ def test_counting_once_agrees_with_a_naive_model(groups: list[list[Batch]]) -> N
                         kept.add((each.org_id, call.call_id))
                 assert status is (NEW if is_new else AGAIN)
     assert set(shelf.records) == kept
+
+
+def sent(*calls: ArrivedCall, at: float, way: float = 0, off: timedelta = timedelta()) -> Batch:
+    """A request that a device whose clock is off sent, which was so many seconds on its way."""
+    moment = START + timedelta(seconds=at)
+    of_device = tuple(
+        replace(each, call=replace(each.call, occurred_at=each.call.occurred_at + off)) for each in calls
+    )
+    return Batch("o", "d", moment + off, moment + timedelta(seconds=way), None, of_device)
+
+
+LANDING, SALE = arrived("attribution", 0, source="ads"), arrived("conversion", 0.1, call_id="sale")
+EARLIER = arrived("attribution", -60, source="mail")
+
+
+@pytest.mark.parametrize("off", [timedelta(), timedelta(days=-20000), timedelta(days=20000)])
+@pytest.mark.parametrize("is_known", [False, True])
+@pytest.mark.parametrize(
+    "arrivals",
+    [
+        [sent(LANDING, at=0, way=0.3), sent(SALE, at=0.1, way=0.01)],
+        [sent(SALE, at=0.1, way=0.01), sent(LANDING, at=0, way=10)],
+        [sent(SALE, at=0.1, way=10), sent(LANDING, at=0, way=20)],
+        [sent(SALE, at=0.1), sent(LANDING, at=11, way=0.2), sent(LANDING, at=0, way=30)],
+        [sent(SALE, at=0.1), sent(LANDING, at=3 * 24 * 60 * 60)],
+        [sent(SALE, LANDING, at=5)],
+    ],
+    ids=["slow", "late", "both late", "lost and sent again", "days later", "one request, wrong way round"],
+)
+def test_a_sale_keeps_its_landing(arrivals: list[Batch], is_known: bool, off: timedelta) -> None:
+    """However the two reach the service, by a new device or a known one, by whatever clock."""
+    shelf = Shelf()
+    if is_known:
+        shelf.store([sent(EARLIER, at=-60, way=0.5, off=off)])
+    for each in arrivals:
+        shelf.store(
+            [
+                sent(
+                    *each.calls,
+                    at=(each.sent_at - START).total_seconds(),
+                    way=(each.received_at - each.sent_at).total_seconds(),
+                    off=off,
+                )
+            ]
+        )
+    assert shelf.sources()["sale"] == ("mail" if is_known else "ads", "ads")
+
+
+def test_what_came_before_a_late_touch_keeps_its_own() -> None:
+    """A late landing takes over what its device did after it, until the next landing, and nothing else."""
+    shelf = Shelf()
+    lead = arrived("lead", -30, call_id="before")
+    shelf.store([sent(EARLIER, lead, SALE, arrived("attribution", 50, source="new"), at=60)])
+    shelf.store([sent(arrived("event", 55, call_id="after"), at=60)])
+    decisions = shelf.store([sent(LANDING, at=70)])
+    assert list(decisions.credited) == [(Kind.CONVERSION, "o", "sale")]
+    assert shelf.sources() == {"before": ("mail", "mail"), "sale": ("mail", "ads"), "after": ("mail", "new")}
+
+
+def test_a_touch_in_time_reads_no_records() -> None:
+    """What devices did before is looked up only where a touch is older than it."""
+    shelf = Shelf()
+    shelf.store([sent(LANDING, SALE, at=1)])
+    in_time, late = (sent(arrived("attribution", at, source="x"), at=60) for at in (1, 0.1))
+    assert late_touches([in_time], shelf.devices) == {}
+    assert list(late_touches([late], shelf.devices).values()) == [START + timedelta(seconds=0.1)]
+
+
+def test_a_clock_that_was_set_back_takes_nothing_away() -> None:
+    """A clock an hour behind is another clock: a sale by it is credited to the landing before it."""
+    shelf = Shelf()
+    shelf.store([sent(LANDING, at=1)])
+    shelf.store([sent(replace_time(SALE, 60), at=61, off=timedelta(hours=-1))])
+    assert shelf.sources()["sale"] == ("ads", "ads")
+
+
+def replace_time(each: ArrivedCall, second: float) -> ArrivedCall:
+    """The call at another time."""
+    return replace(each, call=replace(each.call, occurred_at=START + timedelta(seconds=second)))
+
+
+@st.composite
+def histories(draw: Any) -> tuple[list[tuple[float, ArrivedCall]], list[list[Batch]]]:
+    """What a device did, in its true order, and the groups of requests in which the service got it.
+
+    Each call is delivered once or twice, alone or with others, after up to a day, on ways of up to a minute.
+    """
+    off = draw(st.timedeltas(-timedelta(days=3000), timedelta(days=3000)))
+    seconds = draw(st.lists(st.integers(0, 2_000).map(lambda each: each / 4), unique=True, max_size=10))
+    truth = [
+        (second, arrived("attribution", second, source=f"{second}", call_id=f"{second}"))
+        if draw(st.booleans())
+        else (second, arrived(draw(st.sampled_from(["lead", "event"])), second, call_id=f"{second}"))
+        for second in sorted(seconds)
+    ]
+    requests = []
+    for deliveries in range(draw(st.integers(1, 2))):
+        left = draw(st.permutations(truth)) if deliveries else truth
+        while left:
+            size = draw(st.integers(1, 3))
+            chosen, left = left[:size], left[size:]
+            at = max(second for second, _ in chosen) + draw(st.sampled_from([0, 0, 1, 10, 500, 80_000]))
+            way = draw(st.floats(0, SAME_CLOCK.total_seconds() / 2))
+            requests.append(sent(*(each for _, each in chosen), at=at, way=way, off=off))
+    groups: list[list[Batch]] = []
+    for request in draw(st.permutations(requests)):
+        if groups and draw(st.booleans()):
+            groups[-1].append(request)
+        else:
+            groups.append([request])
+    return truth, groups
+
+
+@given(histories())
+def test_credit_agrees_with_a_model_that_knows_the_true_order(
+    history: tuple[list[tuple[float, ArrivedCall]], list[list[Batch]]],
+) -> None:
+    """Whatever the ways and the order of arrival, a record has the first landing and the latest before it."""
+    truth, groups = history
+    shelf = Shelf()
+    for group in groups:
+        shelf.store(group)
+    model = {}
+    landings: list[str] = []
+    for second, each in truth:
+        if each.source:
+            landings.append(f"{second}")
+        else:
+            model[each.call.call_id] = (landings[0], landings[-1]) if landings else (None, None)
+    assert shelf.sources() == model
+
+
+CLOCKS = st.timedeltas(-timedelta(days=20_000), timedelta(days=2_000_000))
+
+
+@given(st.lists(st.tuples(st.integers(0, 100), CLOCKS, CLOCKS, st.sampled_from(["attribution", "lead"]))))
+def test_a_clock_that_jumps_breaks_nothing(jumps: list[tuple[int, timedelta, timedelta, str]]) -> None:
+    """By whatever clocks calls are made and sent, each is accepted, and counts within eight days before its
+    arrival, or two minutes after it at the latest."""
+    shelf = Shelf()
+    for second, made_by, sent_by, kind in jumps:
+        call = replace_time(arrived(kind, source="x") if kind == "attribution" else arrived(kind), 0)
+        made = replace(call, call=replace(call.call, occurred_at=START + made_by))
+        arrives = START + timedelta(seconds=second)
+        assert shelf.store([Batch("o", "d", START + sent_by, arrives, None, (made,))]).statuses == [[NEW]]
+    for device in shelf.devices.values():
+        assert device.last_seen_at <= START + timedelta(seconds=100) + SAME_CLOCK
+        assert device.first_seen_at >= START - LONGEST_DELAY - SAME_CLOCK
