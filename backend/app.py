@@ -91,9 +91,10 @@ class Service:
             database,
             self._clock,
             KeyCache(database),
-            ServiceLimits(database, self.settings),
+            ServiceLimits(database, self.settings, self._clock),
             TrustedProxies(self.settings.trusted_proxies),
         )
+        self._opened.push_async_callback(self.resources.rate_limits.stop)
         self.api = create_api(self.resources)
         self.redirector = Redirector(self.resources, self._redirects)
         update_before_scrape(self.api, self.redirector.report)

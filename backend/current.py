@@ -8,6 +8,7 @@ from datetime import datetime
 
 from quart import Quart, current_app, request
 
+from backend.domain.addresses import network_of
 from backend.domain.short_urls import ShortUrlForm
 from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
@@ -45,6 +46,12 @@ def resources() -> Resources:
     """The resources of the app that handles this request."""
     found: Resources = current_app.extensions[_KEY]
     return found
+
+
+def visitor_network() -> str:
+    """What limits count of that address: an IPv6 address by the network that one visitor has."""
+    address = visitor_address()
+    return network_of(address) or address
 
 
 def visitor_address() -> str:

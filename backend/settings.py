@@ -126,6 +126,31 @@ class Settings:
     rate_limit: int = setting(
         600, _positive, "a whole number above 0", "REST requests a minute for each key."
     )
+    key_call_limit: int = setting(
+        60_000,
+        _positive,
+        "a whole number above 0",
+        "Calls of the browser SDK, or opens of apps, a minute for each key.",
+    )
+    address_call_limit: int = setting(
+        12_000,
+        _positive,
+        "a whole number above 0",
+        "The same for each address of visitors (an IPv6 address counts by its first 64 bits), in each "
+        "organization. All visitors who come through a proxy that is not trusted have one address.",
+    )
+    address_install_limit: int = setting(
+        600,
+        _positive,
+        "a whole number above 0",
+        "New installs an hour for each address, in each organization.",
+    )
+    keyless_request_limit: int = setting(
+        600,
+        _positive,
+        "a whole number above 0",
+        "Requests a minute without a valid key, for each address.",
+    )
     trusted_proxies: tuple[str, ...] = setting(
         (),
         _networks,

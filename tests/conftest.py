@@ -128,6 +128,10 @@ def settings(mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Sett
         mongodb_database=f"test_{uuid.uuid4().hex[:12]}",
         data_dir=Path(tmp_path_factory.mktemp("data")),
         rate_limit=1_000_000,
+        key_call_limit=1_000_000,
+        address_call_limit=1_000_000,
+        address_install_limit=1_000_000,
+        keyless_request_limit=1_000_000,
     )
 
 

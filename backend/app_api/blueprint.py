@@ -6,6 +6,7 @@ from quart import Blueprint, Response, g
 
 from backend.domain.api_keys import KeyKind
 from backend.json_api.authentication import KEY_HEADER, authenticate
+from backend.json_api.call_limits import count_calls
 from backend.json_api.error_handlers import keep_out_of_caches
 
 app_api = Blueprint("app_api", __name__, url_prefix="/serviceCore/app/v1")
@@ -14,6 +15,7 @@ app_api = Blueprint("app_api", __name__, url_prefix="/serviceCore/app/v1")
 @app_api.before_request
 async def _admit() -> None:
     g.api_key = await authenticate(KeyKind.MOBILE)
+    count_calls(g.api_key)
 
 
 @app_api.after_request

@@ -6,6 +6,7 @@ from backend.app_api.deferred_link import find_deferred_link
 from backend.app_api.link_of_open import FoundLink
 from backend.current import resources
 from backend.domain.installs import AppOpen, Install, Match
+from backend.json_api.call_limits import count_install
 from backend.storage.deferred_links import AlreadyClaimed
 from backend.storage.installs import RecordedInstall, find_install, record_install
 from backend.storage.links import find_link
@@ -15,9 +16,13 @@ async def record_first_launch(opened: AppOpen, org_id: str, named: FoundLink) ->
     """The link that led to a first launch, and whether the installation is new.
 
     An installation that reports again, since an answer was lost or it was opened twice at once, is told what
-    it was told before.
+    it was told before, and counts against no limit. A new one is refused where its address reported too many.
     """
+    is_counted = False
     while not (recorded := await find_install(resources().database, org_id, opened.install_id)):
+        if not is_counted:
+            await count_install(org_id)
+            is_counted = True
         try:
             if found := await _record(opened, org_id, named):
                 return found, True

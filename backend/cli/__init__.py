@@ -15,6 +15,7 @@ _COMMANDS = {
     "domain": "domain:domain",
     "app": "app:app",
     "origin": "origin:origin",
+    "limit": "limit:limit",
     "subscription": "subscription:subscription",
     "import": "import_links:import_links",
     "export": "archive:export",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from quart import request
 
-from backend.current import resources
 from backend.domain.api_keys import ApiKey, KeyKind
 from backend.json_api import error_table
+from backend.json_api.call_limits import count_without_key, find_key
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal
 
@@ -17,12 +17,13 @@ async def authenticate(kind: KeyKind, invalid: ErrorRow = error_table.KEY_INVALI
     """The key in the current request's API-KEY header.
 
     Refuses a request without one, and with `invalid` one that no key of this kind is: unknown, revoked, or of
-    another kind.
+    another kind. An address that sends too many such requests is refused whatever it sends (429).
     """
     text = request.headers.get(KEY_HEADER, "")
     if not text:
+        count_without_key()
         raise Refusal(error_table.KEY_MISSING)
-    key = await resources().keys.find(text, kind)
+    key = await find_key(text, kind)
     if key is None:
         raise Refusal(invalid)
     return key

@@ -122,6 +122,13 @@ RATE_LIMIT_EXCEEDED = ErrorRow(
     "The rate limit of this API key is used up; try again after the seconds in Retry-After",
     "RATE_LIMIT_EXCEEDED",
 )
+ADDRESS_LIMIT_EXCEEDED = ErrorRow(
+    429,
+    429,
+    "Too Many Requests",
+    "Too many requests came from this address; try again after the seconds in Retry-After",
+    "RATE_LIMIT_EXCEEDED",
+)
 SERVER_FAULT = ErrorRow(
     500, 500, "Internal Server Error", "The request failed through a fault of the service", "SERVER_FAULT"
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from backend.current import resources
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal
+from backend.json_api.call_limits import refused
+from backend.rate_limits.service_limits import REST_OF_KEY
 
 RATE_LIMIT_HEADERS = {
     "RateLimit-Limit": "Requests a minute that this key may send.",
@@ -13,13 +14,12 @@ RATE_LIMIT_HEADERS = {
 }
 
 
-async def rate_limit_headers(key_id: str) -> dict[str, str]:
+async def rate_limit_headers(key_id: str, org_id: str) -> dict[str, str]:
     """Count a request of this key: the RateLimit headers of its answer; refuses it beyond the limit."""
     state = await resources().rate_limits.rest_requests.count(key_id)
     values = (state.limit, state.remaining, state.reset_after)
     headers = dict(zip(RATE_LIMIT_HEADERS, map(str, values), strict=True))
     if not state.allowed:
-        raise Refusal(error_table.RATE_LIMIT_EXCEEDED).with_headers(
-            headers | {"Retry-After": str(state.reset_after)}
-        )
+        refusal = refused(error_table.RATE_LIMIT_EXCEEDED, REST_OF_KEY, state.reset_after, org_id)
+        raise refusal.with_headers(headers)
     return headers

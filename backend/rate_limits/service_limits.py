@@ -1,15 +1,62 @@
-"""The limits of the APIs, as the settings have them."""
+"""The limits of the APIs, as the settings have them (decisions, "rate-limits")."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
+
+from backend.rate_limits.address_hashes import AddressHashes
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
+from backend.rate_limits.refused_counts import RefusedCounts
+from backend.rate_limits.stepped_limit import SteppedLimit
 from backend.settings import Settings
 from backend.storage.mongo import Database
 
+# The names of the limits, by which owners and operators are told what was refused.
+REST_OF_KEY = "rest_of_key"
+CALLS_OF_KEY = "calls_of_key"
+CALLS_OF_ADDRESS = "calls_of_address"
+INSTALLS_OF_ADDRESS = "installs_of_address"
+WITHOUT_KEY = "without_key"
+_HOUR = 3600.0
+
 
 class ServiceLimits:
-    """Every limit of the APIs."""
+    """Every limit of the APIs.
 
-    def __init__(self, database: Database, settings: Settings) -> None:
-        self.rest_requests = ExactLimit(database, Limit("rest", settings.rate_limit))
+    `rest_requests` counts by key id, and so does `calls_of_key`; `calls_of_address` and `installs` by what
+    `address_in` gives for an organization; `without_key` by network. A call is one of the browser SDK's, or
+    an app's open.
+    """
+
+    def __init__(self, database: Database, settings: Settings, clock: Callable[[], datetime]) -> None:
+        self._hashes = AddressHashes(database)
+        self.rest_requests = ExactLimit(database, Limit(REST_OF_KEY, settings.rate_limit))
+        self.calls_of_key = SteppedLimit(database, Limit(CALLS_OF_KEY, settings.key_call_limit))
+        self.calls_of_address = SteppedLimit(
+            database, Limit(CALLS_OF_ADDRESS, settings.address_call_limit), self._hashes.hash
+        )
+        self.without_key = SteppedLimit(
+            database, Limit(WITHOUT_KEY, settings.keyless_request_limit), self._hashes.hash
+        )
+        self._installs = ExactLimit(
+            database, Limit(INSTALLS_OF_ADDRESS, settings.address_install_limit, seconds=_HOUR)
+        )
+        self.refused = RefusedCounts(database, clock)
+
+    async def count_install(self, org_id: str, network: str) -> float:
+        """Count a new install: 0, or the seconds to wait, and then it may not be recorded."""
+        state = await self._installs.count(await self._hashes.hash(address_in(org_id, network)))
+        return 0 if state.allowed else state.reset_after
+
+    async def stop(self) -> None:
+        """Store what is to be told, and stop."""
+        for limit in (self.calls_of_key, self.calls_of_address, self.without_key):
+            await limit.stop()
+        await self.refused.stop()
+
+
+def address_in(org_id: str, network: str) -> str:
+    """An address as it counts for one organization: what it sends to others does not matter."""
+    return f"{org_id}\n{network}"

@@ -21,7 +21,7 @@ async def _admit() -> None:
     g.api_key = await authenticate(
         KeyKind.REST, error_table.KEY_INVALID_FOR_CREATE if create else error_table.KEY_INVALID
     )
-    g.rate_limit_headers = await rate_limit_headers(g.api_key.id)
+    g.rate_limit_headers = await rate_limit_headers(g.api_key.id, g.api_key.org_id)
 
 
 @rest.after_request

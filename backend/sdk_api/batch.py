@@ -8,10 +8,10 @@ from typing import Any
 from quart import Response, jsonify, request
 
 from backend.concurrency.group_commit import NotStored
-from backend.current import resources
 from backend.domain.api_keys import ApiKey, KeyKind
-from backend.domain.batches import parse_envelope
+from backend.domain.batches import MOST_CALLS, parse_envelope
 from backend.json_api import error_table
+from backend.json_api.call_limits import count_calls, count_without_key, find_key
 from backend.json_api.error_handlers import RETRY_AFTER, keep_out_of_caches
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.json_body import parse_json_object, read_bytes
@@ -42,6 +42,7 @@ async def receive_batch() -> Response:
     """Stores the calls of a batch, each once; answers a result for each."""
     body = parse_json_object(await _read_body(), parse_float=_decimal)
     key = await _authenticate(body.get("api_key"))
+    count_calls(key, _number_of_calls(body))
     await require_allowed_origin(key.org_id)
     envelope = parse_envelope(body)
     organization = await sdk_service().organizations.get(key.org_id)
@@ -65,12 +66,19 @@ async def _read_body() -> bytes:
 
 
 async def _authenticate(text: Any) -> ApiKey:
-    if not text:
-        raise Refusal(KEY_MISSING)
-    key = await resources().keys.find(text, KeyKind.WEB) if isinstance(text, str) else None
+    if not text or not isinstance(text, str):
+        count_without_key()
+        raise Refusal(error_table.KEY_INVALID if text else KEY_MISSING)
+    key = await find_key(text, KeyKind.WEB)
     if key is None:
         raise Refusal(error_table.KEY_INVALID)
     return key
+
+
+def _number_of_calls(body: dict[str, Any]) -> int:
+    """What the batch counts against limits, before it is known whether it is one."""
+    calls = body.get("calls")
+    return min(len(calls), MOST_CALLS) if isinstance(calls, list) and calls else 1
 
 
 def _decimal(text: str) -> Decimal:

@@ -7,6 +7,7 @@ import logging
 from quart import Response, request
 
 from backend.current import resources
+from backend.json_api.call_limits import count_without_key
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal as RefusedRequest
 from backend.sdk_api.blueprint import sdk
@@ -43,7 +44,7 @@ async def preflight() -> Response:
     Whose origin it is can't be known yet: a preflight carries no key.
     """
     origin = _origin()
-    if origin is None or not await sdk_service().known_origins.get(origin):
+    if origin is None or not await _is_some_site(origin):
         raise RefusedRequest(ORIGIN_REFUSED)
     response = Response(status=204)
     response.headers["Access-Control-Allow-Methods"] = "POST"
@@ -67,8 +68,16 @@ async def allow_reading(response: Response) -> Response:
     return response
 
 
+async def _is_some_site(origin: str) -> bool:
+    """Whether some organization allows the origin; who asks for too many others is refused."""
+    if sdk_service().known_origins.recall(origin) is None:
+        count_without_key()
+    return await sdk_service().known_origins.get(origin)
+
+
 async def _is_known(origin: str, response: Response) -> bool:
-    if response.status_code >= 500:  # the storage may be out of reach: don't make the visitor wait for it
+    # The storage may be out of reach, and who is sent away is not worth a query.
+    if response.status_code >= 500 or response.status_code == 429:
         return bool(sdk_service().known_origins.recall(origin))
     try:
         return await sdk_service().known_origins.get(origin)

@@ -26,6 +26,7 @@ from backend.storage import (
     installs,
     known_addresses,
     leads,
+    limited,
     links,
     organizations,
     origins,
@@ -78,6 +79,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     deferred_links.COLLECTION,
     address_keys.COLLECTION,
     known_addresses.COLLECTION,
+    limited.COLLECTION,
 )
 
 

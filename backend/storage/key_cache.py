@@ -42,6 +42,10 @@ class KeyCache:
         await note_use(self._database, key, datetime.now(UTC))
         return key
 
+    def has_met(self, text: str) -> bool:
+        """Whether the key was active when it was last looked up here, however long ago."""
+        return hash_key(text) in self._found
+
     def _remember(self, key_hash: str, key: ApiKey | None) -> None:
         self._found.pop(key_hash, None)
         if key:

@@ -105,12 +105,14 @@ DETAILS = {
     "FIELD_INVALID": {"message": "link_name must be a string"},
     "BODY_TOO_LARGE": {"message": "65536"},
 }
-BY_A_FAULT = {"RATE_LIMIT_EXCEEDED", "BODY_TOO_SLOW", "SERVER_FAULT", "STORAGE_UNREACHABLE"}
+# The rows of limits are provoked in test_call_limits.
+BY_A_LIMIT = {"ADDRESS_LIMIT_EXCEEDED", "RATE_LIMIT_EXCEEDED"}
+BY_A_FAULT = {"BODY_TOO_SLOW", "SERVER_FAULT", "STORAGE_UNREACHABLE"}
 
 
 def test_no_row_is_left_out() -> None:
     """Each row of the table is provoked below."""
-    assert set(ROWS) == set(BY_A_CALL) | BY_A_FAULT
+    assert set(ROWS) == set(BY_A_CALL) | BY_A_LIMIT | BY_A_FAULT
 
 
 @pytest.mark.parametrize("name", BY_A_CALL)

@@ -10,8 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from backend.app import utc_now
 from backend.domain.api_keys import KeyKind, hash_key
 from backend.storage.api_keys import create_api_key, find_active_key, list_api_keys, revoke_api_key
+from backend.storage.limited import Limited, add_limited
 from backend.storage.mongo import Database
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.dashboard.people import Person
@@ -135,3 +137,19 @@ async def test_calls_of_another_organization_are_not_told(
 async def test_the_check_only_answers_who_is_signed_in(stranger: Person, method: str) -> None:
     """It is as closed as every page."""
     assert (await getattr(stranger.client, method)("/install/status")).status_code in {303, 405}
+
+
+async def test_what_limits_refused_is_shown(
+    person: Person, organization: TestOrganization, database: Database, make_organization: OrganizationFactory
+) -> None:
+    """A table of what was refused, by limit, of this organization only; none where nothing was."""
+    assert "Too many at once" not in (await person.get("/install")).text
+    last = utc_now().replace(hour=12, minute=34)
+    other = await make_organization()
+    await add_limited(database, [(organization.id, Limited("calls_of_address", 1234, last))])
+    await add_limited(database, [(other.id, Limited("calls_of_key", 9876, last))])
+    shown = (await person.get("/install")).text
+    assert "Calls or app opens from one address" in shown
+    assert "1234" in shown
+    assert "12:34 UTC" in shown
+    assert "9876" not in shown

@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rate_limits": {"domain", "settings", "storage"},
     "current": {"domain", "proxies", "rate_limits", "settings", "storage"},
     # pieces that interfaces and the command line use
-    "json_api": {"current", "domain", "storage"},
+    "json_api": {"current", "domain", "rate_limits", "storage"},
     "archives": {"storage"},
     "imports": {"domain", "storage"},
     "doctor": {"api_host", "domain", "settings", "storage"},

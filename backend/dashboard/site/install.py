@@ -12,14 +12,28 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
 from backend.domain.api_keys import KeyKind, hash_key, kind_of
+from backend.rate_limits.service_limits import (
+    CALLS_OF_ADDRESS,
+    CALLS_OF_KEY,
+    INSTALLS_OF_ADDRESS,
+    REST_OF_KEY,
+)
 from backend.storage.api_keys import create_api_key, find_active_key
 from backend.storage.devices import first_and_last_arrival
+from backend.storage.limited import Limited, list_limited
 from backend.storage.origins import is_allowed, list_origins
 from backend.storage.refusals import Refusal, list_refusals
 
 # A refusal is told beside the check for so long after it happened.
 _RECENT = timedelta(hours=1)
 PLACEHOLDER = "c_web_…"
+# What limits are called where the owner reads what they refused.
+_LIMITS = {
+    CALLS_OF_ADDRESS: "Calls or app opens from one address",
+    CALLS_OF_KEY: "Calls or app opens with one key",
+    INSTALLS_OF_ADDRESS: "New installs from one address",
+    REST_OF_KEY: "REST requests with one key",
+}
 
 
 @dashboard.get("/install")
@@ -68,7 +82,12 @@ async def _page(web_key: str, *, given: str = "", problem: str = "", is_new: boo
         snippet=await render_template("dashboard/site/snippet.txt", base_url=base_url, web_key=web_key),
         origins=await list_origins(resources().database, org_id()),
         arrival=await _arrival(),
+        limited=[(_LIMITS.get(each.limit, each.limit), each) for each in await _limited()],
     )
+
+
+async def _limited() -> list[Limited]:
+    return await list_limited(resources().database, org_id())
 
 
 async def _arrival() -> dict[str, Any]:

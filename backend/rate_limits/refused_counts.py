@@ -1,0 +1,59 @@
+"""Tells an organization what its limits refused: counted in memory, and stored once a second."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+
+from prometheus_client import Counter as Metric
+
+from backend.storage.limited import Limited, add_limited
+from backend.storage.mongo import Database, StorageError
+
+LIMITED = Metric("waylink_limited_requests", "Requests that a limit refused.", ["limit"])
+_STORE_EVERY = 1.0  # seconds
+_log = logging.getLogger("waylink.rate_limits")
+
+
+class RefusedCounts:
+    """Counts refusals, so that one costs no write of its own."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._storing: asyncio.Task[None] | None = None
+
+    def add(self, limit: str, org_id: str | None) -> None:
+        """Count a request that this limit refused, for the organization where it is known."""
+        LIMITED.labels(limit).inc()
+        if org_id is None:
+            return
+        self._counts[org_id, limit] += 1
+        if self._storing is None or self._storing.done():
+            self._storing = asyncio.create_task(self._store_soon())
+
+    async def stop(self) -> None:
+        """Store what was counted, and stop."""
+        if self._storing:
+            self._storing.cancel()
+            await asyncio.gather(self._storing, return_exceptions=True)
+        await self._store()
+
+    async def _store_soon(self) -> None:
+        while self._counts:
+            await asyncio.sleep(_STORE_EVERY)
+            await self._store()
+
+    async def _store(self) -> None:
+        counts, self._counts = self._counts, Counter()
+        now = self._clock()
+        refused = [(org_id, Limited(limit, count, now)) for (org_id, limit), count in counts.items()]
+        try:
+            await add_limited(self._database, refused)
+        except StorageError as error:
+            # Figures for the owner, which are not worth holding on to while the database is away.
+            _log.warning("What limits refused is not stored: %s", type(error).__name__)
