@@ -19,7 +19,7 @@ from backend.storage.retention import set_retention
 
 # Longer than anybody's records, and far from what dates can hold.
 MOST_DAYS = 36_500
-_SUBJECTS = ("customer", "device", "email", "email_sha256")
+_SUBJECTS = ("customer", "device", "install", "email", "email_sha256")
 
 
 @click.group()
@@ -32,6 +32,7 @@ def subject_options(command: Any) -> Any:
     for option, text in (
         ("--email-sha256", "SHA-256 of the e-mail address, trimmed and in lower case."),
         ("--email", "E-mail address; it is hashed here."),
+        ("--install", "Installation of an app, by the id that the app made."),
         ("--device", "Device ID (the cookie cl_device_id)."),
         ("--customer", "Customer id, as the site gave it to identify."),
     ):
@@ -87,11 +88,12 @@ def _days(text: str) -> int | None:
 def _subject(given: dict[str, str | None]) -> Subject:
     named = [name for name in _SUBJECTS if given[name]]
     if len(named) != 1:
-        raise click.UsageError("Name one of --customer, --device, --email and --email-sha256.")
+        raise click.UsageError("Name one of --customer, --device, --install, --email and --email-sha256.")
     email, device = given["email"], given["device"]
     return Subject(
         customer_id=given["customer"],
         device_id=_device_id(device) if device else None,
+        install_id=given["install"],
         email_sha256=_hash(email) if email else _lower(given["email_sha256"]),
     )
 

@@ -12,11 +12,13 @@ from backend.storage.mongo import Database, Document
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whose data is meant: a customer, a device, or whoever an e-mail address (hashed) belongs to."""
+    """Whose data is meant: a customer, a device, whoever an e-mail address (hashed) belongs to, or whoever
+    installed an app; nothing says which customer that is."""
 
     customer_id: str | None = None
     device_id: str | None = None
     email_sha256: str | None = None
+    install_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class Belongings:
     """What is a subject's; `devices` are nobody else's."""
 
     person: Person
+    installs: list[str] = field(default_factory=list)
     devices: list[str] = field(default_factory=list)
     shared: list[SharedDevice] = field(default_factory=list)
 
@@ -53,6 +56,8 @@ async def find_belongings(database: Database, org_id: str, subject: Subject) -> 
             belongings.shared.append(SharedDevice(device_id, share, _emails(others)))
     if subject.device_id:
         belongings.devices.append(subject.device_id)
+    if subject.install_id:
+        belongings.installs.append(subject.install_id)
     return belongings
 
 

@@ -35,6 +35,7 @@ class Personal:
     customer: str | None = None
     device: str | None = None
     email_sha256: str | None = None
+    install: str | None = None
     # Copies of touches of the device, which may be of another user's visit than the document.
     touches: tuple[str, ...] = ()
     # What says which documents are one person's is erased after them, so that an erasure can be run again.

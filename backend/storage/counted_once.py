@@ -1,7 +1,8 @@
-"""The `counted_once` collection: what counts once for ever, such as an organization's transaction ids.
+"""The `counted_once` collection: what counts once for ever, such as an organization's transaction ids
+and the installations of its apps.
 
-Only hashes are kept, so that they can outlive retention and erasure: a transaction that was erased does not
-count again when it is reported again.
+Only hashes are kept, so that they can outlive retention and erasure: what was erased does not count
+again when it is reported again.
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from datetime import datetime
+from typing import TypeVar
 
 from pymongo import IndexModel
 
-from backend.domain.intake import OnceKey
 from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.mongo import Database, Document, Session
 from backend.storage.ownership import ByField
 
 NAME = "counted_once"
+# An organization, what is counted, and the id under which it counts once (domain/intake, and installs).
+OnceKey = tuple[str, str, str]
+_KeyT = TypeVar("_KeyT", bound=OnceKey)
 COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel("org_id")],
@@ -32,7 +36,9 @@ def document(key: OnceKey, at: datetime) -> Document:
     return {"_id": _hash(key), "org_id": key[0], "at": at}
 
 
-async def find_counted(database: Database, session: Session, keys: Iterable[OnceKey]) -> frozenset[OnceKey]:
+async def find_counted(
+    database: Database, session: Session | None, keys: Iterable[_KeyT]
+) -> frozenset[_KeyT]:
     """Which of these were counted before."""
     by_hash = {_hash(key): key for key in keys}
     if not by_hash:

@@ -81,8 +81,7 @@ async def find_candidates(
 
 async def claim(database: Database, session: Session, install: Install) -> None:
     """Take the install's candidate, within the caller's transaction; raises AlreadyClaimed."""
-    claimed = {"claimed_at": install.at, "claimed_by": install.install_id}
     wanted = {"_id": install.candidate_id, "org_id": install.org_id} | _UNCLAIMED
-    result = await database[NAME].update_one(wanted, {"$set": claimed}, session=session)
+    result = await database[NAME].update_one(wanted, {"$set": {"claimed_at": install.at}}, session=session)
     if not result.matched_count:
         raise AlreadyClaimed

@@ -1,4 +1,7 @@
-"""The `installs` collection: every installation of an app, once for ever."""
+"""The `installs` collection: every installation of an app.
+
+That it counts once for ever is marked in `counted_once`, which outlives retention and erasure.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,22 @@ from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from backend.domain.installs import Install, Match
-from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage import counted_once
+from backend.storage.collection import IN_ID, AgesFrom, Collection, Personal
+from backend.storage.dated_writes import Days, Written, write_dated
 from backend.storage.deferred_links import claim
 from backend.storage.install_counts import add_install
-from backend.storage.mongo import Database, Session, in_transaction
+from backend.storage.mongo import Database, Session
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "installs"
+RETENTION = AgesFrom("at")
 COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel([("org_id", 1), ("at", 1)])],
     owned_by=ByIdPrefix(),
-    personal=NotPersonal("the id of an installation is the app's own and names no customer and no browser"),
-    retention=NoRetention("an installation is recorded once for ever"),
+    personal=Personal(install=IN_ID),
+    retention=RETENTION,
 )
 
 
@@ -33,9 +39,12 @@ class RecordedInstall:
 
 
 async def find_install(database: Database, org_id: str, install_id: str) -> RecordedInstall | None:
-    """The organization's installation with that id, if it was recorded."""
-    found = await database[NAME].find_one({"_id": f"{org_id}/{install_id}"})
-    return RecordedInstall(found["link_id"], Match(found.get("match", Match.NONE))) if found else None
+    """The organization's installation with that id, if it was recorded; of one that was erased or has aged
+    nothing is known but that."""
+    if found := await database[NAME].find_one({"_id": _id(org_id, install_id)}):
+        return RecordedInstall(found["link_id"], Match(found.get("match", Match.NONE)))
+    is_counted = await counted_once.find_counted(database, None, [_once_key(org_id, install_id)])
+    return RecordedInstall(None, Match.NONE) if is_counted else None
 
 
 async def record_install(database: Database, install: Install) -> bool:
@@ -44,15 +53,19 @@ async def record_install(database: Database, install: Install) -> bool:
     False if it was recorded before. Raises AlreadyClaimed.
     """
 
-    async def store(session: Session) -> None:
+    async def store(session: Session, days: Days) -> list[Written]:
+        own_id = _id(install.org_id, install.install_id)
+        mark = counted_once.document(_once_key(install.org_id, install.install_id), install.at)
+        await database[counted_once.NAME].insert_one(mark, session=session)
         await database[NAME].insert_one(
             {
-                "_id": f"{install.org_id}/{install.install_id}",
+                "_id": own_id,
                 "org_id": install.org_id,
                 "platform": install.platform.value,
                 "link_id": install.link_id,
                 "match": install.match.value,
                 "at": install.at,
+                "expires_at": RETENTION.expires_at(install.at, days.get(install.org_id)),
             },
             session=session,
         )
@@ -60,9 +73,18 @@ async def record_install(database: Database, install: Install) -> bool:
             await claim(database, session, install)
         if install.link_id:
             await add_install(database, session, install.org_id, install.link_id, install.at)
+        return [Written(COLLECTION, install.org_id, {"_id": own_id})]
 
     try:
-        await in_transaction(database, store)
+        await write_dated(database, [install.org_id], store)
     except DuplicateKeyError:
         return False
     return True
+
+
+def _id(org_id: str, install_id: str) -> str:
+    return f"{org_id}/{install_id}"
+
+
+def _once_key(org_id: str, install_id: str) -> tuple[str, str, str]:
+    return (org_id, "install", install_id)

@@ -93,6 +93,7 @@ def _condition(org_id: str, personal: Personal, belongings: Belongings) -> Docum
             _names(org_id, personal.customer, sorted(person.customers)),
             _names(org_id, personal.device, belongings.devices),
             _names(org_id, personal.email_sha256, sorted(person.emails)),
+            _names(org_id, personal.install, belongings.installs),
             *unidentified,
         ]
     }

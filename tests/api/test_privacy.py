@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
 from backend.storage.belongings import Subject
-from backend.storage.collections import personal_collections
+from backend.storage.collections import aging_collections, personal_collections
+from backend.storage.install_counts import count_install_window
 from backend.storage.mongo import Database
 from backend.storage.privacy import erase_subject, export_subject
 from backend.storage.retention import set_retention
+from tests.api.links import create, info
+from tests.api.test_app_open import OPEN
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
 
-COLLECTIONS = [each.name for each, _ in personal_collections()]
+# Where the SDK's visitors are; nothing says whose an app's installation is.
+COLLECTIONS = [each.name for each, personal in personal_collections() if not personal.install]
+AGING = [each.name for each, _ in aging_collections()]
 EMAIL_HASH = hashlib.sha256(b"ada@example.com").hexdigest()
 
 
@@ -54,7 +59,8 @@ async def test_erasure_is_complete(visitor: Visitor, database: Database, by: str
     subject = Subject(**{by: values[by]})
     report = await erase_subject(database, visitor.organization.id, subject)
     assert report == {
-        "events": 2, "leads": 1, "conversions": 1, "devices": 1, "identities": 1, "shared_devices": 0
+        "events": 2, "leads": 1, "conversions": 1, "devices": 1, "identities": 1,
+        "installs": 0, "shared_devices": 0,
     }  # fmt: skip
     assert set((await left(database, visitor.organization)).values()) == {0}
 
@@ -109,6 +115,40 @@ async def test_a_shared_device_is_kept_for_the_other(visitor: Visitor, database:
     assert [each["customer_id"] for each in device["customers"]] == ["bob"]
 
 
+async def test_an_installation_is_erased_and_stays_counted(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database
+) -> None:
+    """No collection has its id any more, another's is left alone, and reported again it is not new."""
+    short_url = await create(client, organization)
+    link_id = (await info(client, organization, short_url))["id"]
+    for install_id in ("mine-1", "another-1"):
+        assert (await open_app(client, organization, install_id, short_url))["is_new_install"]
+    report = await erase_subject(database, organization.id, Subject(install_id="mine-1"))
+    assert {name: count for name, count in report.items() if count} == {"installs": 1}
+    assert await collections_with(database, "mine-1") == set()
+    assert await collections_with(database, "another-1") == {"installs"}
+    assert not (await open_app(client, organization, "mine-1", short_url))["is_new_install"]
+    assert await collections_with(database, "mine-1") == set()
+    counts = await count_install_window(database, link_id, datetime.now(UTC) + timedelta(minutes=1))
+    assert counts.total == 2
+
+
+async def collections_with(database: Database, text: str) -> set[str]:
+    """The collections that have a text anywhere."""
+    names = await database.list_collection_names()
+    return {name for name in names if text in str(await database[name].find().to_list(None))}
+
+
+async def open_app(
+    client: httpx.AsyncClient, organization: TestOrganization, install_id: str, short_url: str | None = None
+) -> dict[str, Any]:
+    """The first launch of an installation."""
+    body = {"platform": "ios", "install_id": install_id, "is_first_launch": True, "short_url": short_url}
+    answer = await client.post(OPEN, json=body, headers={"API-KEY": organization.mobile_key})
+    answered: dict[str, Any] = answer.json()
+    return answered
+
+
 async def test_what_was_erased_does_not_count_again(visitor: Visitor, database: Database) -> None:
     """A transaction that was erased is a duplicate when it is reported again."""
     await everything(visitor, "ada")
@@ -134,14 +174,16 @@ async def test_retention_dates_what_is_stored_and_what_comes(
     await set_retention(database, org_id, 30)
     clock.offset = timedelta(days=-100)
     await everything(visitor, "ada")
+    await open_app(visitor.client, visitor.organization, "old")
     clock.offset = timedelta()
     await everything(Visitor(visitor.client, visitor.organization), "bob")
+    await open_app(visitor.client, visitor.organization, "new")
     assert set((await out_of_date(database, org_id, clock())).values()) == {0.5}
     assert (await set_retention(database, org_id, 365))["events"] == 4
     assert set((await out_of_date(database, org_id, clock())).values()) == {0.0}
     assert set((await out_of_date(database, org_id, clock() + timedelta(days=364))).values()) == {0.5}
     await set_retention(database, org_id, None)
-    for name in COLLECTIONS:
+    for name in AGING:
         assert await database[name].distinct("expires_at", {"org_id": org_id}) == [None]
 
 
@@ -150,11 +192,11 @@ async def out_of_date(database: Database, org_id: str, now: datetime) -> dict[st
     return {
         name: await database[name].count_documents({"org_id": org_id, "expires_at": {"$lt": now}})
         / await database[name].count_documents({"org_id": org_id})
-        for name in COLLECTIONS
+        for name in AGING
     }
 
 
-@pytest.mark.parametrize("name", [*COLLECTIONS, "calls"])
+@pytest.mark.parametrize("name", [*AGING, "calls"])
 async def test_mongodb_deletes_what_is_out_of_date(database: Database, name: str) -> None:
     """Each collection with dates has the index that makes MongoDB delete at that very date."""
     indexes = await database[name].index_information()

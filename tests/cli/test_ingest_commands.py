@@ -107,7 +107,7 @@ def test_a_person_is_exported_and_erased(running: ServiceProcess, org_id: str) -
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("privacy", "erase"), "Name one of --customer, --device, --email and --email-sha256."),
+        (("privacy", "erase"), "Name one of --customer, --device, --install, --email and --email-sha256."),
         (("privacy", "erase", "--customer", "a", "--device", "b"), "Name one of"),
         (("privacy", "export", "--device", "b"), "'b' is not a UUID"),
         (("privacy", "retention", "--days", "0"), "is not a number from 1 to 36500, or none"),
