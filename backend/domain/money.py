@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
+from iso4217 import Currency
+
 # Above this an amount is a mistake, and below it every amount fits Decimal128 with its minor digits.
 LARGEST = Decimal(10) ** 12
 # JavaScript's numbers hold 15 decimal digits faithfully; what differs beyond them is noise of its arithmetic.
 _FAITHFUL = Context(prec=15, rounding=ROUND_HALF_EVEN)
 
-_CODES_BY_MINOR_DIGITS = {
-    0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
-    2: "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD "
-    "CDF CHE CHF CHW CNY COP COU CRC CUC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD "
-    "GTQ GYD HKD HNL HRK HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA "
-    "MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON "
-    "RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SLL SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS "
-    "UAH USD USN UYU UZS VED VES WST XAD XCD XCG YER ZAR ZMW ZWG ZWL",
-    3: "BHD IQD JOD KWD LYD OMR TND",
-    4: "CLF UYW",
+# How many decimal places a currency in use has; what has none (gold, test codes) is nothing to pay with.
+MINOR_DIGITS: dict[str, int] = {
+    currency.code: currency.exponent for currency in Currency if currency.exponent is not None
 }
-MINOR_DIGITS = {code: digits for digits, codes in _CODES_BY_MINOR_DIGITS.items() for code in codes.split()}
 
 
 class InvalidAmount(ValueError):

@@ -59,6 +59,21 @@ def test_any_decimal_is_an_amount_or_refused(value: Decimal) -> None:
         assert parse_amount(value, "EUR") >= 0
 
 
+@pytest.mark.parametrize(
+    ("code", "digits"), [("EUR", 2), ("JPY", 0), ("KWD", 3), ("CLF", 4), ("UYW", 4), ("XAF", 0), ("ZWG", 2)]
+)
+def test_minor_digits_are_the_standards(code: str, digits: int) -> None:
+    """A currency in use has the decimal places that ISO 4217 gives it."""
+    assert MINOR_DIGITS[code] == digits
+
+
+@pytest.mark.parametrize("code", ["ANG", "BGN", "CUC", "HRK", "SLL", "ZWL", "DEM", "XAU", "XDR", "XTS"])
+def test_what_nobody_pays_with(code: str) -> None:
+    """Withdrawn codes, and those of metals, accounts and tests, are refused."""
+    with pytest.raises(InvalidCurrency):
+        parse_currency(code)
+
+
 @pytest.mark.parametrize("value", ["", "EU", "EURO", "XXX", "???", None, 978, "ＥＵＲ"])
 def test_what_is_no_currency(value: object) -> None:
     """Codes that ISO 4217 has not, and other types, are refused."""
