@@ -53,6 +53,19 @@ class ReplicaSet:
             for member in stopped:
                 member.send_signal(signal.SIGCONT)
 
+    def stop_replication(self) -> None:
+        """The other members take nothing more from the one that takes writes, and elect no other."""
+        primary = self.wait_for_primary()
+        for port in self.members:
+            if port != primary:
+                _set_fail_point(port, "stopReplProducer", "alwaysOn")
+
+    def resume_replication(self) -> None:
+        """The members that run replicate again."""
+        for port, member in self.members.items():
+            if member.poll() is None:
+                _set_fail_point(port, "stopReplProducer", "off")
+
     def fail_commands(self, *names: str) -> None:
         """Have the member that takes writes refuse these commands of the service, from now on."""
         with _client(self.wait_for_primary()) as client:
@@ -73,7 +86,7 @@ class ReplicaSet:
 def replica_set(folder: Path, size: int = 3, *, can_fail: bool = False) -> Iterator[ReplicaSet]:
     """A replica set that elects a new primary within about a second, for the length of the block.
 
-    `can_fail` lets `fail_commands` have its members refuse commands.
+    `can_fail` lets `fail_commands` have its members refuse commands, and `stop_replication` work.
     """
     with ExitStack() as started:
         members = {}
@@ -122,6 +135,11 @@ def _initiate(ports: list[int]) -> None:
     }
     with _client(ports[0]) as client:
         client.admin.command("replSetInitiate", config)
+
+
+def _set_fail_point(port: int, name: str, mode: str) -> None:
+    with _client(port) as client:
+        client.admin.command("configureFailPoint", name, mode=mode)
 
 
 def _hello(port: int) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from backend.current import resources
 from backend.domain.link_input import NewLink, parse_new_link
 from backend.domain.links import CreatedBy, Link
 from backend.json_api import error_table
+from backend.json_api.error_handlers import RETRY_AFTER
 from backend.json_api.json_body import read_json_object
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
@@ -63,8 +64,8 @@ async def _earlier_answer(key: IdempotencyKey) -> Response | None:
 
 async def _answer_of_the_one_that_was_faster(key: IdempotencyKey | None) -> Response:
     answer = await _earlier_answer(key) if key else None
-    if answer is None:
-        raise RuntimeError("an idempotency key was used, but is not stored")
+    if answer is None:  # the member that had it failed before a majority did
+        raise Refusal(error_table.STORAGE_UNREACHABLE).with_headers({"Retry-After": str(RETRY_AFTER)})
     return answer
 
 

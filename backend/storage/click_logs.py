@@ -32,16 +32,20 @@ class AlreadyShipped(Exception):
         self.position = position
 
 
-async def shipped_position(database: Database, log_id: str, session: Session | None = None) -> int:
-    """How many bytes of a click log are in the database."""
-    found = await database[NAME].find_one({"_id": log_id}, session=session)
+class Moved(Exception):
+    """The log does not stand where it must, as its server sees it now: a majority may never have that."""
+
+
+async def shipped_position(database: Database, log_id: str) -> int:
+    """How many bytes of a click log are in the database, on a majority of its members."""
+    found = await database[NAME].find_one({"_id": log_id})
     return int(found["position"]) if found else 0
 
 
 async def advance(database: Database, session: Session, log_id: str, start: int, end: int) -> None:
-    """Move the log's position from `start`, where it must stand, to `end`; raises AlreadyShipped.
+    """Move the log's position from `start`, where it must stand, to `end`; raises Moved.
 
-    A new log raises DuplicateKeyError where it has been moved before: its _id is unique.
+    A new log raises DuplicateKeyError instead: its _id is unique.
     """
     result = await database[NAME].update_one(
         {"_id": log_id, "position": start},
@@ -50,4 +54,4 @@ async def advance(database: Database, session: Session, log_id: str, start: int,
         session=session,
     )
     if not result.matched_count and result.upserted_id is None:
-        raise AlreadyShipped(await shipped_position(database, log_id, session))
+        raise Moved(log_id)

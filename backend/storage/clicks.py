@@ -10,10 +10,10 @@ from pymongo.errors import DuplicateKeyError
 
 from backend.domain.clicks import Click
 from backend.storage.click_counts import add_counts
-from backend.storage.click_logs import AlreadyShipped, advance, shipped_position
+from backend.storage.click_logs import AlreadyShipped, Moved, advance, shipped_position
 from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.deferred_links import add_handoffs
-from backend.storage.mongo import Database, Document, Session, in_transaction
+from backend.storage.mongo import Database, Document, Session, in_transaction, until_confirmed
 from backend.storage.ownership import ByLink
 
 NAME = "clicks"
@@ -43,10 +43,15 @@ async def ship_clicks(database: Database, log_id: str, start: int, end: int, cli
         counted = [(click.org_id, click.link_id, click.at) for click in clicks if click.counted]
         await add_counts(database, session, counted)
 
-    try:
-        await in_transaction(database, work)
-    except DuplicateKeyError:
-        raise AlreadyShipped(await shipped_position(database, log_id)) from None
+    while True:
+        try:
+            await in_transaction(database, work)
+        except (DuplicateKeyError, Moved):
+            await until_confirmed(database)
+        else:
+            return
+        if (position := await shipped_position(database, log_id)) > start:
+            raise AlreadyShipped(position)
 
 
 def _to_document(click: Click) -> Document:

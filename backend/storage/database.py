@@ -14,6 +14,7 @@ from typing import Any
 from bson.codec_options import CodecOptions
 from motor.motor_asyncio import AsyncIOMotorClient
 from pymongo import WriteConcern
+from pymongo.read_concern import ReadConcern
 
 from backend.settings import Settings
 from backend.storage.collections import declared_indexes
@@ -84,6 +85,8 @@ async def _connect(uri: str, name: str, indexes: Indexes, seconds: float) -> Asy
         database = client.get_database(
             name,
             codec_options=CodecOptions(tz_aware=True),
+            # Only what a majority has survives any member: nothing else may be answered, or taken for stored.
+            read_concern=ReadConcern("majority"),
             write_concern=WriteConcern("majority"),
         )
         await _prepare(database, indexes)

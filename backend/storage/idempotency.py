@@ -10,7 +10,7 @@ from pymongo.errors import DuplicateKeyError
 from backend.domain.links import Link
 from backend.storage import links
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal
-from backend.storage.mongo import Database, Session, in_transaction
+from backend.storage.mongo import Database, Session, in_transaction, until_confirmed
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "idempotency"
@@ -61,6 +61,7 @@ async def insert_link_once(database: Database, link: Link, key: str, fingerprint
     try:
         await in_transaction(database, insert_both)
     except DuplicateKeyError:
+        await until_confirmed(database)
         raise KeyUsed(key) from None
 
 

@@ -16,7 +16,7 @@ from backend.storage.collection import IN_ID, AgesFrom, Collection, Personal
 from backend.storage.dated_writes import Days, Written, write_dated
 from backend.storage.deferred_links import claim
 from backend.storage.install_counts import add_install
-from backend.storage.mongo import Database, Session
+from backend.storage.mongo import Database, Session, until_confirmed
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "installs"
@@ -78,6 +78,7 @@ async def record_install(database: Database, install: Install) -> bool:
     try:
         await write_dated(database, [install.org_id], store)
     except DuplicateKeyError:
+        await until_confirmed(database)
         return False
     return True
 

@@ -50,6 +50,8 @@ _TEMPORARY_CODES = frozenset(
 _TEMPORARY_LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
 # `with deadline(seconds)`: what is asked of the database in the block raises StorageError after that time.
 deadline = pymongo.timeout
+# A collection that does not exist: of a read of it, only the waiting is wanted.
+_READ_ANYWHERE = "none"
 # Less than the SDK's own time limit, so that it gets an answer.
 TRANSACTION_SECONDS = 8.0
 # How long that is tried for what is to be closed at the server; then it does so by itself.
@@ -97,6 +99,17 @@ async def server_time(database: Database) -> datetime:
     """The time by the database's clock, which all processes share."""
     told: datetime = (await database.command("hello"))["localTime"]
     return told
+
+
+async def until_confirmed(database: Database) -> None:
+    """Return once a majority has all that the primary has now; raises StorageError where that takes too long.
+
+    To be awaited before something is taken for stored because an index refused it: what an index knows may be
+    on no other member yet, and gone when this one fails. Reads that come after this see it, if it stayed.
+    """
+    async with await database.client.start_session(causal_consistency=True) as session:
+        await database.command("ping", session=session)  # tells the primary's time, for which the read waits
+        await database[_READ_ANYWHERE].find_one({}, session=session)
 
 
 async def in_transaction(database: Database, work: Callable[[Session], Coroutine[Any, Any, None]]) -> None:

@@ -1,0 +1,164 @@
+"""Replication stands still, and the primary dies with what only it has: nothing of that was acknowledged, or
+taken for stored, or shown to a visitor, so that whoever tries again loses nothing."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from backend.app import Service, create_app
+from backend.domain.clicks import client_fragment, parse_record, record_line
+from backend.domain.destination import Outcome
+from backend.redirector.click_log import click_id
+from backend.redirector.recognition import recognize
+from backend.settings import Settings
+from backend.storage.click_counts import count_window
+from backend.storage.click_logs import AlreadyShipped
+from backend.storage.clicks import ship_clicks
+from backend.storage.mongo import StorageError, deadline
+from tests.api.links import API, create, info
+from tests.organizations import TestOrganization, create_test_organization
+from tests.polling import wait_for_async
+from tests.replica_set import ReplicaSet, replica_set
+from tests.sdk_batches import Visitor, conversion
+
+OPEN = "/serviceCore/app/v1/open"
+# How long each try is given: it fails by then, since no majority confirms it.
+PATIENCE = 1.0
+CLICKED = "a-link-that-nobody-visits"
+OLD, NEW = "https://shop.example/old", "https://shop.example/new"
+Try = Callable[[], Awaitable[str]]
+
+
+@pytest.fixture
+def members(tmp_path: Path) -> Iterator[ReplicaSet]:
+    """Three MongoDB servers whose replication can be stopped."""
+    (tmp_path / "members").mkdir()
+    with replica_set(tmp_path / "members", can_fail=True) as members:
+        yield members
+
+
+@pytest.fixture
+async def service(members: ReplicaSet, tmp_path: Path) -> AsyncIterator[Service]:
+    """A service on them that keeps no link in memory for long."""
+    settings = Settings(mongodb_uri=members.uri, data_dir=tmp_path / "data", link_cache_seconds=0.01)
+    service = create_app(settings)
+    await service.startup()
+    yield service
+    await service.shutdown()
+
+
+@dataclass
+class Tries:
+    """What a caller does again and again until it is acknowledged, always the same."""
+
+    client: httpx.AsyncClient
+    service: Service
+    organization: TestOrganization
+    link_id: str
+    link_path: str
+    visitor: Visitor = field(init=False)
+    click_log: str = field(default_factory=lambda: uuid.uuid4().hex)
+    install_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    sale: dict[str, Any] = field(default_factory=conversion)
+
+    def __post_init__(self) -> None:
+        self.visitor = Visitor(self.client, self.organization)
+
+    async def install(self) -> str:
+        """A first launch of an app."""
+        body = {"platform": "ios", "install_id": self.install_id, "is_first_launch": True}
+        headers = {"API-KEY": self.organization.mobile_key}
+        return str((await self.client.post(OPEN, json=body, headers=headers)).status_code)
+
+    async def new_link(self) -> str:
+        """A new link, with an Idempotency-Key."""
+        body = {"domain": self.organization.domain, "destination_url": OLD, "link_name": "n"}
+        headers = self.organization.headers | {"Idempotency-Key": self.install_id}
+        answer = await self.client.post(
+            f"{API}/create-link", json=body | {"selected_path": "new-one"}, headers=headers
+        )
+        return str(answer.status_code)
+
+    async def batch(self) -> str:
+        """A sale, sent by the SDK."""
+        return str((await self.visitor.post(self.sale)).status_code)
+
+    async def ship(self) -> str:
+        """A click, from the log of a process."""
+        line = record_line(
+            self.organization.id,
+            CLICKED,
+            client_fragment(recognize(b"")),
+            at=datetime.now(UTC),
+            outcome=Outcome.WEB,
+            reason=None,
+            country=None,
+            referrer_host=None,
+        )
+        click = parse_record(click_id(self.click_log, 0), line)
+        try:
+            await ship_clicks(self.service.resources.database, self.click_log, 0, 100, [click])
+        except AlreadyShipped:
+            return "already"
+        except StorageError:
+            return "503"
+        return "200"
+
+    async def change_link(self) -> str:
+        """Another destination for a link."""
+        answer = await self.client.patch(
+            f"{API}/update-link/{self.link_id}",
+            json={"destination_url": NEW},
+            headers=self.organization.headers,
+        )
+        return str(answer.status_code)
+
+    async def destination(self) -> str:
+        """Where a visitor is led."""
+        host = {"host": self.organization.domain}
+        location = (await self.client.get(f"/{self.link_path}", headers=host)).headers["location"]
+        return location.partition("?")[0]
+
+
+async def test_what_no_majority_has_is_neither_acknowledged_nor_shown(
+    members: ReplicaSet, service: Service
+) -> None:
+    """Each try fails, the second one too; after the failover the third one stores it, once."""
+    transport = httpx.ASGITransport(app=service)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
+        database = service.resources.database
+        organization = await create_test_organization(database)
+        short_url = await create(client, organization, destination_url=OLD)
+        link_id = (await info(client, organization, short_url))["id"]
+        tries = Tries(client, service, organization, link_id, urlsplit(short_url).path[1:])
+        actions = [tries.install, tries.new_link, tries.batch, tries.ship]
+        members.stop_replication()
+        for action in (*actions, tries.change_link, *actions):
+            with deadline(PATIENCE):
+                assert await action() == "503", action.__name__
+        assert await tries.destination() == OLD
+        members.kill_primary()
+        members.resume_replication()
+        members.wait_for_primary()
+        answers = [await acknowledged(action) for action in actions]
+        assert answers == ["200", "201", "200", "200"]
+        assert await tries.destination() == OLD
+        assert (await count_window(database, CLICKED, datetime.now(UTC))).total == 1
+        assert await database["clicks"].count_documents({"link_id": CLICKED}) == 1
+        for collection in ("installs", "conversions", "idempotency"):
+            assert await database[collection].count_documents({}) == 1, collection
+        assert await database["links"].count_documents({"path": "new-one"}) == 1
+
+
+async def acknowledged(action: Try) -> str:
+    """What is answered to the first try that is acknowledged."""
+    return await wait_for_async(action, action.__name__, lambda answer: answer != "503", seconds=60)
