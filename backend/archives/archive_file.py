@@ -11,12 +11,14 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from backend.domain.field_rules import is_uuid
+from backend.storage.archived_documents import Holdings
 from backend.storage.collections import Archived, archived_collections
 from backend.storage.extended_json import from_json, to_json
 from backend.storage.mongo import Document
@@ -32,6 +34,17 @@ class UnreadableArchive(ValueError):
     """The file can't be restored; the message says why."""
 
 
+class RefusedArchive(UnreadableArchive):
+    """The file holds what could not be made new, which the message lists."""
+
+    def __init__(self, problems: Sequence[str], total: int) -> None:
+        more = f"\n  and {total - len(problems)} more" if total > len(problems) else ""
+        super().__init__(
+            "The file holds what this service would not take as new. Correct it where the file was exported, "
+            "and export again:" + "".join(f"\n  {each}" for each in problems) + more
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Header:
     """Whose archive it is."""
@@ -42,10 +55,14 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document of the file, the collection it belongs to, and the byte after its line."""
+    """A document of the file, the collection it belongs to, the number of its line, and the byte after it.
+
+    Lines are counted from where reading began.
+    """
 
     collection: str
     document: Document
+    line: int
     end: int
 
 
@@ -103,9 +120,11 @@ def read_header(path: Path) -> Header:
         raise UnreadableArchive(
             f"{path} has the format version {head.get('version')}; this Waylink reads {VERSION}."
         )
-    if not isinstance(head.get("org_id"), str) or not head["org_id"]:
+    org_id = head.get("org_id")
+    # Ids of the organization's documents begin with it: it must not be the beginning of another's.
+    if not isinstance(org_id, str) or not is_uuid(org_id) or org_id != org_id.lower():
         raise UnreadableArchive(f"{path} does not name its organization.")
-    return Header(head["org_id"], str(head.get("name")))
+    return Header(org_id, str(head.get("name")))
 
 
 def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:
@@ -118,15 +137,25 @@ def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:
         for number, line in _lines(file):
             if line.startswith(_END):
                 return
-            yield Entry(*_owned_document(line, number, header, known), file.tell())
+            yield Entry(*_owned_document(line, number, header, known), number, file.tell())
 
 
-def check_whole(path: Path, header: Header, advance: Callable[[int], object]) -> tuple[Counter[str], str]:
-    """Read the whole file; gives its counts and its SHA-256. Raises UnreadableArchive.
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a whole file holds: how many documents of each collection, what they may name, and its SHA-256."""
+
+    counts: Counter[str]
+    holdings: Holdings
+    fingerprint: str
+
+
+def check_whole(path: Path, header: Header, advance: Callable[[int], object]) -> Contents:
+    """Read the whole file. Raises UnreadableArchive.
 
     `advance` is told how many more bytes are read.
     """
     digest, counts, last = hashlib.sha256(), Counter[str](), -1
+    holdings = Holdings(header.org_id)
     known = archived_collections()
     order = {name: number for number, name in enumerate(known)}
     with path.open("rb") as file:
@@ -136,8 +165,9 @@ def check_whole(path: Path, header: Header, advance: Callable[[int], object]) ->
                 expected = {name: counts[name] for name in known}
                 _check_end(_object(line, number), expected, digest.hexdigest(), file.read(1))
                 digest.update(line)
-                return counts, digest.hexdigest()
-            collection, _ = _owned_document(line, number, header, known)
+                return Contents(counts, holdings, digest.hexdigest())
+            collection, document = _owned_document(line, number, header, known)
+            holdings.add(collection, document)
             if order[collection] < last:
                 raise UnreadableArchive(f"Line {number} is out of order.")
             last = order[collection]

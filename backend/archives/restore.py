@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from backend.archives.archive_file import Entry, Header, check_whole, read_entries, read_header
+from backend.archives.archive_file import (
+    Contents,
+    Entry,
+    Header,
+    RefusedArchive,
+    check_whole,
+    read_entries,
+    read_header,
+)
+from backend.archives.chains import Chains
+from backend.storage import counted_once
+from backend.storage.archived_documents import BrokenRule, Holdings, check_document
 from backend.storage.collection import Stage
 from backend.storage.collections import archived_collections
 from backend.storage.mongo import Database, Document
@@ -17,6 +28,7 @@ from backend.storage.restores import begin_restore, finish_restore, insert_histo
 # Told how many more bytes of the file are checked and, later, stored.
 Advance = Callable[[int], object]
 _AT_ONCE = 500
+_PROBLEMS_TOLD = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +40,60 @@ class Restored:
     resumed: bool
 
 
-async def restore_organization(database: Database, path: Path, advance: Advance) -> Restored:
+async def restore_organization(
+    database: Database, path: Path, advance: Advance, is_api_host: Callable[[str], bool]
+) -> Restored:
     """Restore the file. Run again after an interruption, it goes on where it was.
 
-    The file is read and checked as a whole before anything is stored. Raises UnreadableArchive, and
-    AlreadyTaken or AnotherRestore where the database has what the file holds.
+    The file is read and checked as a whole before anything is stored: each document must be such as the
+    service would store it new, and reach nothing of another organization. `is_api_host` says which host names
+    can be no link domains. Raises UnreadableArchive, and AlreadyTaken or AnotherRestore where the database
+    has what the file holds.
     """
     header = read_header(path)
-    counts, fingerprint = check_whole(path, header, advance)
-    position = await begin_restore(database, header.org_id, fingerprint)
+    contents = check_whole(path, header, advance)
+    position = await begin_restore(database, header.org_id, contents.fingerprint)
     if position is None:
-        for name, batch in _batches(read_entries(path, header)):
-            await refuse_taken(database, name, _documents(batch))
-    await _Restore(database, path, header, fingerprint, advance).run(position or 0)
-    return Restored(header, counts, resumed=position is not None)
+        await _Check(database, contents.holdings, is_api_host).run(read_entries(path, header))
+    await _Restore(database, path, header, contents, advance).run(position or 0)
+    return Restored(header, contents.counts, resumed=position is not None)
+
+
+class _Check:
+    """Holds each document against the rules, and against what the database has."""
+
+    def __init__(self, database: Database, holdings: Holdings, is_api_host: Callable[[str], bool]) -> None:
+        self._database = database
+        self._holdings = holdings
+        self._is_api_host = is_api_host
+        self._problems: list[str] = []
+        self._total = 0
+        self._chains = Chains(database, holdings.domains)
+
+    async def run(self, entries: Iterable[Entry]) -> None:
+        """Raise RefusedArchive for what could not be made new, AlreadyTaken for what is there."""
+        for name, batch in _batches(entries):
+            for entry in batch:
+                await self._check(entry)
+            if not self._total:
+                await refuse_taken(self._database, name, _documents(batch))
+        for link_id, field in await self._chains.find_loops():
+            self._tell(f"link {link_id}: {field} must not lead back to the link's own short URL")
+        if self._total:
+            raise RefusedArchive(self._problems, self._total)
+
+    async def _check(self, entry: Entry) -> None:
+        try:
+            check_document(entry.collection, entry.document, self._holdings, self._is_api_host)
+        except BrokenRule as error:
+            self._tell(f"line {entry.line}, {entry.collection}: {error}")
+        else:
+            await self._chains.add(entry)
+
+    def _tell(self, problem: str) -> None:
+        self._total += 1
+        if self._total <= _PROBLEMS_TOLD:
+            self._problems.append(problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +103,7 @@ class _Restore:
     database: Database
     path: Path
     header: Header
-    fingerprint: str
+    contents: Contents
     advance: Advance
 
     async def run(self, position: int) -> None:
@@ -70,12 +122,15 @@ class _Restore:
         await finish_restore(self.database, self.header.org_id, setup)
 
     async def _store(self, name: str, documents: list[Document], position: int) -> None:
+        if name == counted_once.NAME:
+            marks = self.contents.holdings.marks
+            documents = [counted_once.restored(each, provable=marks) for each in documents]
         await insert_history(
             self.database,
             name,
             documents,
             org_id=self.header.org_id,
-            fingerprint=self.fingerprint,
+            fingerprint=self.contents.fingerprint,
             position=position,
         )
 

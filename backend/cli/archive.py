@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from backend.api_host import ApiHost
 from backend.archives.archive_file import UnreadableArchive
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
-from backend.cli.command import Result, org_option, stored
+from backend.cli.command import Result, current_settings, org_option, stored
 from backend.storage.archive import SnapshotTooOld
 from backend.storage.database import create_indexes
 from backend.storage.mongo import Database
@@ -52,14 +53,16 @@ async def export(database: Database, org_id: str, path: Path, no_snapshot: bool)
 async def restore(database: Database, file: Path) -> Result:
     """Put the organization in FILE, which `waylink export` wrote, into this database.
 
-    Nothing is stored where the file is damaged, or where the database has the organization, or one of its
-    domains, already. Run it again after an interruption: it goes on where it was.
+    Nothing is stored where the file is damaged, holds what could not be made new, or reaches for what is
+    another organization's, or where the database has the organization, or one of its domains, already. Run it
+    again after an interruption: it goes on where it was.
     """
     await create_indexes(database)
+    is_api_host = ApiHost(current_settings().base_url).owns
     # Everything is read twice: to check it, then to store it.
     with click.progressbar(length=2 * _size(file), label="Restoring", file=sys.stderr) as bar:
         try:
-            restored = await restore_organization(database, file, bar.update)
+            restored = await restore_organization(database, file, bar.update, is_api_host)
         except (UnreadableArchive, AlreadyTaken, AnotherRestore) as error:
             raise click.ClickException(str(error)) from None
     owner = {"org_id": restored.header.org_id, "name": restored.header.name}

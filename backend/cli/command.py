@@ -77,7 +77,7 @@ def _as_lines(result: Result) -> str:
         rows = [row for rows in lists for row in rows]
         return "\n".join("  ".join(printable(str(cell)) for cell in _cells(row)) for row in rows) or "(none)"
     width = max(len(name) for name in result)
-    return "\n".join(f"{name:<{width}}  {value}" for name, value in result.items())
+    return "\n".join(f"{name:<{width}}  {printable(str(value))}" for name, value in result.items())
 
 
 def _cells(row: Any) -> list[Any]:

@@ -7,6 +7,7 @@ its first second: about forty small buckets, whatever happened in them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,9 @@ SHORT_WINDOW = timedelta(days=7)
 FINE_BUCKETS_KEPT = LONG_WINDOW + timedelta(days=2)
 TOTAL = "total"
 _ALL = "all"
+_BUCKET = re.compile(
+    r"day/\d{4}-\d\d-\d\d|hour/\d{4}-\d\d-\d\dT\d\d|minute/\d{4}-\d\d-\d\dT\d\d:\d\d", re.ASCII
+)
 
 # The parts of one bucket and how many each holds: of a day its hours, of a minute its seconds.
 Parts = Mapping[str, int]
@@ -35,6 +39,11 @@ def bucket_parts(at: datetime) -> dict[str, str]:
     """The buckets that a moment adds one to, by name, each with the part of it."""
     at = at.astimezone(UTC)
     return {TOTAL: _ALL, _day(at): str(at.hour), _hour(at): str(at.minute), _minute(at): str(at.second)}
+
+
+def is_bucket(name: str) -> bool:
+    """Whether a bucket may have this name."""
+    return name == TOTAL or _BUCKET.fullmatch(name) is not None
 
 
 def is_fine(bucket: str) -> bool:

@@ -75,6 +75,22 @@ def parse_new_link(body: Mapping[str, object]) -> NewLink:
     return NewLink(given.pop("domain"), given.pop("selected_path", None), given)
 
 
+def body_of(link: Link) -> dict[str, Any]:
+    """The body of create-link that asks for such a link."""
+    return {
+        "domain": link.domain,
+        "selected_path": link.path,
+        "destination_url": link.destination_url,
+        "link_name": link.link_name,
+        "ios_behavior": int(link.ios_behavior),
+        "android_behavior": int(link.android_behavior),
+        **link.utm,
+        **link.social,
+        **link.fallbacks,
+        "custom_data": link.custom_data,
+    }
+
+
 def parse_changes(body: Mapping[str, object]) -> Changes:
     """The changes that an update-link body asks for; raises InvalidField, for unknown fields too."""
     _refuse_unknown(body, UPDATE_FIELDS)

@@ -14,6 +14,15 @@ _LONGEST_EMAIL = 254
 _EMAIL = re.compile(r"[^\s@\x00-\x1f\x7f<>\"(),:;\[\]\\]+@[^\s@.]+(\.[^\s@.]+)*")
 
 
+# Argon2id's encoded form. A hash that costs more than a few of ours would make each sign-in a burden.
+_PASSWORD_HASH = re.compile(
+    r"\$argon2id\$v=19\$m=(?P<kibibytes>\d{1,6}),t=(?P<rounds>\d{1,2}),p=(?P<lanes>\d{1,2})"
+    r"\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{22,128}",
+    re.ASCII,
+)
+_MOST_WORK = {"kibibytes": 262_144, "rounds": 10, "lanes": 16}
+
+
 class InvalidEmail(ValueError):
     """The text is not an e-mail address; the message completes a sentence."""
 
@@ -42,6 +51,12 @@ def normalize_email(text: str) -> str:
     if len(email) > _LONGEST_EMAIL or not _EMAIL.fullmatch(email):
         raise InvalidEmail("must be an e-mail address such as ada@example.com")
     return email
+
+
+def is_password_hash(text: str) -> bool:
+    """Whether the text is a hash of Argon2id that takes about as much work to check as those made here."""
+    found = _PASSWORD_HASH.fullmatch(text)
+    return found is not None and all(1 <= int(found[name]) <= most for name, most in _MOST_WORK.items())
 
 
 def check_password(password: str) -> None:

@@ -25,22 +25,33 @@ COLLECTION = Collection(
 
 async def set_apps(database: Database, domain: str, org_id: str, apps: Apps) -> None:
     """Store the apps of a domain of the organization, instead of what was there."""
-    await database[NAME].replace_one({"_id": domain}, {"org_id": org_id, **asdict(apps)}, upsert=True)
+    await database[NAME].replace_one({"_id": domain}, to_document(apps, org_id), upsert=True)
 
 
 async def find_apps(database: Database, domain: str) -> Apps:
     """The apps of a domain; `Apps()` where none are set."""
     document = await database[NAME].find_one({"_id": domain})
-    return _from_document(document) if document else Apps()
+    return from_document(document) if document else Apps()
 
 
 async def list_apps(database: Database, org_id: str) -> dict[str, Apps]:
     """The apps of each of the organization's domains that has any."""
     cursor = database[NAME].find({"org_id": org_id}).sort("_id", 1)
-    return {document["_id"]: _from_document(document) async for document in cursor}
+    return {document["_id"]: from_document(document) async for document in cursor}
 
 
-def _from_document(document: dict[str, Any]) -> Apps:
+def to_document(apps: Apps, org_id: str) -> dict[str, Any]:
+    """The apps of a domain as they are stored, besides the domain."""
+    android = (
+        {"package": apps.android.package, "fingerprints": list(apps.android.fingerprints)}
+        if apps.android
+        else None
+    )
+    return {"org_id": org_id, "ios": asdict(apps.ios) if apps.ios else None, "android": android}
+
+
+def from_document(document: dict[str, Any]) -> Apps:
+    """The apps that are stored so; raises InvalidApp."""
     ios, android = document["ios"], document["android"]
     return Apps(
         IosApp(**known_fields(ios, IosApp)) if ios else None,

@@ -10,13 +10,14 @@ from dataclasses import replace
 
 from pymongo.errors import BulkWriteError
 
-from backend.domain.attribution import Credit
+from backend.domain.attribution import Credit, Device
 from backend.domain.batches import Batch
 from backend.domain.calls import Kind
 from backend.domain.intake import (
     Decisions,
     DeviceKey,
     Known,
+    OnceKey,
     Record,
     RecordKey,
     Status,
@@ -63,8 +64,10 @@ async def _store(database: Database, batches: Sequence[Batch], read: _Reader) ->
 
 async def _expect_news(database: Database, session: Session, batches: Sequence[Batch]) -> Known:
     """What is known if nothing of it is stored, as nearly always; else an index refuses the writes."""
-    keys = {(batch.org_id, batch.device_id) for batch in batches}
-    return Known(devices=await devices.find_devices(database, session, keys))
+    return Known(
+        counted=await counted_once.find_restored(database, session, _once_keys(batches)),
+        devices=await _find_devices(database, session, batches),
+    )
 
 
 async def _look_behind(database: Database, session: Session, batches: Sequence[Batch]) -> Known:
@@ -74,15 +77,14 @@ async def _look_behind(database: Database, session: Session, batches: Sequence[B
     """
     arrived = [(batch, each.call) for batch in batches for each in batch.calls]
     call_keys = [call_key(batch, call) for batch, call in arrived]
-    once_keys = {key for batch, call in arrived if (key := once_key(batch, call))}
     found = [
         await calls.find_known(database, session, call_keys, collection.NAME)
         for collection in (calls, *_RECORDS.values())
     ]
     return Known(
         calls=frozenset().union(*found),
-        counted=await counted_once.find_counted(database, session, once_keys),
-        devices=(await _expect_news(database, session, batches)).devices,
+        counted=await counted_once.find_counted(database, session, _once_keys(batches)),
+        devices=await _find_devices(database, session, batches),
     )
 
 
@@ -96,6 +98,18 @@ async def _late_records(
             stored = await records.find_credits(database, session, collection.NAME, device, since)
             found.setdefault(device, {}).update({(kind, *key): credit for key, credit in stored.items()})
     return found
+
+
+def _once_keys(batches: Iterable[Batch]) -> set[OnceKey]:
+    arrived = ((batch, each.call) for batch in batches for each in batch.calls)
+    return {key for batch, call in arrived if (key := once_key(batch, call))}
+
+
+async def _find_devices(
+    database: Database, session: Session, batches: Iterable[Batch]
+) -> dict[DeviceKey, Device]:
+    keys = {(batch.org_id, batch.device_id) for batch in batches}
+    return await devices.find_devices(database, session, keys)
 
 
 async def _write(database: Database, session: Session, decisions: Decisions) -> None:

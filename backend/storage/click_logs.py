@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from pymongo import IndexModel
@@ -40,6 +41,12 @@ async def shipped_position(database: Database, log_id: str) -> int:
     """How many bytes of a click log are in the database, on a majority of its members."""
     found = await database[NAME].find_one({"_id": log_id})
     return int(found["position"]) if found else 0
+
+
+async def shipped_positions(database: Database, log_ids: Iterable[str]) -> dict[str, int]:
+    """How many bytes are in the database of those of these click logs that it knows."""
+    found = database[NAME].find({"_id": {"$in": list(log_ids)}})
+    return {each["_id"]: int(each["position"]) async for each in found}
 
 
 async def advance(database: Database, session: Session, log_id: str, start: int, end: int) -> None:

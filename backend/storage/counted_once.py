@@ -8,7 +8,7 @@ again when it is reported again.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from datetime import datetime
 from typing import TypeVar
 
@@ -22,6 +22,8 @@ NAME = "counted_once"
 # An organization, what is counted, and the id under which it counts once (domain/intake, and installs).
 OnceKey = tuple[str, str, str]
 _KeyT = TypeVar("_KeyT", bound=OnceKey)
+# Which kind a collection's documents count as, and the field of the id under which each counts once.
+_MARKED_BY = {"conversions": ("conversion", "transaction_id"), "leads": ("lead", "event_id")}
 COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel("org_id")],
@@ -29,6 +31,35 @@ COLLECTION = Collection(
     personal=NotPersonal("only hashes are kept, which name nobody to whoever does not know the id already"),
     retention=NoRetention("what was forgotten must not count again when it is reported again"),
 )
+
+
+def mark_of(collection: str, document: Document, org_id: str) -> str | None:
+    """The id of the mark that a stored document has left; None where it has none."""
+    if collection == "installs":
+        return _hash((org_id, "install", str(document["_id"]).removeprefix(f"{org_id}/")))
+    kind, field = _MARKED_BY.get(collection, ("", ""))
+    own_id = document.get(field)
+    return _hash((org_id, kind, own_id)) if isinstance(own_id, str) else None
+
+
+def restored(document: Document, provable: Container[str]) -> Document:
+    """A mark out of an archive, as it is stored.
+
+    One that no record of the archive proves to be the organization's own could be the hash of another's
+    transaction, and so stands under the organization's id.
+    """
+    org_id, mark = document["org_id"], document["_id"]
+    return document if mark in provable or "/" in mark else document | {"_id": f"{org_id}/{mark}"}
+
+
+async def find_restored(
+    database: Database, session: Session | None, keys: Iterable[_KeyT]
+) -> frozenset[_KeyT]:
+    """Which of these were counted before the organization was restored, and are marked under its id.
+
+    No unique index refuses them when they are counted again, so that they must be looked up.
+    """
+    return await _find(database, session, {f"{key[0]}/{_hash(key)}": key for key in keys})
 
 
 def document(key: OnceKey, at: datetime) -> Document:
@@ -40,11 +71,18 @@ async def find_counted(
     database: Database, session: Session | None, keys: Iterable[_KeyT]
 ) -> frozenset[_KeyT]:
     """Which of these were counted before."""
-    by_hash = {_hash(key): key for key in keys}
-    if not by_hash:
+    wanted = frozenset(keys)
+    marked = await _find(database, session, {_hash(key): key for key in wanted})
+    return marked | await find_restored(database, session, wanted)
+
+
+async def _find(
+    database: Database, session: Session | None, by_id: dict[str, _KeyT]
+) -> frozenset[_KeyT]:
+    if not by_id:
         return frozenset()
-    cursor = database[NAME].find({"_id": {"$in": list(by_hash)}}, {"_id": 1}, session=session)
-    return frozenset([by_hash[found["_id"]] async for found in cursor])
+    cursor = database[NAME].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)
+    return frozenset([by_id[found["_id"]] async for found in cursor])
 
 
 def _hash(key: OnceKey) -> str:

@@ -43,6 +43,11 @@ async def is_domain_of(database: Database, domain: str, org_id: str) -> bool:
     return await database[NAME].find_one({"_id": domain, "org_id": org_id}, {"_id": 1}) is not None
 
 
+async def is_domain(database: Database, domain: str) -> bool:
+    """Whether the domain is configured for any organization."""
+    return await database[NAME].find_one({"_id": domain}, {"_id": 1}) is not None
+
+
 async def list_domains(database: Database, org_id: str) -> list[str]:
     """The organization's domains, in order of the alphabet."""
     return [document["_id"] async for document in database[NAME].find({"org_id": org_id}).sort("_id", 1)]

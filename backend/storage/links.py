@@ -49,14 +49,14 @@ class PathTaken(ValueError):
 async def insert_link(database: Database, link: Link, session: Session | None = None) -> None:
     """Store a new link; raises PathTaken, as the unique index on domain and path decides."""
     try:
-        await database[NAME].insert_one(_to_document(link), session=session)
+        await database[NAME].insert_one(to_document(link), session=session)
     except DuplicateKeyError:
         raise PathTaken(link.path) from None
 
 
 async def insert_links(database: Database, links: Iterable[Link]) -> None:
     """Store new links at paths that are free, many at once."""
-    await database[NAME].insert_many(map(_to_document, links), ordered=False)
+    await database[NAME].insert_many(map(to_document, links), ordered=False)
 
 
 async def find_link(database: Database, link_id: str, org_id: str) -> Link | None:
@@ -67,7 +67,7 @@ async def find_link(database: Database, link_id: str, org_id: str) -> Link | Non
 async def find_links(database: Database, link_ids: Iterable[str], org_id: str) -> dict[str, Link]:
     """Those of these links that the organization has, by id."""
     cursor = database[NAME].find({"_id": {"$in": list(link_ids)}, "org_id": org_id})
-    return {found["_id"]: _from_document(found) async for found in cursor}
+    return {found["_id"]: from_document(found) async for found in cursor}
 
 
 async def find_link_at(database: Database, domain: str, path: str, org_id: str) -> Link | None:
@@ -116,7 +116,7 @@ async def list_links(
 ) -> list[Link]:
     """A page of the organization's links, newest first."""
     cursor = database[NAME].find(_owned(org_id, created_by)).sort(NEWEST_FIRST).skip(skip).limit(limit)
-    return [_from_document(document) async for document in cursor]
+    return [from_document(document) async for document in cursor]
 
 
 async def search_links(database: Database, org_id: str, text: str, *, skip: int, limit: int) -> list[Link]:
@@ -128,7 +128,7 @@ async def search_links(database: Database, org_id: str, text: str, *, skip: int,
     if "\x00" in text:
         return []  # no link has it, and MongoDB's expressions can't
     cursor = database[NAME].find(with_text(org_id, text)).sort(NEWEST_FIRST).skip(skip).limit(limit)
-    return [_from_document(document) async for document in cursor]
+    return [from_document(document) async for document in cursor]
 
 
 def with_text(org_id: str, text: str) -> dict[str, Any]:
@@ -161,16 +161,18 @@ def _owned(org_id: str, created_by: CreatedBy | None) -> dict[str, str]:
     return {"org_id": org_id} | ({"created_by": created_by.value} if created_by else {})
 
 
-def _to_document(link: Link) -> dict[str, Any]:
+def to_document(link: Link) -> dict[str, Any]:
+    """The link as it is stored."""
     document = asdict(link)
     return {"_id": document.pop("id"), **document}
 
 
 def _from_found(document: dict[str, Any] | None) -> Link | None:
-    return _from_document(document) if document else None
+    return from_document(document) if document else None
 
 
-def _from_document(document: dict[str, Any]) -> Link:
+def from_document(document: dict[str, Any]) -> Link:
+    """The link that is stored so."""
     values = known_fields(document, Link)
     values["ios_behavior"] = Behavior(values["ios_behavior"])
     values["android_behavior"] = Behavior(values["android_behavior"])

@@ -6,11 +6,12 @@ command finds it, and no key works.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from pymongo.errors import BulkWriteError
 
-from backend.storage import api_keys, domains, organizations, users
+from backend.storage import api_keys, click_logs, clicks, domains, organizations, users
 from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import Database, Document, Session, in_transaction
 from backend.storage.ownership import Nobodys
@@ -72,7 +73,12 @@ async def refuse_taken(database: Database, name: str, documents: Sequence[Docume
     """Raise AlreadyTaken if the collection has any of these documents' ids, or keys that unlock the same."""
     if name == users.NAME:
         conditions: list[Document] = [
-            {"email": document["email"], "_id": {"$ne": document["_id"]}} for document in documents
+            condition
+            for document in documents
+            for condition in (
+                {"email": document["email"], "_id": {"$ne": document["_id"]}},
+                {"email": {"$ne": document["email"]}, "_id": document["_id"]},
+            )
         ]
     else:
         conditions = [{"_id": {"$in": [document["_id"] for document in documents]}}]
@@ -82,6 +88,23 @@ async def refuse_taken(database: Database, name: str, documents: Sequence[Docume
         found = await database[name].find_one(condition, {"_id": 1})
         if found:
             raise AlreadyTaken(name, found)
+    if name == clicks.NAME:
+        await _refuse_ids_to_come(database, documents)
+
+
+async def _refuse_ids_to_come(database: Database, documents: Sequence[Document]) -> None:
+    """Raise AlreadyTaken where a click has an id that one of this installation's own logs is yet to give."""
+    places = [(document, *_place_of(document["_id"])) for document in documents]
+    shipped = await click_logs.shipped_positions(database, {log_id for _, log_id, _ in places})
+    for document, log_id, position in places:
+        if position >= shipped.get(log_id, math.inf):
+            raise AlreadyTaken(clicks.NAME, document)
+
+
+def _place_of(click_id: str) -> tuple[str, int]:
+    """The log that gave a click its id, and where the click stands in it."""
+    log_id, _, position = click_id.rpartition("-")
+    return (log_id, int(position)) if position.isdecimal() and position.isascii() else (click_id, 0)
 
 
 async def insert_history(
@@ -130,8 +153,11 @@ async def _join_known_users(
     """Let users who came with another organization act for this one too; gives the others."""
     ids = [document["_id"] for document in documents]
     collection = database[users.NAME]
+    emails = {document["_id"]: document["email"] for document in documents}
     known = {
-        found["_id"] async for found in collection.find({"_id": {"$in": ids}}, {"_id": 1}, session=session)
+        found["_id"]
+        async for found in collection.find({"_id": {"$in": ids}}, {"email": 1}, session=session)
+        if found["email"] == emails[found["_id"]]
     }
     for user_id in known:
         await collection.update_one({"_id": user_id}, {"$addToSet": {"org_ids": org_id}}, session=session)

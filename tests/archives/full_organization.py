@@ -21,6 +21,8 @@ from backend.storage.users import insert_user
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
 
+# Of no password that anyone knows.
+PASSWORD_HASH = "$argon2id$v=19$m=65536,t=3,p=4$" + "c2FsdA" * 4 + "$" + "aGFzaA" * 7
 CREATE = "/serviceCore/pa/v1/create-link"
 
 
@@ -40,7 +42,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     )
     await set_apps(database, organization.domain, organization.id, apps)
     email = f"ada@{organization.domain}"
-    user = User(str(uuid.uuid4()), email, "$argon2id$x", (organization.id, "another"), datetime.now(UTC))
+    user = User(str(uuid.uuid4()), email, PASSWORD_HASH, (organization.id, "another"), datetime.now(UTC))
     await insert_user(database, user)
     return link_ids
 

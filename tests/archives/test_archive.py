@@ -79,7 +79,7 @@ class Interruption:
 async def restore(database: Database, path: Path) -> Restored:
     """Restore a file; every byte of it is told of."""
     done: list[int] = []
-    restored = await restore_organization(database, path, done.append)
+    restored = await restore_organization(database, path, done.append, lambda _: False)
     assert 0 < sum(done) <= 2 * size_of(path)
     return restored
 
@@ -151,7 +151,7 @@ async def test_a_restore_goes_on_where_it_was(
     await export(database, full.id, file)
     for tenth in range(10):
         with pytest.raises(KeyboardInterrupt):
-            await restore_organization(elsewhere, file, Interruption(file, tenth / 10))
+            await restore_organization(elsewhere, file, Interruption(file, tenth / 10), lambda _: False)
         with pytest.raises(organizations.UnknownOrganization):
             await organizations.get_organization(elsewhere, full.id)
         assert await api_keys.find_active_key(elsewhere, hash_key(full.rest_key)) is None
@@ -167,7 +167,7 @@ async def test_what_changed_while_a_restore_lay_still_stays(
     file = tmp_path / "first.jsonl"
     await export(database, full.id, file)
     with pytest.raises(KeyboardInterrupt):
-        await restore_organization(elsewhere, file, Interruption(file, 0.97))
+        await restore_organization(elsewhere, file, Interruption(file, 0.97), lambda _: False)
     await elsewhere["restores"].update_one({"_id": full.id}, {"$set": {"position": 0}})
     total = {"_id": {"$regex": "/total$"}}
     await elsewhere["click_counts"].update_many(total, {"$inc": {"parts.all": 100}})
@@ -210,7 +210,9 @@ async def test_users_of_several_organizations(
         await restore(elsewhere, file)
     assert [each.org_ids for each in await users.list_users(elsewhere)] == [(first.id, second.id)]
     third = await make_organization()
-    await users.insert_user(database, replace(user, id="9", email="b@c.example", org_ids=(third.id,)))
+    await users.insert_user(
+        database, replace(user, id=str(uuid.uuid4()), email="b@c.example", org_ids=(third.id,))
+    )
     await users.insert_user(elsewhere, replace(user, id="8", email="b@c.example", org_ids=()))
     await export(database, third.id, file)
     with pytest.raises(AlreadyTaken, match="another user with the address of the user 8"):
@@ -226,7 +228,7 @@ async def test_another_file_does_not_go_on_with_a_restore(
     await insert_domain(database, f"x{full.domain}", full.id, datetime.now(UTC))
     await export(database, full.id, second)
     with pytest.raises(KeyboardInterrupt):
-        await restore_organization(elsewhere, first, Interruption(first, 0.5))
+        await restore_organization(elsewhere, first, Interruption(first, 0.5), lambda _: False)
     with pytest.raises(AnotherRestore):
         await restore(elsewhere, second)
     assert (await restore(elsewhere, first)).resumed
@@ -237,7 +239,7 @@ async def test_another_file_does_not_go_on_with_a_restore(
     [
         (b'"format": "waylink-organization"', b'"format": "other"', "is not an archive"),
         (b'"version": 1', b'"version": 2', "has the format version 2; this Waylink reads 1"),
-        (b'"org_id": "', b'"org_id": "x', "does not belong to the organization x"),
+        (b'"org_id": "', b'"org_id": "x', "does not name its organization"),
         (b'"collection":"links"', b'"collection":"secrets"', "is not a document of a collection"),
         (b"https://shop.example/1", b"https://shop.example/9", "counts or SHA-256 do not match"),
         (b'{"counts": ', b'{"numbers": ', "is not a document of a collection"),

@@ -71,7 +71,7 @@ async def test_a_new_collection_is_exported_and_restored(
     await database[reviews].insert_many([mine, review("another", "ada")])
     file = tmp_path / "organization.jsonl"
     await export_organization(database, organization.id, file, lambda *_: None)
-    await restore_organization(fresh, file, lambda _: None)
+    await restore_organization(fresh, file, lambda _: None, lambda _: False)
     assert await fresh[reviews].find().to_list(None) == [mine]
     assert {"org_id_1_by_1", "expires_at_1"} <= (await fresh[reviews].index_information()).keys()
 

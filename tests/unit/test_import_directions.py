@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "current": {"domain", "proxies", "rate_limits", "settings", "storage"},
     # pieces that interfaces and the command line use
     "json_api": {"current", "domain", "rate_limits", "storage"},
-    "archives": {"storage"},
+    "archives": {"domain", "storage"},
     "imports": {"domain", "storage"},
     "doctor": {"api_host", "domain", "settings", "storage"},
     # interfaces, which never import each other

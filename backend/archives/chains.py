@@ -1,0 +1,50 @@
+"""The links of an archive that lead on to short URLs, and which of them lead visitors in a circle."""
+
+from __future__ import annotations
+
+from backend.archives.archive_file import Entry
+from backend.domain.links import TARGET_FIELDS, Link
+from backend.domain.short_urls import parse_short_url
+from backend.storage import links
+from backend.storage.domains import is_domain
+from backend.storage.loops import Place, looping_field
+from backend.storage.mongo import Database
+
+
+class Chains:
+    """Holds those links in memory that lead to a link domain; they are few of many."""
+
+    def __init__(self, database: Database, domains: set[str]) -> None:
+        """`domains` are the archive's own, which the database has no links on."""
+        self._database = database
+        self._domains = domains
+        self._is_domain: dict[str, bool] = dict.fromkeys(domains, True)
+        self._leading: dict[Place, Link] = {}
+
+    async def add(self, entry: Entry) -> None:
+        """Take a link up, if it leads to another one."""
+        if entry.collection != links.NAME:
+            return
+        link = links.from_document(entry.document)
+        urls = [link.destination_url, *(link.fallbacks.get(name, "") for name in TARGET_FIELDS)]
+        places = [parse_short_url(url) for url in urls]
+        if any([place and await self._has_links(place[0]) for place in places]):
+            self._leading[link.domain, link.path] = link
+
+    async def find_loops(self) -> list[tuple[str, str]]:
+        """The id of each link that leads back to itself, with the field that does."""
+        return [
+            (link.id, field)
+            for link in self._leading.values()
+            if (field := await looping_field(self._database, link, self._resolve))
+        ]
+
+    async def _has_links(self, host: str) -> bool:
+        if host not in self._is_domain:
+            self._is_domain[host] = await is_domain(self._database, host)
+        return self._is_domain[host]
+
+    async def _resolve(self, place: Place) -> Link | None:
+        if place[0] in self._domains:
+            return self._leading.get(place)
+        return await links.resolve_link(self._database, *place)

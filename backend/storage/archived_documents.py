@@ -1,0 +1,368 @@
+"""What a document of an archive must be like: as the service would store it, were it new.
+
+An archive is a file that anyone may have changed. Each document is held against the rules of the service, and
+the links and domains that it names must be the archive's own. A collection without rules of its own may hold
+plain data: ownership keeps it with its organization.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bson import Decimal128, ObjectId
+
+from backend.domain import money
+from backend.domain.analytics import FINE_BUCKETS_KEPT, is_bucket, is_fine
+from backend.domain.api_keys import KeyKind
+from backend.domain.calls import parse_text, parse_uuid
+from backend.domain.errors import InvalidField, RequestError
+from backend.domain.field_rules import Flag, HostName, JsonObject, LinkPath, Number, parse_string
+from backend.domain.installs import Match, Platform
+from backend.domain.link_input import body_of, parse_new_link
+from backend.domain.links import Behavior
+from backend.domain.organizations import NAME_RULE
+from backend.domain.origins import parse_origin
+from backend.domain.users import is_password_hash, normalize_email
+from backend.storage import (
+    api_keys,
+    apps,
+    calls,
+    click_counts,
+    clicks,
+    conversions,
+    counted_once,
+    devices,
+    domains,
+    events,
+    idempotency,
+    identities,
+    install_counts,
+    installs,
+    leads,
+    links,
+    organizations,
+    origins,
+    refusals,
+    users,
+)
+from backend.storage.document_fields import (
+    Fields,
+    Parse,
+    anything,
+    as_stored,
+    check_plain,
+    days,
+    list_of,
+    nested,
+    one_of,
+    or_none,
+    sha256,
+    texts,
+    time,
+    until,
+)
+from backend.storage.mongo import Document
+
+
+class BrokenRule(ValueError):
+    """The document could not be made new; the message says why."""
+
+
+@dataclass(slots=True)
+class Holdings:
+    """What an archive brings: its organization, and what its documents may name."""
+
+    org_id: str
+    link_ids: set[str] = field(default_factory=set)
+    domains: set[str] = field(default_factory=set)
+    marks: set[str] = field(default_factory=set)
+
+    def add(self, name: str, document: Document) -> None:
+        """Take up what other documents may name of this one."""
+        if name == links.NAME:
+            self.link_ids.add(str(document["_id"]))
+        elif name == domains.NAME:
+            self.domains.add(str(document["_id"]))
+        elif mark := counted_once.mark_of(name, document, self.org_id):
+            self.marks.add(mark)
+
+
+def check_document(
+    name: str, document: Document, holdings: Holdings, is_api_host: Callable[[str], bool]
+) -> None:
+    """Raise BrokenRule unless the document could be stored as a new one of the archive's organization."""
+    try:
+        # What was refused is kept as a stranger sent it, and shown as such.
+        check_plain("document", document, is_json=name == refusals.NAME)
+        rule = _RULES.get(name)
+        if rule:
+            rule(document, holdings)
+        if name == domains.NAME and is_api_host(document["_id"]):
+            raise InvalidField("_id", "is the API's own host name (WAYLINK_BASE_URL)")
+    except (RequestError, ValueError, TypeError, KeyError, AttributeError) as error:
+        is_told = isinstance(error, RequestError)
+        why = str(error) if is_told else "the document is not as such are stored"
+        raise BrokenRule(why) from None
+
+
+def _own_id(document: Document, *parts: object) -> None:
+    expected = "/".join(map(str, parts))
+    if document["_id"] != expected:
+        raise InvalidField("_id", "does not belong to what the document is about")
+
+
+def _own_link(link_id: object, holdings: Holdings) -> None:
+    if link_id not in holdings.link_ids:
+        raise InvalidField("link_id", "must be a link of the archive")
+
+
+def _own_domain(name: str, domain: object, holdings: Holdings) -> None:
+    if domain not in holdings.domains:
+        raise InvalidField(name, "must be a domain of the archive")
+
+
+def _password_hash(name: str, value: object) -> object:
+    if not isinstance(value, str) or not is_password_hash(value):
+        raise InvalidField(name, "must be a hash by Argon2id, of no more work than ours")
+    return value
+
+
+# What browsers and apps reported acts nowhere but in its own organization: it may have other fields as well.
+_TOUCH = nested(Fields({"at": time, "utm": texts, "click_ids": texts}, is_open=True))
+_MOMENT = nested(Fields({"at": time}, is_open=True))
+_EXPIRES: Mapping[str, Parse] = {"expires_at": or_none(time)}
+_RECORD: Mapping[str, Parse] = {
+    "device_id": parse_uuid,
+    "customer_id": or_none(parse_text),
+    "at": time,
+    "occurred_at": time,
+    "received_at": time,
+    "first_touch": or_none(_TOUCH),
+    "touch": or_none(_TOUCH),
+}
+_DEVICE = Fields(
+    {
+        "device_id": parse_uuid,
+        "first_seen_at": time,
+        "last_seen_at": time,
+        "first_touch": or_none(_TOUCH),
+        "touches": list_of(_TOUCH),
+        "click_ids": list_of(_MOMENT),
+        "customers": list_of(_MOMENT),
+    },
+    _EXPIRES,
+    is_open=True,
+)
+_IDENTITY = Fields(
+    {"device_id": parse_uuid, "customer_id": parse_text, "first_at": time, "last_at": time},
+    {"email_sha256": sha256, "phone_sha256": sha256, "name": parse_text, **_EXPIRES},
+    is_open=True,
+)
+_LEAD = Fields(
+    _RECORD, {"email_sha256": sha256, "name": parse_text, "event_id": parse_text, **_EXPIRES}, is_open=True
+)
+_EVENT = Fields(
+    {**_RECORD, "name": parse_text},
+    {"product_id": parse_text, "metadata": JsonObject().parse, **_EXPIRES},
+    is_open=True,
+)
+_CONVERSION = Fields(
+    {**_RECORD, "revenue": anything, "currency": lambda _, value: money.parse_currency(value)},
+    {"transaction_id": parse_text, "product_id": parse_text, **_EXPIRES},
+    is_open=True,
+)
+_INSTALL = Fields(
+    {"platform": one_of(Platform), "link_id": or_none(parse_text), "at": time},
+    {"match": one_of(Match), **_EXPIRES},
+    is_open=True,
+)
+_CLICK = Fields({"link_id": parse_text, "at": time, "counted": Flag().parse}, is_open=True)
+_REFUSALS = Fields(
+    {"recent": list_of(nested(Fields({"origin": parse_string, "reason": parse_text, "at": time})))}
+)
+# What acts beyond one organization, or lets someone in, has these fields and no others.
+_COUNTS = Fields({"link_id": parse_text, "parts": anything}, {"expires_at": until(FINE_BUCKETS_KEPT)})
+_MARK = Fields({"at": time})
+_CALL = Fields({"expires_at": until(calls.KEPT)})
+_EARLIER_REQUEST = Fields(
+    {
+        "fingerprint": parse_text,
+        "domain": HostName().parse,
+        "path": LinkPath().parse,
+        "expires_at": until(idempotency.LIFETIME),
+    }
+)
+_ORIGIN = Fields({"origin": lambda _, value: parse_origin(value), "created_at": time})
+_DOMAIN = Fields({"created_at": time})
+_API_KEY = Fields(
+    {
+        "kind": one_of(KeyKind),
+        "key_hash": sha256,
+        "last_four": lambda name, value: parse_text(name, value, 4),
+        "created_at": time,
+    },
+    {"revoked_at": or_none(time), "last_used_at": or_none(time)},
+)
+_USER = Fields(
+    {
+        "email": lambda _, value: normalize_email(value),
+        "password_hash": _password_hash,
+        "org_ids": list_of(parse_uuid, 1),
+        "created_at": time,
+    }
+)
+_ORGANIZATION = Fields(
+    {"name": NAME_RULE.parse, "created_at": time},
+    {
+        "subscription_until": or_none(time),
+        "retention_days": or_none(days),
+        "device_cookie": Flag().parse,
+        "cookie_domain": or_none(HostName().parse),
+    },
+)
+
+
+def _device(document: Document, holdings: Holdings) -> None:
+    _DEVICE.check(document)
+    _own_id(document, holdings.org_id, document["device_id"])
+
+
+def _identity(document: Document, holdings: Holdings) -> None:
+    _IDENTITY.check(document)
+    _own_id(document, holdings.org_id, document["device_id"], document["customer_id"])
+
+
+def _record(fields: Fields) -> Callable[[Document, Holdings], None]:
+    def check(document: Document, holdings: Holdings) -> None:
+        fields.check(document)
+        call_id = str(document["_id"]).removeprefix(f"{holdings.org_id}/")
+        _own_id(document, holdings.org_id, parse_uuid("_id", call_id))
+
+    return check
+
+
+def _conversion(document: Document, holdings: Holdings) -> None:
+    _record(_CONVERSION)(document, holdings)
+    revenue = document["revenue"]
+    if not isinstance(revenue, Decimal128):
+        raise InvalidField("revenue", "must be an exact decimal")
+    amount = revenue.to_decimal()
+    if money.parse_amount(amount, document["currency"]) != amount:
+        raise InvalidField("revenue", "must have the digits of its currency")
+
+
+def _call(document: Document, holdings: Holdings) -> None:
+    _CALL.check(document)
+    _own_id(document, holdings.org_id, parse_uuid("_id", str(document["_id"]).rpartition("/")[2]))
+
+
+def _mark(document: Document, holdings: Holdings) -> None:
+    _MARK.check(document)
+    sha256("_id", document["_id"].removeprefix(f"{holdings.org_id}/"))
+
+
+def _earlier_request(document: Document, holdings: Holdings) -> None:
+    _EARLIER_REQUEST.check(document)
+    _own_domain("domain", document["domain"], holdings)
+
+
+def _install(document: Document, holdings: Holdings) -> None:
+    _INSTALL.check(document)
+    if document["link_id"] is not None:
+        _own_link(document["link_id"], holdings)
+
+
+def _click(document: Document, holdings: Holdings) -> None:
+    _CLICK.check(document)
+    _own_link(document["link_id"], holdings)
+
+
+def _counts(document: Document, holdings: Holdings) -> None:
+    _COUNTS.check(document)
+    _own_link(document["link_id"], holdings)
+    bucket = str(document["_id"]).removeprefix(f"{document['link_id']}/")
+    _own_id(document, document["link_id"], bucket)
+    if not is_bucket(bucket) or is_fine(bucket) is not ("expires_at" in document):
+        raise InvalidField("_id", "does not name a day, hour or minute as they are counted")
+    for part, count in document["parts"].items():
+        if not re.fullmatch(r"all|[0-9]|[1-5][0-9]", part) or isinstance(count, bool):
+            raise InvalidField("parts", "must be hours, minutes or seconds, each with a number")
+        if not isinstance(count, int) or not 0 <= count < 2**62:
+            raise InvalidField("parts", "must hold whole numbers from 0")
+
+
+def _link(document: Document, holdings: Holdings) -> None:
+    """A link is what create-link would make of its fields."""
+    parse_uuid("_id", document["_id"])
+    link = links.from_document(document)
+    new = parse_new_link(body_of(link))
+    _own_domain("domain", link.domain, holdings)
+    for name in ("created_at", "modified_at"):
+        time(name, document[name])
+    for name in ("ios_behavior", "android_behavior"):
+        Number(Behavior, "1 or 2").parse(name, document[name])
+    Flag().parse("is_enabled", document["is_enabled"])
+    made = new.to_link(
+        link.path, link_id=link.id, org_id=holdings.org_id, created_by=link.created_by, now=link.created_at
+    )
+    stored = links.to_document(made) | {
+        name: document[name] for name in ("created_at", "modified_at", "is_enabled") if name in document
+    }
+    for name, value in document.items():
+        if name not in stored:
+            raise InvalidField(name, "is not a field of a link")
+        if stored[name] != value:
+            raise InvalidField(name, "is not in the form in which it is stored")
+
+
+def _apps(document: Document, holdings: Holdings) -> None:
+    _own_domain("_id", document["_id"], holdings)
+    if apps.to_document(apps.from_document(document), document["org_id"]) != {
+        name: value for name, value in document.items() if name != "_id"
+    }:
+        raise InvalidField("apps", "must be apps as they are stored")
+
+
+def _origin(document: Document, _: Holdings) -> None:
+    _ORIGIN.check(document)
+    if not isinstance(document["_id"], ObjectId):
+        raise InvalidField("_id", "must be an ObjectId")
+
+
+def _domain(document: Document, _: Holdings) -> None:
+    _DOMAIN.check(document)
+    as_stored("_id", document["_id"], HostName().parse)
+
+
+def _by_uuid(fields: Fields) -> Callable[[Document, Holdings], None]:
+    def check(document: Document, _: Holdings) -> None:
+        fields.check(document)
+        as_stored("_id", document["_id"], parse_uuid)
+
+    return check
+
+
+_RULES: Mapping[str, Callable[[Document, Holdings], None]] = {
+    counted_once.NAME: _mark,
+    calls.NAME: _call,
+    idempotency.NAME: _earlier_request,
+    devices.NAME: _device,
+    identities.NAME: _identity,
+    events.NAME: _record(_EVENT),
+    leads.NAME: _record(_LEAD),
+    conversions.NAME: _conversion,
+    installs.NAME: _install,
+    clicks.NAME: _click,
+    click_counts.NAME: _counts,
+    install_counts.NAME: _counts,
+    refusals.NAME: lambda document, _: _REFUSALS.check(document),
+    links.NAME: _link,
+    apps.NAME: _apps,
+    origins.NAME: _origin,
+    domains.NAME: _domain,
+    api_keys.NAME: _by_uuid(_API_KEY),
+    users.NAME: _by_uuid(_USER),
+    organizations.NAME: _by_uuid(_ORGANIZATION),
+}

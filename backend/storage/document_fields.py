@@ -1,0 +1,177 @@
+"""What the fields of a stored document may hold: the building blocks of storage/archived_documents."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from bson import Decimal128, ObjectId
+
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import parse_string
+from backend.storage.mongo import Document
+
+# Gives the value as the service would store it; raises ValueError, which InvalidField is, or TypeError.
+Parse = Callable[[str, Any], object]
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_LONGEST_TEXT = 10_000
+_DEEPEST = 20
+_MOST_PARTS = 1000
+# How far the clock of the machine that wrote an archive may have been ahead.
+_SLACK = timedelta(days=1)
+
+
+def check_plain(name: str, value: object, depth: int = 0, *, is_json: bool = False) -> None:
+    """Raise InvalidField unless a value is nothing but data: of known types, and, but for JSON, without what
+    a terminal would obey."""
+    is_json = is_json or name in {"custom_data", "metadata"}
+    if depth > _DEEPEST:
+        raise InvalidField(name, f"must have at most {_DEEPEST} levels")
+    if isinstance(value, dict):
+        for key, each in value.items():
+            _plain_text("a field's name", key, is_json=is_json)
+            if key.startswith("$"):
+                raise InvalidField(name, "must not have names that begin with $")
+            check_plain(key, each, depth + 1, is_json=is_json)
+    elif isinstance(value, list):
+        for each in value:
+            check_plain(name, each, depth + 1, is_json=is_json)
+    elif isinstance(value, str):
+        _plain_text(name, value, is_json=is_json)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise InvalidField(name, "must be a finite number")
+    elif not isinstance(value, int | float | datetime | Decimal128 | ObjectId | None):
+        raise InvalidField(name, f"must not be a {type(value).__name__}")
+
+
+def _plain_text(name: str, value: object, *, is_json: bool) -> None:
+    text = parse_string(name, value)
+    if len(text) > _LONGEST_TEXT:
+        raise InvalidField(name, f"must have at most {_LONGEST_TEXT} characters")
+    if not is_json and _CONTROL_BUT_LINES.search(text):
+        raise InvalidField(name, "must not contain control characters")
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of a document besides `_id` and `org_id`; an `is_open` one may have others of plain data."""
+
+    required: Mapping[str, Parse]
+    optional: Mapping[str, Parse] = field(default_factory=dict)
+    is_open: bool = False
+
+    def check(self, document: Document) -> None:
+        """Raise InvalidField, ValueError or TypeError for what breaks a rule."""
+        for name in self.required:
+            if name not in document:
+                raise InvalidField(name, "is missing")
+        known = {**self.required, **self.optional}
+        for name, value in document.items():
+            if name in {"_id", "org_id"}:
+                continue
+            if name in known:
+                as_stored(name, value, known[name])
+            elif not self.is_open:
+                raise InvalidField(name, "is not a field of such a document")
+
+
+def as_stored(name: str, value: object, parse: Parse) -> None:
+    """Raise InvalidField unless a value is in the very form in which the service stores it."""
+    try:
+        same = parse(name, value) == value
+    except InvalidField:
+        raise
+    except (ValueError, TypeError) as error:
+        raise InvalidField(name, f"has a value that can't be: {error}") from None
+    if not same:
+        raise InvalidField(name, "is not in the form in which it is stored")
+
+
+def time(name: str, value: object) -> object:
+    """A date with its time."""
+    if not isinstance(value, datetime):
+        raise InvalidField(name, "must be a date")
+    return value
+
+
+def until(kept: timedelta) -> Parse:
+    """A date of expiry: what is kept for so long can't be kept longer."""
+
+    def parse(name: str, value: object) -> object:
+        if not isinstance(value, datetime) or value > datetime.now(UTC) + kept + _SLACK:
+            raise InvalidField(name, f"must be a date at most {kept} from now")
+        return value
+
+    return parse
+
+
+def or_none(parse: Parse) -> Parse:
+    """None, or what `parse` takes."""
+    return lambda name, value: None if value is None else parse(name, value)
+
+
+def sha256(name: str, value: object) -> object:
+    """A SHA-256 in hexadecimal digits."""
+    if not _SHA256.fullmatch(parse_string(name, value)):
+        raise InvalidField(name, "must be a SHA-256 in 64 hexadecimal digits")
+    return value
+
+
+def one_of(choices: type[StrEnum]) -> Parse:
+    """A word of an enumeration."""
+    words = [each.value for each in choices]
+
+    def parse(name: str, value: object) -> object:
+        if value not in words:
+            raise InvalidField(name, f"must be one of {', '.join(words)}")
+        return value
+
+    return parse
+
+
+def list_of(parse: Parse, longest: int = _MOST_PARTS) -> Parse:
+    """A list of at most `longest` values."""
+
+    def check(name: str, value: object) -> object:
+        if not isinstance(value, list) or len(value) > longest:
+            raise InvalidField(name, f"must be a list of at most {longest}")
+        return [parse(name, each) for each in value]
+
+    return check
+
+
+def days(name: str, value: object) -> object:
+    """A number of days."""
+    if type(value) is not int or not 1 <= value <= 36500:
+        raise InvalidField(name, "must be a number of days from 1")
+    return value
+
+
+def texts(name: str, value: object) -> object:
+    """A document of texts."""
+    if not isinstance(value, dict):
+        raise InvalidField(name, "must be a document")
+    return {each: parse_string(name, text) for each, text in value.items()}
+
+
+def nested(fields: Fields) -> Parse:
+    """A document within a document."""
+
+    def parse(name: str, value: object) -> object:
+        if not isinstance(value, dict):
+            raise InvalidField(name, "must be a document")
+        fields.check(value)
+        return value
+
+    return parse
+
+
+def anything(_: str, value: object) -> object:
+    """What is checked elsewhere."""
+    return value

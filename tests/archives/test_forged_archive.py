@@ -1,0 +1,334 @@
+"""Archives that somebody changed and gave the right counts and hash: nothing of them reaches another
+organization, and nothing comes in that could not be made new."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from bson import ObjectId
+
+from backend.api_host import ApiHost
+from backend.app import Service
+from backend.archives.archive_file import (
+    ArchiveWriter,
+    Entry,
+    RefusedArchive,
+    UnreadableArchive,
+    read_entries,
+    read_header,
+)
+from backend.archives.export import export_organization
+from backend.archives.restore import restore_organization
+from backend.domain.calls import Kind
+from backend.domain.users import User, is_password_hash
+from backend.passwords import hash_password
+from backend.storage import click_logs, clicks, counted_once, users
+from backend.storage.database import create_indexes
+from backend.storage.mongo import Database, Document
+from backend.storage.restores import AlreadyTaken
+from tests.archives.full_organization import PASSWORD_HASH, fill
+from tests.organizations import TestOrganization, create_test_organization
+from tests.sdk_batches import Visitor, call, conversion
+
+Change = Callable[[str, Document], Document | None]
+NOW = datetime.now(UTC)
+MARKS = counted_once.NAME
+OTHERS_LINK = str(uuid.uuid4())
+ESCAPE = "a\x1b]0;owned\x07b"
+
+
+@pytest.fixture(scope="module")
+async def elsewhere(database: Database) -> AsyncIterator[Database]:
+    """A fresh database, in which the tests that share it leave nothing."""
+    async with fresh_database(database) as fresh:
+        yield fresh
+
+
+@asynccontextmanager
+async def fresh_database(database: Database) -> AsyncIterator[Database]:
+    """A database that is there for the block."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    fresh = database.client.get_database(name, codec_options=database.codec_options)
+    await create_indexes(fresh)
+    yield fresh
+    await database.client.drop_database(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The archive of an organization that is no longer in the database."""
+
+    file: Path
+    organization: TestOrganization
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All that it holds."""
+        return list(read_entries(self.file, read_header(self.file)))
+
+
+@pytest.fixture(scope="module")
+async def archive(service: Service, database: Database, tmp_path_factory: pytest.TempPathFactory) -> Archive:
+    """The archive of an organization that had something in every collection."""
+    organization = await create_test_organization(database)
+    transport = httpx.ASGITransport(app=service)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
+        await fill(client, database, organization)
+    file = tmp_path_factory.mktemp("archive") / "organization.jsonl"
+    await export_organization(database, organization.id, file, lambda *_: None)
+    archive = Archive(file, organization)
+    await remove(database, archive)
+    return archive
+
+
+async def remove(database: Database, archive: Archive) -> None:
+    """Delete what the archive holds, and what was restored of it."""
+    for entry in archive.entries:
+        await database[entry.collection].delete_one({"_id": entry.document["_id"]})
+    await database[MARKS].delete_many({"org_id": archive.organization.id})
+
+
+def forge(archive: Archive, folder: Path, change: Change, *more: tuple[str, Document]) -> Path:
+    """The archive with its documents changed, with more of them, and whole again.
+
+    Where `change` gives None a document stays.
+    """
+    forged, waiting = folder / "forged.jsonl", list(more)
+    with forged.open("wb") as opened:
+        writer = ArchiveWriter(opened)
+        writer.write_header(read_header(archive.file))
+        for entry in archive.entries:
+            for added in [each for each in waiting if each[0] == entry.collection]:
+                writer.write_document(*added)
+                waiting.remove(added)
+            changed = change(entry.collection, entry.document)
+            writer.write_document(entry.collection, changed or entry.document)
+        writer.write_end()
+    assert not waiting
+    return forged
+
+
+def setting(collection: str, **fields: Any) -> Change:
+    """Sets fields in the documents of a collection."""
+    return lambda name, document: document | fields if name == collection else None
+
+
+async def restore(database: Database, file: Path) -> None:
+    """Restore a file as `waylink restore` does."""
+    await restore_organization(database, file, lambda _: None, ApiHost("https://api.shop.example").owns)
+
+
+async def assert_nothing_is_stored(database: Database) -> None:
+    """Not one document is there."""
+    for name in await database.list_collection_names():
+        assert await database[name].count_documents({}) == 0, name
+
+
+FORGED: list[tuple[str, dict[str, Any], str]] = [
+    # another organization's domains and links
+    ("links", {"domain": "go.other.example"}, "domain must be a domain of the archive"),
+    ("apps", {"_id": "go.other.example"}, "_id must be a domain of the archive"),
+    ("idempotency", {"domain": "go.other.example"}, "domain must be a domain of the archive"),
+    ("clicks", {"link_id": OTHERS_LINK}, "link_id must be a link of the archive"),
+    ("installs", {"link_id": OTHERS_LINK}, "link_id must be a link of the archive"),
+    ("click_counts", {"link_id": OTHERS_LINK}, "link_id must be a link of the archive"),
+    ("click_counts", {"_id": f"{OTHERS_LINK}/total"}, "_id does not belong to what the document is about"),
+    ("install_counts", {"_id": f"{OTHERS_LINK}/total"}, "_id does not belong to what the document is about"),
+    ("click_counts", {"parts": {"all": -1}}, "parts must hold whole numbers from 0"),
+    ("click_counts", {"parts": {"all": 1.5}}, "parts must hold whole numbers from 0"),
+    ("click_counts", {"parts": {"99": 1}}, "parts must be hours, minutes or seconds"),
+    ("devices", {"device_id": str(uuid.uuid4())}, "_id does not belong to what the document is about"),
+    ("identities", {"customer_id": "eve"}, "_id does not belong to what the document is about"),
+    # hosts, keys and people
+    ("domains", {"_id": "api.shop.example"}, "_id is the API's own host name"),
+    ("domains", {"_id": "localhost"}, "_id is the API's own host name"),
+    ("domains", {"_id": "Go.Shop.example"}, "_id is not in the form in which it is stored"),
+    ("domains", {"_id": "no host"}, "_id must be a host name"),
+    ("origins", {"origin": "https://*"}, "origin has a value that can't be"),
+    ("origins", {"origin": "https://Shop.example/"}, "origin is not in the form in which it is stored"),
+    ("origins", {"_id": "x"}, "_id must be an ObjectId"),
+    ("api_keys", {"kind": "admin"}, "kind must be one of"),
+    ("api_keys", {"key_hash": "x"}, "key_hash must be a SHA-256"),
+    ("api_keys", {"is_admin": True}, "is_admin is not a field of such a document"),
+    ("users", {"email": "Ada@Shop.example"}, "email is not in the form in which it is stored"),
+    ("users", {"email": {"$gt": ""}}, "must not have names that begin with"),
+    ("users", {"password_hash": "secret"}, "password_hash must be a hash by Argon2id"),
+    ("users", {"password_hash": PASSWORD_HASH.replace("65536", "999999")}, "of no more work than ours"),
+    # rules of fields
+    (
+        "links",
+        {"destination_url": "javascript:alert(1)"},
+        "destination_url must be an absolute http or https URL",
+    ),
+    ("links", {"destination_url": "https://a@b.example/"}, "destination_url must not contain a user name"),
+    ("links", {"fallbacks": {"desktop_url": "data:text/html,x"}}, "desktop_url must be an absolute http"),
+    ("links", {"fallbacks": {"other_url": "https://a.example"}}, "other_url is not a field of this request"),
+    ("links", {"link_name": ESCAPE}, "link_name must not contain control characters"),
+    ("links", {"link_name": "a\u202eb"}, "link_name must not contain bidirectional control characters"),
+    ("links", {"link_name": "x" * 1025}, "link_name must have at most 1024 characters"),
+    ("links", {"link_name": 5}, "link_name must be a string"),
+    ("links", {"path": "../x"}, "selected_path must be segments"),
+    ("links", {"path": ".well-known/apple-app-site-association"}, "which is reserved"),
+    ("links", {"ios_behavior": True}, "ios_behavior must be 1 or 2"),
+    ("links", {"created_by": "god"}, "the document is not as such are stored"),
+    ("links", {"utm": {"utm_source": {"$ne": 1}}}, "must not have names that begin with"),
+    ("links", {"custom_data": {"a": ObjectId()}}, "the document is not as such are stored"),
+    ("links", {"created_at": "yesterday"}, "created_at must be a date"),
+    ("api_keys", {"_id": "1"}, "_id must be a UUID"),
+    ("links", {"clicks": 9}, "clicks is not a field of a link"),
+    ("apps", {"android": {"package": "x;y", "fingerprints": []}}, "the document is not as such are stored"),
+    ("apps", {"ios": {"team_id": 1, "bundle_id": "a", "app_store_id": None}}, "the document is not as such"),
+    ("idempotency", {"path": "/"}, "path must be segments"),
+    ("idempotency", {"expires_at": NOW + timedelta(days=900)}, "expires_at must be a date at most"),
+    ("calls", {"expires_at": NOW + timedelta(days=900)}, "expires_at must be a date at most"),
+    ("conversions", {"currency": "GOLD"}, "currency has a value that can't be"),
+    ("conversions", {"revenue": 1e300}, "revenue must be an exact decimal"),
+    ("conversions", {"at": "now"}, "at must be a date"),
+    ("conversions", {"touch": {"at": 1, "utm": {}, "click_ids": {}}}, "at must be a date"),
+    ("devices", {"touches": [1]}, "touches must be a document"),
+    ("leads", {"name": ESCAPE}, "must not contain control characters"),
+    ("events", {"metadata": {"$where": "1"}}, "must not have names that begin with"),
+    ("refusals", {"recent": [{"origin": 1, "reason": "", "at": NOW}]}, "origin must be a string"),
+    ("counted_once", {"_id": "order-1"}, "_id must be a SHA-256"),
+    ("organizations", {"name": ESCAPE}, "name must not contain control characters"),
+    ("organizations", {"retention_days": -1}, "retention_days must be a number of days from 1"),
+    ("organizations", {"rate_limit": 10**9}, "rate_limit is not a field of such a document"),
+]
+
+
+@pytest.mark.parametrize(
+    ("collection", "fields", "sentence"), FORGED, ids=[f"{n}-{c}" for n, (c, *_) in enumerate(FORGED)]
+)
+async def test_what_could_not_be_made_new(
+    archive: Archive,
+    elsewhere: Database,
+    tmp_path: Path,
+    collection: str,
+    fields: dict[str, Any],
+    sentence: str,
+) -> None:
+    """It is refused with its line and its rule, and nothing at all is stored."""
+    with pytest.raises(RefusedArchive) as refused:
+        await restore(elsewhere, forge(archive, tmp_path, setting(collection, **fields)))
+    assert sentence in str(refused.value)
+    assert f", {collection}: " in str(refused.value)
+    await assert_nothing_is_stored(elsewhere)
+
+
+async def test_every_problem_is_told_at_once(archive: Archive, elsewhere: Database, tmp_path: Path) -> None:
+    """Twenty of them, and how many more there are: nobody mends a file one line after the other."""
+    forged = forge(archive, tmp_path, lambda name, document: document | {"at": "", "created_at": ""})
+    with pytest.raises(RefusedArchive, match=r"(?s)(line \d+, .*){20}and \d+ more$"):
+        await restore(elsewhere, forged)
+
+
+async def test_loops(archive: Archive, elsewhere: Database, tmp_path: Path) -> None:
+    """Links that lead to one another are refused, also where the path is written in another way."""
+    paths: dict[str, tuple[str, str]] = {}
+    for entry in archive.entries:
+        if entry.collection == "links":
+            paths[entry.document["_id"]] = entry.document["domain"], entry.document["path"]
+    (first, one), (second, other), (third, _) = paths.items()
+    targets = {first: f"https://{other[0]}/x/../{other[1]}", second: f"https://{one[0]}/{one[1]}"}
+
+    def change(name: str, document: Document) -> Document | None:
+        if name != "links" or document["_id"] == third:
+            return None
+        return document | {"fallbacks": {"desktop_url": targets[document["_id"]]}}
+
+    with pytest.raises(RefusedArchive) as refused:
+        await restore(elsewhere, forge(archive, tmp_path, change))
+    for link_id in (first, second):
+        assert f"link {link_id}: desktop_url must not lead back to the link's own short URL" in str(
+            refused.value
+        )
+    assert third not in str(refused.value)
+    await assert_nothing_is_stored(elsewhere)
+
+
+@pytest.mark.parametrize("org_id", ["x", "", f"{uuid.uuid4()}/conversion", str(uuid.uuid4()).upper()])
+async def test_ids_of_organizations(
+    archive: Archive, elsewhere: Database, tmp_path: Path, org_id: str
+) -> None:
+    """An id that is no UUID could be the beginning of another's documents' ids."""
+    file = tmp_path / "forged.jsonl"
+    file.write_text(archive.file.read_text().replace(archive.organization.id, org_id))
+    with pytest.raises(UnreadableArchive, match="does not name its organization"):
+        await restore(elsewhere, file)
+
+
+def mark(org_id: str, kind: Kind, own_id: str) -> Document:
+    """The mark that an order or a lead leaves."""
+    return counted_once.document((org_id, kind, own_id), NOW)
+
+
+async def test_marks_of_another_organization(
+    client: httpx.AsyncClient,
+    archive: Archive,
+    database: Database,
+    organization: TestOrganization,
+    tmp_path: Path,
+) -> None:
+    """Marks of another's orders and leads keep none of them from being counted; one of its own, whose record
+    was erased, still does."""
+    own = archive.organization
+    forged = [
+        mark(organization.id, Kind.CONVERSION, "order-9") | {"org_id": own.id},
+        mark(organization.id, Kind.LEAD, "lead-9") | {"org_id": own.id},
+        mark(own.id, Kind.CONVERSION, "erased"),
+    ]
+    await restore(database, forge(archive, tmp_path, unchanged, *((MARKS, each) for each in forged)))
+    other, self = Visitor(client, organization), Visitor(client, own)
+    calls = conversion(transaction_id="order-9"), call("lead", event_id="lead-9")
+    assert [each["status"] for each in await other.results(*calls)] == ["accepted", "accepted"]
+    again = [conversion(transaction_id=each) for each in ("order-1", "erased", "new")]
+    assert [each["status"] for each in await self.results(*again)] == ["duplicate", "duplicate", "accepted"]
+    assert [each["status"] for each in await self.results(conversion(transaction_id="new"))] == ["duplicate"]
+    await remove(database, archive)
+
+
+async def test_clicks_that_a_log_is_yet_to_give(archive: Archive, database: Database, tmp_path: Path) -> None:
+    """Ids of clicks to come would keep this installation's own log from being shipped."""
+    ids = (f"log-{place}" for place in range(650, 750, 10))
+    forged = forge(
+        archive, tmp_path, lambda name, each: each | {"_id": next(ids)} if name == clicks.NAME else None
+    )
+    async with fresh_database(database) as fresh:
+        await fresh[click_logs.NAME].insert_one({"_id": "log", "position": 700})
+        with pytest.raises(AlreadyTaken, match="in clicks a document with the id log-700"):
+            await restore(fresh, forged)
+        await fresh[click_logs.NAME].update_one({"_id": "log"}, {"$set": {"position": 750}})
+        await restore(fresh, forged)
+        assert await fresh[clicks.NAME].count_documents({}) == 7
+
+
+@pytest.mark.parametrize("known", ["id", "email"])
+async def test_a_user_of_another_organization(
+    archive: Archive, database: Database, tmp_path: Path, known: str
+) -> None:
+    """Nobody is given an account, or drawn into an organization, by an archive that knows half of them."""
+    [document] = [each.document for each in archive.entries if each.collection == users.NAME]
+    user_id = document["_id"] if known == "id" else str(uuid.uuid4())
+    email = document["email"] if known == "email" else "grace@other.example"
+    async with fresh_database(database) as fresh:
+        await users.insert_user(fresh, User(user_id, email, PASSWORD_HASH, ("other",), NOW))
+        with pytest.raises(AlreadyTaken, match="another user"):
+            await restore(fresh, archive.file)
+        assert [each.org_ids for each in await users.list_users(fresh)] == [("other",)]
+
+
+def unchanged(_name: str, _document: Document) -> None:
+    """Leaves a document as it is."""
+
+
+async def test_hashes_made_here_are_taken() -> None:
+    """The rule for hashes of passwords takes those that the service makes."""
+    assert is_password_hash(await hash_password("correct horse battery"))
