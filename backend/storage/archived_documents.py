@@ -54,6 +54,7 @@ from backend.storage.document_fields import (
     as_stored,
     check_plain,
     days,
+    integer,
     list_of,
     nested,
     one_of,
@@ -152,7 +153,7 @@ _DEVICE = Fields(
         "click_ids": list_of(_MOMENT),
         "customers": list_of(_MOMENT),
     },
-    _EXPIRES,
+    {"clocks": list_of(integer), "revision": integer, **_EXPIRES},
     is_open=True,
 )
 _IDENTITY = Fields(

@@ -146,6 +146,13 @@ def list_of(parse: Parse, longest: int = _MOST_PARTS) -> Parse:
     return check
 
 
+def integer(name: str, value: object) -> object:
+    """A whole number."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidField(name, "must be a whole number")
+    return value
+
+
 def days(name: str, value: object) -> object:
     """A number of days."""
     if type(value) is not int or not 1 <= value <= 36500:

@@ -193,6 +193,7 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("conversions", {"revenue": 1e300}, "revenue must be an exact decimal"),
     ("conversions", {"at": "now"}, "at must be a date"),
     ("conversions", {"touch": {"at": 1, "utm": {}, "click_ids": {}}}, "at must be a date"),
+    ("devices", {"revision": "1"}, "revision must be a whole number"),
     ("devices", {"touches": [1]}, "touches must be a document"),
     ("leads", {"name": ESCAPE}, "must not contain control characters"),
     ("events", {"metadata": {"$where": "1"}}, "must not have names that begin with"),
