@@ -22,7 +22,7 @@ OnceKey = tuple[str, Kind, str]
 # A kind, an organization and a call_id.
 RecordKey = tuple[Kind, str, str]
 
-ONCE_FIELDS = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id"}
+_ONCE_FIELDS = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id"}
 _RECORDED = frozenset({Kind.LEAD, Kind.CONVERSION, Kind.EVENT})
 # What a lead says of its customer holds as if it were identified by it; an event's name is its own.
 _ABOUT_CUSTOMERS = frozenset({Kind.IDENTIFY, Kind.LEAD})
@@ -96,7 +96,7 @@ def call_key(batch: Batch, call: Call) -> CallKey:
 
 def once_key(batch: Batch, call: Call) -> OnceKey | None:
     """What a conversion's transaction_id or a lead's event_id is known by; None where the call has none."""
-    own_id = call.fields.get(ONCE_FIELDS.get(call.kind, ""))
+    own_id = call.fields.get(_ONCE_FIELDS.get(call.kind, ""))
     return None if own_id is None else (batch.org_id, call.kind, own_id)
 
 

@@ -76,9 +76,7 @@ async def find_counted(
     return marked | await find_restored(database, session, wanted)
 
 
-async def _find(
-    database: Database, session: Session | None, by_id: dict[str, _KeyT]
-) -> frozenset[_KeyT]:
+async def _find(database: Database, session: Session | None, by_id: dict[str, _KeyT]) -> frozenset[_KeyT]:
     if not by_id:
         return frozenset()
     cursor = database[NAME].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)

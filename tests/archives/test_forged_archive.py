@@ -28,10 +28,12 @@ from backend.archives.archive_file import (
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.domain.calls import Kind
+from backend.domain.installs import Install, Platform
 from backend.domain.users import User, is_password_hash
 from backend.passwords import hash_password
 from backend.storage import click_logs, clicks, counted_once, users
 from backend.storage.database import create_indexes
+from backend.storage.installs import record_install
 from backend.storage.mongo import Database, Document
 from backend.storage.restores import AlreadyTaken
 from tests.archives.full_organization import PASSWORD_HASH, fill
@@ -266,7 +268,7 @@ async def test_ids_of_organizations(
         await restore(elsewhere, file)
 
 
-def mark(org_id: str, kind: Kind, own_id: str) -> Document:
+def mark(org_id: str, kind: str, own_id: str) -> Document:
     """The mark that an order or a lead leaves."""
     return counted_once.document((org_id, kind, own_id), NOW)
 
@@ -285,6 +287,7 @@ async def test_marks_of_another_organization(
         mark(organization.id, Kind.CONVERSION, "order-9") | {"org_id": own.id},
         mark(organization.id, Kind.LEAD, "lead-9") | {"org_id": own.id},
         mark(own.id, Kind.CONVERSION, "erased"),
+        mark(organization.id, "install", "phone-9") | {"org_id": own.id},
     ]
     await restore(database, forge(archive, tmp_path, unchanged, *((MARKS, each) for each in forged)))
     other, self = Visitor(client, organization), Visitor(client, own)
@@ -293,6 +296,8 @@ async def test_marks_of_another_organization(
     again = [conversion(transaction_id=each) for each in ("order-1", "erased", "new")]
     assert [each["status"] for each in await self.results(*again)] == ["duplicate", "duplicate", "accepted"]
     assert [each["status"] for each in await self.results(conversion(transaction_id="new"))] == ["duplicate"]
+    install = Install(organization.id, "phone-9", Platform.IOS, None, NOW)
+    assert await record_install(database, install)
     await remove(database, archive)
 
 
