@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
-from bson import ObjectId
+from bson import Decimal128, ObjectId
 
 from backend.api_host import ApiHost
 from backend.app import Service
@@ -191,8 +191,9 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("idempotency", {"path": "/"}, "path must be segments"),
     ("idempotency", {"expires_at": NOW + timedelta(days=900)}, "expires_at must be a date at most"),
     ("calls", {"expires_at": NOW + timedelta(days=900)}, "expires_at must be a date at most"),
-    ("conversions", {"currency": "GOLD"}, "currency has a value that can't be"),
+    ("conversions", {"currency": "GOLD"}, "currency must be a currency code"),
     ("conversions", {"revenue": 1e300}, "revenue must be an exact decimal"),
+    ("conversions", {"revenue": Decimal128("1E+6000")}, "revenue must be from 0 to"),
     ("conversions", {"at": "now"}, "at must be a date"),
     ("conversions", {"touch": {"at": 1, "utm": {}, "click_ids": {}}}, "at must be a date"),
     ("devices", {"revision": "1"}, "revision must be a whole number"),
