@@ -151,6 +151,13 @@ class Settings:
         "a whole number above 0",
         "Requests a minute without a valid key, for each address.",
     )
+    uncounted_visit_limit: int = setting(
+        120,
+        _positive,
+        "a whole number above 0",
+        "Visits of short URLs a minute that don't count (crawlers, HEAD, ...) and are recorded, for each "
+        "address. Beyond it they are answered all the same.",
+    )
     trusted_proxies: tuple[str, ...] = setting(
         (),
         _networks,

@@ -132,6 +132,7 @@ def settings(mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Sett
         address_call_limit=1_000_000,
         address_install_limit=1_000_000,
         keyless_request_limit=1_000_000,
+        uncounted_visit_limit=1_000_000,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from backend.domain.addresses import network_of
 from backend.rate_limits.address_hashes import AddressHashes
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
@@ -19,6 +20,7 @@ CALLS_OF_KEY = "calls_of_key"
 CALLS_OF_ADDRESS = "calls_of_address"
 INSTALLS_OF_ADDRESS = "installs_of_address"
 WITHOUT_KEY = "without_key"
+UNCOUNTED_VISITS = "uncounted_visits"
 _HOUR = 3600.0
 
 
@@ -40,6 +42,9 @@ class ServiceLimits:
         self.without_key = SteppedLimit(
             database, Limit(WITHOUT_KEY, settings.keyless_request_limit), self._hashes.hash
         )
+        self._uncounted_visits = SteppedLimit(
+            database, Limit(UNCOUNTED_VISITS, settings.uncounted_visit_limit), self._hashes.hash
+        )
         self._installs = ExactLimit(
             database, Limit(INSTALLS_OF_ADDRESS, settings.address_install_limit, seconds=_HOUR)
         )
@@ -50,9 +55,16 @@ class ServiceLimits:
         state = await self._installs.count(await self._hashes.hash(address_in(org_id, network)))
         return 0 if state.allowed else state.reset_after
 
+    def keeps_uncounted_visit(self, address: str) -> bool:
+        """Whether a visit that is not counted is recorded, or its address has sent too many of them."""
+        kept = self._uncounted_visits.count(network_of(address) or address).allowed or not address
+        if not kept:
+            self.refused.add(UNCOUNTED_VISITS, None)
+        return kept
+
     async def stop(self) -> None:
         """Store what is to be told, and stop."""
-        for limit in (self.calls_of_key, self.calls_of_address, self.without_key):
+        for limit in (self.calls_of_key, self.calls_of_address, self.without_key, self._uncounted_visits):
             await limit.stop()
         await self.refused.stop()
 

@@ -42,6 +42,7 @@ class Redirector:
         self._lane = lane
         self._clock = resources.clock
         self._proxies = resources.proxies
+        self._limits = resources.rate_limits
         self._country_header = settings.country_header.lower().encode()
         self._country_of = country_lookup(settings.mmdb)
         self._fragments: dict[Client, str] = {}
@@ -130,6 +131,8 @@ class Redirector:
         outcome = decide(entry.link, client, entry.apps)
         answer = answer_for(outcome, visit, entry, client, self._proxies)
         line = self._line(outcome, visit, entry, client)
+        if line is None:
+            return answer
         try:
             self.shipper.log.append(line)
         except OSError as error:
@@ -144,9 +147,12 @@ class Redirector:
         except StorageError:  # a visitor is not turned away because nothing can be written
             _logger.error("A click is lost: neither disk nor database takes it: %s", error)
 
-    def _line(self, outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> bytes:
+    def _line(self, outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> bytes | None:
+        """The record of a visit; None for one that does not count, from an address that has sent too many."""
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
         address = self._proxies.visitor_address(visit.scope)
+        if reason and not self._limits.keeps_uncounted_visit(address):
+            return None
         return record_line(
             entry.link.org_id,
             entry.link.id,

@@ -19,9 +19,14 @@ from backend.storage.ownership import ByLink
 NAME = "clicks"
 # What a click hands to an app is no part of its record, which outlives it.
 _FACTS = [item.name for item in fields(Click) if item.name not in {"id", "handoff"}]
+# Seconds. What nobody counted tells why figures are lower than expected; reports look back thirty days.
+UNCOUNTED_KEPT = 90 * 24 * 60 * 60
 COLLECTION = Collection(
     name=NAME,
-    indexes=[IndexModel([("link_id", 1), ("counted", 1), ("at", 1)])],
+    indexes=[
+        IndexModel([("link_id", 1), ("counted", 1), ("at", 1)]),
+        IndexModel("at", expireAfterSeconds=UNCOUNTED_KEPT, partialFilterExpression={"counted": False}),
+    ],
     owned_by=ByLink("link_id"),
     personal=NotPersonal("a click names neither an address nor a device nor a customer"),
     retention=NoRetention("it names nobody"),
