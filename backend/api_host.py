@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from urllib.parse import urlsplit
 
-from backend.domain.host_names import InvalidHostName, is_ip_address, normalize_host
+from backend.concurrency.bounded_cache import remember
+from backend.domain.host_names import LONGEST_HOST, InvalidHostName, is_ip_address, normalize_host
 
 
 class ApiHost:
@@ -14,11 +14,14 @@ class ApiHost:
     def __init__(self, base_url: str) -> None:
         self._names = {urlsplit(base_url).hostname or "", "localhost"}
         # Asked for each redirect; few hosts are asked for.
-        self._owns_header = lru_cache(maxsize=4096)(lambda header: self.owns(header.decode("latin-1")))
+        self._owns_header = remember(1_000_000, LONGEST_HOST)(self._owns_bytes)
 
     def owns_request(self, host_header: bytes) -> bool:
         """Whether a request with this Host header, as received, is for the API."""
         return self._owns_header(host_header)
+
+    def _owns_bytes(self, host_header: bytes) -> bool:
+        return self.owns(host_header.decode("latin-1"))
 
     def owns(self, host_header: str) -> bool:
         """Whether a host, with or without a port, is the API's."""

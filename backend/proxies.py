@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from typing import Any
+
+from backend.concurrency.bounded_cache import remember
 
 Scope = Mapping[str, Any]
 # No address is longer, with an IPv6 zone and a port; what a proxy hands on may be any text.
@@ -17,7 +18,7 @@ class TrustedProxies:
 
     def __init__(self, networks: Sequence[str]) -> None:
         self._networks = [ip_network(each, strict=False) for each in networks]
-        self.trusts = lru_cache(maxsize=4096)(self._trusts)
+        self.trusts = remember(1_000_000, _LONGEST)(self._trusts)
 
     def _trusts(self, address: str) -> bool:
         """Whether the address is one of the proxies."""

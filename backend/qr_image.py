@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import io
-from functools import lru_cache
 
 import segno
 
+from backend.concurrency.bounded_cache import BoundedCache
+from backend.concurrency.side_thread import beside_the_loop
+
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
+# A code of a path of 512 characters has some 60 KB as SVG; most have 5.
+_images: BoundedCache[str, bytes] = BoundedCache(8_000_000, longest_key=2048, size_of=len)
 
 
-@lru_cache(maxsize=256)
-def qr_image(short_url: str, kind: str) -> bytes:
+async def qr_image(short_url: str, kind: str) -> bytes:
     """The image, black on white; `kind` is one of MEDIA_TYPES."""
+    key = f"{kind} {short_url}"
+    image: bytes | None = _images.get(key)
+    if image is None:
+        image = await beside_the_loop(lambda: _draw(short_url, kind))
+        _images.keep(key, image)
+    return image
+
+
+def _draw(short_url: str, kind: str) -> bytes:
     image = io.BytesIO()
     segno.make_qr(short_url).save(image, kind=kind, scale=8, border=4, light="white")
     return image.getvalue()

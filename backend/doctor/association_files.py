@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from backend.doctor.finding import Area, Finding, Findings
-from backend.doctor.site import Site
+from backend.doctor.site import MOST_BYTES, Site
 from backend.domain.apps import AndroidApp, Apps, IosApp
 
 _found = Findings(Area.DOMAINS)
@@ -67,8 +67,15 @@ def _wrong_answer(answer: httpx.Response) -> str | None:
     if kind.partition(";")[0].strip().lower() != "application/json":
         return f"Its Content-Type is {kind or 'missing'}; it must be application/json."
     if len(answer.content) > _LONGEST_FOR_APPLE and str(answer.url).endswith(APPLE):
-        return f"It has {len(answer.content)} bytes; Apple reads {_LONGEST_FOR_APPLE}."
+        return f"It has {_size(answer)} bytes; Apple reads {_LONGEST_FOR_APPLE}."
+    if len(answer.content) >= MOST_BYTES:
+        return f"It has {_size(answer)} bytes, which can't be right."
     return None
+
+
+def _size(answer: httpx.Response) -> str:
+    size = len(answer.content)
+    return str(size) if size < MOST_BYTES else f"at least {size}"
 
 
 def _wrong_content(answer: httpx.Response, check: _Check) -> str | None:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import zlib
 from dataclasses import dataclass
 
 import httpx
 
 from backend.domain.short_urls import ShortUrlForm
+
+SECONDS = 10.0
+# Of an answer. Apple reads half of it.
+MOST_BYTES = 256 * 1024
+_PIECE = 16 * 1024
+_GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
+_OF_THE_TRANSFER = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +32,40 @@ class Site:
         return self.address != self.reached_at
 
     async def get(self, client: httpx.AsyncClient, path: str, **headers: str) -> httpx.Response:
-        """Ask for a path as a visitor of the domain does; raises httpx.HTTPError."""
+        """Ask for a path as a visitor of the domain does; raises httpx.HTTPError.
+
+        Whoever has the domain decides what answers: no more than MOST_BYTES of it are read, nor unpacked, and
+        for no longer than SECONDS.
+        """
         host = self.address.partition("://")[2]
-        return await client.get(f"{self.reached_at}/{path}", headers={"Host": host, **headers})
+        asked = {"Host": host, "Accept-Encoding": "identity", **headers}
+        try:
+            async with asyncio.timeout(SECONDS):
+                async with client.stream("GET", f"{self.reached_at}/{path}", headers=asked) as answer:
+                    return await _start_of(answer)
+        except TimeoutError:
+            raise httpx.ReadTimeout(f"it took more than {SECONDS:.0f} seconds") from None
+
+
+async def _start_of(answer: httpx.Response) -> httpx.Response:
+    """The answer with the first MOST_BYTES of its content, unpacked where it came packed unasked."""
+    received = bytearray()
+    async for piece in answer.aiter_raw(_PIECE):
+        received += piece
+        if len(received) >= MOST_BYTES:
+            break
+    content = bytes(received[:MOST_BYTES])
+    if answer.headers.get("Content-Encoding", "").strip().lower() in {"gzip", "x-gzip", "deflate"}:
+        content = _unpacked(content)
+    kept = {name: text for name, text in answer.headers.items() if name not in _OF_THE_TRANSFER}
+    return httpx.Response(answer.status_code, headers=kept, content=content, request=answer.request)
+
+
+def _unpacked(content: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(_GZIP_OR_ZLIB).decompress(content, MOST_BYTES)
+    except zlib.error as error:
+        raise httpx.DecodingError(f"its content can't be unpacked: {error}") from None
 
 
 def site_of(domain: str, localhost_port: int | None) -> Site:

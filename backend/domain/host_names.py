@@ -10,6 +10,8 @@ import idna
 # In characters; what is longer is refused before anything else looks at it. A dot at the end is not counted.
 LONGEST_NAME = 253
 LONGEST_LABEL = 63
+# Of a Host header: a name or an address, and a port.
+LONGEST_HOST = LONGEST_NAME + len(".:65535")
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 

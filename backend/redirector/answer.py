@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 Headers = list[tuple[bytes, bytes]]
+_ETAG, _LIFETIME = b"etag", b"cache-control"
 _NO_STORE = (b"cache-control", b"no-store")
 _NO_INDEX = (b"x-robots-tag", b"noindex")
 # Pages hold all they need; nothing of a link's fields can load or run anything.
@@ -23,6 +25,13 @@ class Answer:
     headers: Headers
     body: bytes = b""
 
+    def for_visitor(self, headers: dict[bytes, bytes]) -> Answer:
+        """A tagged file, or 304 for whose If-None-Match names it (RFC 9110, 13.1.2)."""
+        known = {each.strip().removeprefix(b"W/") for each in headers.get(b"if-none-match", b"").split(b",")}
+        if b"*" in known or dict(self.headers).get(_ETAG) in known:
+            return Answer(304, [each for each in self.headers if each[0] in {_ETAG, _LIFETIME}])
+        return self
+
 
 def redirect(address: bytes) -> Answer:
     """302, which nobody may store: every click reaches the service (decisions, "Redirect")."""
@@ -35,9 +44,11 @@ def page(html: str, status: int = 200, extra: Headers | None = None) -> Answer:
     return _with_body(status, b"text/html; charset=utf-8", html.encode(), [*policy, *(extra or [])])
 
 
-def file(media_type: bytes, body: bytes, seconds: int) -> Answer:
-    """A file that may be stored for that many seconds."""
-    return _with_body(200, media_type, body, [(b"cache-control", b"public, max-age=%d" % seconds)])
+def file(media_type: bytes, body: bytes, seconds: int, *, tagged: bool = False) -> Answer:
+    """A file that may be stored for that many seconds; `tagged` lets whoever did ask whether it changed."""
+    lifetime = (_LIFETIME, b"public, max-age=%d" % seconds)
+    tag = [(_ETAG, b'"%s"' % sha256(body).hexdigest()[:32].encode())] if tagged else []
+    return _with_body(200, media_type, body, [lifetime, *tag])
 
 
 def plain(status: int, text: str, extra: Headers | None = None) -> Answer:

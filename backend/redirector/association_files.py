@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
+from backend.concurrency.side_thread import beside_the_loop
 from backend.concurrency.timed_cache import TimedCache
 from backend.domain.apps import Apps
 from backend.redirector.answer import Answer, file
@@ -24,9 +25,10 @@ _MOST_BYTES = 127_000
 _MOST_PATHS = 11_000
 _NO_LINKS = [{"/": f"*.qr.{kind}", "exclude": True} for kind in ("svg", "png")]
 Component = dict[str, Any]
+Key = tuple[str, str]  # a domain, and one of the paths above
 
 
-class AssociationFiles(TimedCache[tuple[str, str], Answer | None]):
+class AssociationFiles(TimedCache[Key, Answer | None]):
     """The files of domains, each made at most once in `LIFETIME` seconds: anyone may ask for them.
 
     Phones believe a file for ten minutes, so that a second more changes nothing.
@@ -37,38 +39,52 @@ class AssociationFiles(TimedCache[tuple[str, str], Answer | None]):
 
     def __init__(self, database: Database) -> None:
         super().__init__(lambda key: _association_file(database, *key))
-        self._making: dict[tuple[str, str], asyncio.Task[Answer | None]] = {}
+        self._making: dict[Key, asyncio.Task[Answer | None]] = {}
 
-    async def get(self, key: tuple[str, str]) -> Answer | None:
+    async def get(self, key: Key) -> Answer | None:
         """The file of a domain at one of the paths above; None where the domain has no such app.
 
-        Raises StorageError, within a second where the database does not answer.
+        Raises StorageError, within seconds where the database does not answer.
         """
         making = self._making.get(key)
         if making is None:
             making = self._making[key] = asyncio.create_task(super().get(key))
-            making.add_done_callback(lambda _: self._making.pop(key))
+            making.add_done_callback(lambda done: self._made(key, done))
         return await asyncio.shield(making)
+
+    def _made(self, key: Key, done: asyncio.Task[Answer | None]) -> None:
+        del self._making[key]
+        if not done.cancelled():
+            done.exception()  # seen, also where nobody waits for it any more
 
 
 async def _association_file(database: Database, domain: str, path: str) -> Answer | None:
     with deadline(_READ_SECONDS):
         apps = await find_apps(database, domain)
-        if path == ANDROID:
-            content: object = _asset_links(apps)
-        else:
-            content = await _app_site_association(database, domain, apps)
-    return file(b"application/json", _json(content), _TEN_MINUTES) if content is not None else None
+    if path == ANDROID:
+        content = _asset_links(apps)
+    else:
+        content = await _app_site_association(database, domain, apps)
+    return file(b"application/json", content, _TEN_MINUTES, tagged=True) if content else None
 
 
-async def _app_site_association(database: Database, domain: str, apps: Apps) -> dict[str, Any] | None:
+async def _app_site_association(database: Database, domain: str, apps: Apps) -> bytes | None:
     """The paths that open in the app; "open in browser" and disabled links never do (decisions)."""
     if apps.ios is None:
         return None
-    components = all_but(await list_browser_paths(database, domain, _MOST_PATHS))
-    if not _fit(components):
-        components = _first_that_fit(only(await list_app_paths(database, domain, _MOST_PATHS)))
-    return {"applinks": {"details": [{"appIDs": [apps.ios.app_id], "components": components}]}}
+    app_id = apps.ios.app_id
+    with deadline(_READ_SECONDS):
+        in_browser = await list_browser_paths(database, domain, _MOST_PATHS)
+    content = await beside_the_loop(lambda: _site_association(app_id, all_but(in_browser)))
+    if len(content) < _MOST_BYTES:
+        return content
+    with deadline(_READ_SECONDS):
+        in_app = await list_app_paths(database, domain, _MOST_PATHS)
+    return await beside_the_loop(lambda: _site_association(app_id, _first_that_fit(only(in_app))))
+
+
+def _site_association(app_id: str, components: Sequence[Component]) -> bytes:
+    return _json({"applinks": {"details": [{"appIDs": [app_id], "components": components}]}})
 
 
 def all_but(paths: Iterable[str]) -> list[Component]:
@@ -81,17 +97,13 @@ def only(paths: Iterable[str]) -> list[Component]:
     return [{"/": f"/{path}"} for path in paths]
 
 
-def _fit(components: Sequence[Component]) -> bool:
-    return len(_json(components)) < _MOST_BYTES
-
-
 def _first_that_fit(components: Sequence[Component]) -> list[Component]:
     """As many as Apple takes. Links that are left out open the browser, and the App Store from there."""
     ends = accumulate(len(_json(each)) + 1 for each in components)
     return [each for each, end in zip(components, ends, strict=True) if end < _MOST_BYTES]
 
 
-def _asset_links(apps: Apps) -> list[dict[str, Any]] | None:
+def _asset_links(apps: Apps) -> bytes | None:
     if apps.android is None:
         return None
     target = {
@@ -99,7 +111,7 @@ def _asset_links(apps: Apps) -> list[dict[str, Any]] | None:
         "package_name": apps.android.package,
         "sha256_cert_fingerprints": list(apps.android.fingerprints),
     }
-    return [{"relation": ["delegate_permission/common.handle_all_urls"], "target": target}]
+    return _json([{"relation": ["delegate_permission/common.handle_all_urls"], "target": target}])
 
 
 def _json(content: object) -> bytes:

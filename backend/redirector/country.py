@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,15 @@ from typing import Any
 import maxminddb
 from geoip2fast import GeoIP2Fast
 
+from backend.concurrency.bounded_cache import remember
+
 Lookup = Callable[[str], str | None]
+_LONGEST_ADDRESS = 64  # characters; with an IPv6 zone
 
 
 def country_lookup(mmdb: Path | None) -> Lookup:
     """Gives the ISO 3166 code of an address's country, or None; addresses seen last are remembered."""
-    return lru_cache(maxsize=8192)(_mmdb_lookup(mmdb) if mmdb else _table_lookup())
+    return remember(2_000_000, _LONGEST_ADDRESS)(_mmdb_lookup(mmdb) if mmdb else _table_lookup())
 
 
 def country_code(text: str | None) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
@@ -30,6 +31,8 @@ from backend.storage.mongo import StorageError
 _REPORT_EVERY = 1.0  # seconds
 _NO_APP = "No app is set for this domain.\n"
 _logger = logging.getLogger(__name__)
+# A client holds at most parts of a User-Agent, whose length is bounded.
+_fragment = lru_cache(maxsize=1024)(client_fragment)
 
 
 class Redirector:
@@ -45,7 +48,6 @@ class Redirector:
         self._limits = resources.rate_limits
         self._country_header = settings.country_header.lower().encode()
         self._country_of = country_lookup(settings.mmdb)
-        self._fragments: dict[Client, str] = {}
         self.cache = LinkCache(
             resources.database,
             capacity=settings.link_cache_size,
@@ -116,13 +118,14 @@ class Redirector:
     async def _look_up(self, visit: Visit, path: str) -> Answer:
         """Answer for what is not in memory; raises LinkUnavailable or StorageError."""
         if path in APPLE or path == ANDROID:
-            return await self._association_files.get((visit.host, path)) or plain(404, _NO_APP)
+            found = await self._association_files.get((visit.host, path))
+            return found.for_visitor(visit.headers) if found else plain(404, _NO_APP)
         if entry := await self.cache.load(visit.host, path):
             return await self._follow(visit, entry)
         if code := split_suffix(path):
             base, kind = code
             if (coded := await self.cache.load(visit.host, base)) and coded.link.is_enabled:
-                return qr_code(self._resources.short_url_form.write(visit.host, base), kind)
+                return await qr_code(self._resources.short_url_form.write(visit.host, base), kind)
         return pages.not_found(visit)
 
     async def _follow(self, visit: Visit, entry: CachedLink) -> Answer:
@@ -156,7 +159,7 @@ class Redirector:
         return record_line(
             entry.link.org_id,
             entry.link.id,
-            self._fragment(client),
+            _fragment(client),
             at=self._clock(),
             outcome=outcome,
             reason=reason,
@@ -164,12 +167,6 @@ class Redirector:
             referrer_host=visit.referrer_host,
             handoff=self._handoffs.handoff(outcome, reason, entry, client, address),
         )
-
-    def _fragment(self, client: Client) -> str:
-        fragment = self._fragments.get(client)
-        if fragment is None:
-            fragment = self._fragments[client] = client_fragment(client)
-        return fragment
 
     def _country(self, visit: Visit, address: str) -> str | None:
         if not address:

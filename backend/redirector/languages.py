@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+
+from backend.concurrency.bounded_cache import remember
 
 DEFAULT = "en"
+_LONGEST = 512  # bytes of a header that are read
 _WEIGHT = re.compile(r"[01](\.[0-9]{0,3})?")
 # For each language: title and sentence of each message, and the words on the app page.
 _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
@@ -78,10 +80,10 @@ def texts_in(language: str) -> dict[str, tuple[str, str]]:
     return _TEXTS[language]
 
 
-@lru_cache(maxsize=1024)
+@remember(most_bytes=500_000, longest_key=_LONGEST)
 def language_of(accept_language: bytes) -> str:
     """The language we have that the visitor's Accept-Language header likes best, else English."""
-    wishes = [_wish(each) for each in accept_language[:512].decode("latin-1").split(",")]
+    wishes = [_wish(each) for each in accept_language[:_LONGEST].decode("latin-1").split(",")]
     wishes.sort(key=lambda wish: -wish[1])
     return next((name for name, weight in wishes if weight > 0 and name in _TEXTS), DEFAULT)
 

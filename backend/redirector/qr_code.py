@@ -14,6 +14,6 @@ def split_suffix(path: str) -> tuple[str, str] | None:
     return (base, kind) if base and kind in MEDIA_TYPES else None
 
 
-def qr_code(short_url: str, kind: str) -> Answer:
+async def qr_code(short_url: str, kind: str) -> Answer:
     """The code as an image; a link's short URL never changes, so the image may be stored."""
-    return file(MEDIA_TYPES[kind].encode(), qr_image(short_url, kind), _HOUR)
+    return file(MEDIA_TYPES[kind].encode(), await qr_image(short_url, kind), _HOUR)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from crawlerdetect import providers
 from ua_parser import parse
 
+from backend.concurrency.bounded_cache import remember
 from backend.domain.client import Client, ClientKind, Platform
 
 # Longer ones tell no more, and are what an attacker would fill the cache with.
@@ -45,7 +45,7 @@ _NO_CRAWLERS = re.compile("|".join(providers.exclusions.data), re.IGNORECASE)
 _LONG_WORD = re.compile(r"([\w-]{40})[\w-]+([\w-]{40})")
 
 
-@lru_cache(maxsize=8192)
+@remember(most_bytes=4_000_000, longest_key=LONGEST_USER_AGENT)
 def recognize(user_agent: bytes) -> Client:
     """The client that this User-Agent header names; give at most LONGEST_USER_AGENT bytes."""
     # Chromium without a window is on the list of crawlers, but does not say that it crawls.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, MutableMapping
-from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from backend.domain.host_names import InvalidHostName, normalize_host
+from backend.concurrency.bounded_cache import remember
+from backend.domain.host_names import LONGEST_HOST, InvalidHostName, normalize_host
 from backend.domain.short_urls import link_path
 from backend.redirector.recognition import LONGEST_USER_AGENT
 
@@ -67,7 +67,7 @@ def _host(headers: Iterable[tuple[bytes, bytes]], by_name: dict[bytes, bytes]) -
     return host
 
 
-@lru_cache(maxsize=4096)
+@remember(most_bytes=1_000_000, longest_key=LONGEST_HOST)
 def host_name(header: bytes) -> str | None:
     """The host that a Host header names, in its one form, or None."""
     try:
@@ -76,7 +76,7 @@ def host_name(header: bytes) -> str | None:
         return None
 
 
-@lru_cache(maxsize=4096)
+@remember(most_bytes=2_000_000, longest_key=_LONGEST_REFERRER)
 def referrer_host(referrer: bytes) -> str | None:
     """The host of a Referer header, or None where it has none."""
     try:

@@ -90,7 +90,7 @@ async def list_app_paths(database: Database, domain: str, limit: int) -> list[st
     """The paths of a domain's enabled links that open in the iOS app, newest first."""
     app_links = {"domain": domain, "is_enabled": True, "ios_behavior": Behavior.APP.value}
     cursor = database[NAME].find(app_links, {"path": 1}).sort(NEWEST_FIRST).limit(limit)
-    return [document["path"] async for document in cursor]
+    return [document["path"] for document in await cursor.to_list(limit)]
 
 
 async def list_browser_paths(database: Database, domain: str, limit: int) -> list[str]:
@@ -98,7 +98,7 @@ async def list_browser_paths(database: Database, domain: str, limit: int) -> lis
     in_browser = {"domain": domain, "ios_behavior": Behavior.BROWSER.value}
     disabled = {"domain": domain, "ios_behavior": Behavior.APP.value, "is_enabled": False}
     cursor = database[NAME].find({"$or": [in_browser, disabled]}, {"path": 1}).limit(limit)
-    return [document["path"] async for document in cursor]
+    return [document["path"] for document in await cursor.to_list(limit)]
 
 
 async def count_links(database: Database, org_id: str, created_by: CreatedBy | None = None) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ from pymongo.database import Database
 
 from backend.doctor.association_files import examine_association_files
 from backend.doctor.finding import Severity
-from backend.doctor.site import site_of
+from backend.doctor.site import MOST_BYTES, site_of
 from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.settings import load_settings
 from backend.storage.database import Indexes, open_database
@@ -146,6 +148,9 @@ def test_the_base_url_is_asked(installation: Installation) -> None:
     assert "not this service (302" in messages(about(findings, "configuration", "error"))
 
 
+PACKED = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+
+
 @pytest.mark.parametrize(
     ("path", "answer", "words"),
     [
@@ -158,6 +163,10 @@ def test_the_base_url_is_asked(installation: Installation) -> None:
             "does not name the app A1B2C3D4E5.com.shop.app",
         ),
         (APPLE, (200, {"Content-Type": "application/json"}, b" " * 200_000), "Apple reads 131072"),
+        (APPLE, (200, {"Content-Type": "application/json"}, b" " * 999_999), "has at least 262144 bytes"),
+        (GOOGLE, (200, PACKED, gzip.compress(b" " * 50_000_000)), "has at least 262144 bytes, which can't"),
+        (GOOGLE, (200, PACKED, b"no gzip"), "can't be unpacked"),
+        (GOOGLE, (200, PACKED, gzip.compress(b"[]")), "does not name the app com.shop.app"),
         (GOOGLE, (403, {}, b""), "answered with status 403"),
         (GOOGLE, (200, {"Content-Type": "application/json"}, b"[]"), "does not name the app com.shop.app"),
         (GOOGLE, (200, {"Content-Type": "application/json; charset=utf-8"}, b"<html>"), "is not JSON"),
@@ -330,3 +339,17 @@ def mend_indexes(running: ServiceProcess) -> None:
             pass
 
     asyncio.run(open_and_close())
+
+
+async def test_what_a_tenant_answers_is_read_with_a_bound(installation: Installation) -> None:
+    """Of 50 MB in 50 KB of gzip, nothing is unpacked beyond the bound, so that nobody fills the memory."""
+    installation.proxy.answers[GOOGLE] = (200, PACKED, gzip.compress(b" " * 50_000_000))
+    tracemalloc.start()
+    try:
+        async with httpx.AsyncClient() as client:
+            answer = await site_of(DOMAIN, installation.proxy_port).get(client, GOOGLE.removeprefix("/"))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(answer.content) == MOST_BYTES
+    assert most < 20 * MOST_BYTES

@@ -14,6 +14,7 @@ from backend.storage.apps import set_apps
 from backend.storage.links import NAME
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization
+from tests.polling import wait_for_async
 from tests.redirector.conftest import LinkFactory, Recorded
 
 PIXEL = (
@@ -107,9 +108,34 @@ async def test_an_association_file_for_more_links_than_apple_takes(
     few = await visitor.get("/apple-app-site-association")
     assert few.json()["applinks"]["details"][0]["components"] == [{"/": f"/{app_link.path}"}]
     await multiply(database, app_link, 8200)
-    many = await visitor.get("/apple-app-site-association")
-    assert 120_000 < len(many.content) < 128_000
+    many = await wait_for_async(
+        lambda: visitor.get("/apple-app-site-association"),
+        "the new links are not in the file",
+        lambda file: len(file.content) > 120_000,
+    )
+    assert len(many.content) < 128_000
     assert f'"/{browser_link.path}"' not in many.text
+
+
+async def test_an_association_file_that_did_not_change_is_not_sent_again(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+) -> None:
+    """With its ETag the file is answered 304 without a body; once a link changed, it is another one."""
+    await set_apps(database, organization.domain, organization.id, APPS)
+    first = await visitor.get("/apple-app-site-association")
+    known = {"If-None-Match": f'"other", W/{first.headers["ETag"]}'}
+    second = await visitor.get("/apple-app-site-association", headers=known)
+    assert (second.status_code, second.content) == (304, b"")
+    assert second.headers["ETag"] == first.headers["ETag"]
+    assert second.headers["Cache-Control"] == first.headers["Cache-Control"]
+    link = await make_link()
+    changed = await wait_for_async(
+        lambda: visitor.get("/apple-app-site-association", headers=known),
+        "the new link is not in the file",
+        lambda answer: answer.status_code == 200,
+    )
+    assert f"/{link.path}" in changed.text
+    assert changed.headers["ETag"] != first.headers["ETag"]
 
 
 async def multiply(database: Database, link: Link, count: int) -> None:

@@ -18,10 +18,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "domain": set(),
     "concurrency": set(),
     "settings": set(),
-    "proxies": set(),
-    "qr_image": set(),
+    "proxies": {"concurrency"},
+    "qr_image": {"concurrency"},
     "passwords": {"domain"},
-    "api_host": {"domain"},
+    "api_host": {"concurrency", "domain"},
     # what is kept, and what every request handler works with
     "storage": {"domain", "settings"},
     "rate_limits": {"domain", "settings", "storage"},

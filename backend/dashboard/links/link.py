@@ -58,7 +58,7 @@ async def links_qr(link_id: str, kind: str) -> Response:
     link = await own_link(link_id)
     if kind not in MEDIA_TYPES:
         abort(404)
-    response = Response(qr_image(short_url_of(link), kind), mimetype=MEDIA_TYPES[kind])
+    response = Response(await qr_image(short_url_of(link), kind), mimetype=MEDIA_TYPES[kind])
     if "download" in request.args:
         name = link.path.replace("/", "-")
         response.headers["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'

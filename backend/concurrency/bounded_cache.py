@@ -1,0 +1,76 @@
+"""What was worked out before, in a memory that strangers can't fill."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+KeyT = TypeVar("KeyT", str, bytes)
+ValueT = TypeVar("ValueT")
+_MISSING: Any = object()
+
+
+class BoundedCache(Generic[KeyT, ValueT]):
+    """Values by key: those used last, as many as fit into `most_bytes`. Longer keys are not kept.
+
+    `size_of` gives a value's bytes, where values are not small.
+    """
+
+    ENTRY_BYTES = 400  # what key, value and their places in the tables take beside their contents
+
+    def __init__(
+        self, most_bytes: int, longest_key: int, size_of: Callable[[ValueT], int] = lambda _: 0
+    ) -> None:
+        self._most_bytes = most_bytes
+        self._longest_key = longest_key
+        self._size_of = size_of
+        self._values: OrderedDict[KeyT, ValueT] = OrderedDict()
+        self.bytes = 0
+
+    def get(self, key: KeyT, otherwise: Any = None) -> ValueT | Any:
+        """The key's value, or `otherwise`."""
+        value = self._values.get(key, _MISSING)
+        if value is _MISSING:
+            return otherwise
+        self._values.move_to_end(key)
+        return value
+
+    def keep(self, key: KeyT, value: ValueT) -> None:
+        """Keep a value, and let go of those that were not used for longest."""
+        if len(key) > self._longest_key:
+            return
+        self._drop(key)
+        self._values[key] = value
+        self.bytes += self._bytes_of(key, value)
+        while self.bytes > self._most_bytes:
+            self._drop(next(iter(self._values)))
+
+    def _drop(self, key: KeyT) -> None:
+        value = self._values.pop(key, _MISSING)
+        if value is not _MISSING:
+            self.bytes -= self._bytes_of(key, value)
+
+    def _bytes_of(self, key: KeyT, value: ValueT) -> int:
+        return self.ENTRY_BYTES + len(key) + self._size_of(value)
+
+
+def remember(
+    most_bytes: int, longest_key: int
+) -> Callable[[Callable[[KeyT], ValueT]], Callable[[KeyT], ValueT]]:
+    """A function's small results, kept in a BoundedCache; it must give the same for a key every time."""
+
+    def remembering(work: Callable[[KeyT], ValueT]) -> Callable[[KeyT], ValueT]:
+        cache: BoundedCache[KeyT, ValueT] = BoundedCache(most_bytes, longest_key)
+
+        def remembered(key: KeyT) -> ValueT:
+            value = cache.get(key, _MISSING)
+            if value is _MISSING:
+                value = work(key)
+                cache.keep(key, value)
+            return value
+
+        remembered.__doc__ = work.__doc__
+        return remembered
+
+    return remembering

@@ -1,0 +1,17 @@
+"""Work that takes longer than the event loop may stand still."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+ResultT = TypeVar("ResultT")
+# One: Python's threads take turns with the loop's, and the more there are, the longer it waits for its own.
+_thread = ThreadPoolExecutor(1, thread_name_prefix="side")
+
+
+async def beside_the_loop(work: Callable[[], ResultT]) -> ResultT:
+    """What `work` gives; meanwhile the loop turns. One piece of work at a time, in the order of the calls."""
+    return await asyncio.get_running_loop().run_in_executor(_thread, work)
