@@ -9,7 +9,7 @@ import pytest
 from backend.app import Service
 from backend.storage.mongo import Database
 from tests.browser.conftest import browser_type_launch_args  # noqa: F401 - the machine's own Chromium
-from tests.dashboard.people import Person, browser, make_user
+from tests.dashboard.people import Person, browser, make_user, open_session
 from tests.organizations import TestOrganization
 
 
@@ -23,7 +23,7 @@ async def stranger(
 
 
 @pytest.fixture
-async def person(stranger: Person) -> Person:
+async def person(stranger: Person, database: Database) -> Person:
     """A user of `organization` who is signed in."""
-    assert (await stranger.sign_in()).status_code == 303
+    await open_session(database, stranger)
     return stranger

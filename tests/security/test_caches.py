@@ -7,7 +7,7 @@ import pytest
 
 from backend.app import Service
 from tests.api.links import API, create
-from tests.dashboard.people import Person, browser, make_user
+from tests.dashboard.people import Person, browser, make_user, open_session
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, check
 
@@ -53,7 +53,7 @@ async def test_pages_of_the_dashboard(service: Service, organization: TestOrgani
         database = service.resources.database
         person = Person(client, await make_user(database, organization.id))
         answers = [await client.get(path, headers={"Accept": "text/html"})]
-        await person.sign_in()
+        await open_session(database, person)
         answers.append(await client.get(path, headers={"Accept": "text/html"}))
     assert all("cookie" in varies_by(answer) for answer in answers)
 

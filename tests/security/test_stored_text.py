@@ -16,7 +16,7 @@ from backend.domain.apps import AndroidApp, Apps
 from backend.storage.apps import set_apps
 from backend.storage.mongo import Database
 from tests.api.links import create, info
-from tests.dashboard.people import Person, browser, make_user
+from tests.dashboard.people import Person, browser, make_user, open_session
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
 
@@ -112,7 +112,7 @@ async def test_the_pages_of_the_dashboard(
     showed = set()
     async with browser(service) as client_of_person:
         person = Person(client_of_person, await make_user(database, organization.id))
-        await person.sign_in()
+        await open_session(database, person)
         for path in {each for each in paths if "<" not in each} | {
             "/links?q=probe", "/attribution?by=campaign", "/attribution?by=source", "/sign-in",
         }:  # fmt: skip

@@ -11,7 +11,7 @@ from backend.domain.apps import Apps, IosApp
 from backend.storage.apps import find_apps, set_apps
 from backend.storage.mongo import Database
 from tests.api.links import create, info
-from tests.dashboard.people import Person, browser, make_user
+from tests.dashboard.people import Person, browser, make_user, open_session
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check
 
@@ -42,7 +42,7 @@ async def test_unknown_fields_are_left_alone(
     await visitor.post(check(), headers={"Origin": "https://elsewhere.example"})
     async with browser(service) as client_of_person:
         person = Person(client_of_person, await make_user(database, organization.id))
-        await person.sign_in()
+        await open_session(database, person)
         await add_unknown_fields(database, organization.id)
         assert (await person.get("/")).status_code == 200
         assert (await person.get("/origins")).status_code == 200
