@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from backend.domain.attribution import Source
@@ -39,7 +39,7 @@ class ArrivedCall:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The valid calls of a request, to be stored; `retention_days` is the organization's, or None.
+    """The valid calls of a request, to be stored.
 
     `sent_at` is by the browser's clock, `received_at` by the server's.
     """
@@ -48,14 +48,7 @@ class Batch:
     device_id: str
     sent_at: datetime
     received_at: datetime
-    retention_days: int | None
     calls: tuple[ArrivedCall, ...]
-
-    @property
-    def expires_at(self) -> datetime | None:
-        """When what this batch brings is to be forgotten."""
-        days = self.retention_days
-        return None if days is None else self.received_at + timedelta(days=days)
 
 
 def parse_envelope(body: Mapping[str, Any]) -> Envelope:

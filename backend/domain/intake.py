@@ -75,8 +75,8 @@ class Decisions:
     """A status for each call of each batch, and what is to be written.
 
     `calls` and `counted` are new marks, each with the time of its arrival. `devices` are all that something
-    was kept of, each with the batch that brought it last: two transactions that know nothing of each other's
-    calls then write one document, and the storage lets only one of them through. `credited` are records that
+    was kept of: two transactions that know nothing of each other's calls then write one document, and the
+    storage lets only one of them through. `credited` are records that
     were stored before a touch that holds for them arrived.
     """
 
@@ -85,7 +85,7 @@ class Decisions:
     counted: dict[OnceKey, datetime] = field(default_factory=dict)
     records: list[Record] = field(default_factory=list)
     identities: list[Identity] = field(default_factory=list)
-    devices: dict[DeviceKey, tuple[Device, Batch]] = field(default_factory=dict)
+    devices: dict[DeviceKey, Device] = field(default_factory=dict)
     credited: dict[RecordKey, Credit] = field(default_factory=dict)
 
 
@@ -197,7 +197,7 @@ class _Intake:
         if arrived.source and (touch := arrived.source.touch(at)):
             device = device.touched(touch)
             self.touches.setdefault(timed.device_key, []).append(touch)
-        self.decisions.devices[timed.device_key] = (device, batch)
+        self.decisions.devices[timed.device_key] = device
         if call.kind in _RECORDED:
             customer_id = call.customer_id or device.customer_at(at)
             self.decisions.records.append(Record(batch, call, customer_id, device.credit_at(at)))
@@ -205,7 +205,7 @@ class _Intake:
     def _device(self, timed: _Timed, at: datetime) -> Device:
         """The device of a call, as it is with the calls before this one."""
         changed = self.decisions.devices.get(timed.device_key)
-        device = changed[0] if changed else self.known.devices.get(timed.device_key)
+        device = changed or self.known.devices.get(timed.device_key)
         return (device or Device(*timed.device_key, at, at)).seen(at, timed.clock)
 
     def _identified(self, batch: Batch, call: Call, at: datetime, device: Device) -> Device:

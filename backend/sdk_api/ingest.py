@@ -95,7 +95,6 @@ async def _store(
         device_id=envelope.device_id,
         sent_at=envelope.sent_at,
         received_at=received_at,
-        retention_days=organization.retention_days,
         calls=tuple(arrived),
     )
     return await sdk_service().commit.add(batch)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 
+from pymongo import UpdateMany, UpdateOne
 from pymongo.errors import BulkWriteError
 
 from backend.domain.attribution import Credit, Device
@@ -27,7 +28,8 @@ from backend.domain.intake import (
     once_key,
 )
 from backend.storage import calls, conversions, counted_once, devices, events, identities, leads, records
-from backend.storage.mongo import Database, Document, Session, in_transaction
+from backend.storage.dated_writes import Days, Written, write_dated
+from backend.storage.mongo import Database, Document, Session
 
 _RECORDS = {Kind.LEAD: leads, Kind.CONVERSION: conversions, Kind.EVENT: events}
 _DUPLICATE_KEY = 11000
@@ -51,14 +53,15 @@ async def store_batches(database: Database, batches: Sequence[Batch]) -> list[li
 async def _store(database: Database, batches: Sequence[Batch], read: _Reader) -> list[list[Status]]:
     decisions = Decisions()
 
-    async def work(session: Session) -> None:
+    async def work(session: Session, days: Awaitable[Days]) -> Iterable[Written]:
         nonlocal decisions
         known = await read(database, session, batches)
         known = replace(known, records=await _late_records(database, session, batches, known))
         decisions = decide(batches, known)
-        await _write(database, session, decisions)
+        await _write(database, session, decisions, await days)
+        return _written(decisions)
 
-    await in_transaction(database, work)
+    await write_dated(database, {batch.org_id for batch in batches}, work)
     return decisions.statuses
 
 
@@ -112,21 +115,28 @@ async def _find_devices(
     return await devices.find_devices(database, session, keys)
 
 
-async def _write(database: Database, session: Session, decisions: Decisions) -> None:
+async def _write(database: Database, session: Session, decisions: Decisions, days: Days) -> None:
     """Write what was decided, a collection at a time; devices first, where transactions may meet."""
     if decisions.devices:
-        changes = [devices.update(device, batch.expires_at) for device, batch in decisions.devices.values()]
+        changes = [devices.update(device, days.get(device.org_id)) for device in decisions.devices.values()]
         await database[devices.NAME].bulk_write(changes, session=session, ordered=False)
     inserts = {
         calls.NAME: [calls.document(key, at) for key, at in decisions.calls.items()],
         counted_once.NAME: [counted_once.document(key, at) for key, at in decisions.counted.items()],
-        **_record_documents(decisions.records),
+        **_record_documents(decisions.records, days),
     }
     for name, documents in inserts.items():
         if documents:
             await database[name].insert_many(documents, session=session, ordered=False)
-    if decisions.identities:
-        links = [identities.update(each) for each in decisions.identities]
+    links: list[UpdateOne | UpdateMany] = [
+        *(identities.update(each, days.get(each.batch.org_id)) for each in decisions.identities),
+        *(
+            identities.renewal(device, days.get(device.org_id))
+            for device in decisions.devices.values()
+            if device.customers
+        ),
+    ]
+    if links:
         await database[identities.NAME].bulk_write(links, session=session)
     for kind, collection in _RECORDS.items():
         credited = {key: credit for key, credit in decisions.credited.items() if key[0] is kind}
@@ -135,11 +145,23 @@ async def _write(database: Database, session: Session, decisions: Decisions) -> 
             await database[collection.NAME].bulk_write(updates, session=session, ordered=False)
 
 
-def _record_documents(decided: Iterable[Record]) -> dict[str, list[Document]]:
+def _written(decisions: Decisions) -> Iterable[Written]:
+    """What ages of what was written."""
+    for org_id, device_id in decisions.devices:
+        yield Written(devices.COLLECTION, org_id, {"_id": devices.own_id(org_id, device_id)})
+        yield Written(identities.COLLECTION, org_id, {"device_id": device_id})
+    for record in decisions.records:
+        own_id = calls.call_id(call_key(record.batch, record.call))
+        yield Written(_RECORDS[record.call.kind].COLLECTION, record.batch.org_id, {"_id": own_id})
+
+
+def _record_documents(decided: Iterable[Record], days: Days) -> dict[str, list[Document]]:
     documents: dict[str, list[Document]] = {}
     for each in decided:
         collection = _RECORDS[each.call.kind]
-        documents.setdefault(collection.NAME, []).append(collection.document(each))
+        documents.setdefault(collection.NAME, []).append(
+            collection.document(each, days.get(each.batch.org_id))
+        )
     return documents
 
 

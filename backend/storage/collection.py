@@ -48,19 +48,24 @@ class NoRetention(Reason):
 
 @dataclass(frozen=True, slots=True)
 class AgesFrom:
-    """Documents are deleted so many days after the time in this field as their organization has set."""
+    """Documents are deleted so many days after the time in this field as their organization has set.
+
+    `spare` is added where the field is not brought up to date each time.
+    """
 
     field: str
+    spare: timedelta = timedelta()
 
     def expires_at(self, start: datetime, days: int | None) -> datetime | None:
         """When a document with this time in its field is to be deleted; None for never."""
-        return None if days is None else start + days * _DAY
+        return None if days is None else start + days * _DAY + self.spare
 
     def update(self, days: int | None) -> list[Document]:
         """The update that dates stored documents as `expires_at` dates new ones."""
-        milliseconds = None if days is None else days * _DAY // timedelta(milliseconds=1)
-        date = None if milliseconds is None else {"$add": [f"${self.field}", milliseconds]}
-        return [{"$set": {"expires_at": date}}]
+        if days is None:
+            return [{"$set": {"expires_at": None}}]
+        milliseconds = (days * _DAY + self.spare) // timedelta(milliseconds=1)
+        return [{"$set": {"expires_at": {"$add": [f"${self.field}", milliseconds]}}}]
 
 
 class Stage(Enum):

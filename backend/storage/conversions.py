@@ -28,6 +28,6 @@ COLLECTION = Collection(
 )
 
 
-def document(record: Record) -> Document:
+def document(record: Record, days: int | None) -> Document:
     """The record of a conversion; its revenue is an exact decimal in major units."""
-    return records.document(record) | {"revenue": Decimal128(record.call.fields["revenue"])}
+    return records.document(record, days) | {"revenue": Decimal128(record.call.fields["revenue"])}

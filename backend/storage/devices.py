@@ -17,12 +17,13 @@ from backend.storage.mongo import Database, Document, Session, known_fields
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "devices"
+RETENTION = AgesFrom("last_seen_at")
 COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel([("org_id", 1), ("first_seen_at", 1)])],
     owned_by=ByIdPrefix(),
     personal=Personal(device=IN_ID),
-    retention=AgesFrom("last_seen_at"),
+    retention=RETENTION,
 )
 
 
@@ -30,7 +31,7 @@ async def find_devices(
     database: Database, session: Session | None, keys: Iterable[DeviceKey]
 ) -> dict[DeviceKey, Device]:
     """The devices with these keys that are known."""
-    ids = [_id(*key) for key in keys]
+    ids = [own_id(*key) for key in keys]
     devices = [
         _from_document(found) async for found in database[NAME].find({"_id": {"$in": ids}}, session=session)
     ]
@@ -61,13 +62,13 @@ async def first_and_last_arrival(database: Database, org_id: str) -> tuple[datet
     return (ends[0], ends[-1]) if ends else None
 
 
-def update(device: Device, expires_at: datetime | None) -> UpdateOne:
-    """The write that stores a device as it is now.
+def update(device: Device, days: int | None) -> UpdateOne:
+    """The write that stores a device as it is now, of an organization that keeps it for so many days.
 
     It changes the document always, also where nothing of the device is new: of two transactions that write a
     device at the same time the server then stops one, which begins again and sees what the other brought.
     """
-    stored = document(device) | {"expires_at": expires_at}
+    stored = document(device) | {"expires_at": RETENTION.expires_at(device.last_seen_at, days)}
     return UpdateOne({"_id": stored.pop("_id")}, {"$set": stored, "$inc": {"revision": 1}}, upsert=True)
 
 
@@ -76,10 +77,11 @@ def document(device: Device) -> Document:
     stored = asdict(device)
     device_id = stored.pop("id")
     clocks = [each // MILLISECOND for each in device.clocks]
-    return {"_id": _id(device.org_id, device_id), "device_id": device_id, **stored, "clocks": clocks}
+    return {"_id": own_id(device.org_id, device_id), "device_id": device_id, **stored, "clocks": clocks}
 
 
-def _id(org_id: str, device_id: str) -> str:
+def own_id(org_id: str, device_id: str) -> str:
+    """The `_id` of a device."""
     return f"{org_id}/{device_id}"
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from pymongo import IndexModel, UpdateOne
+from datetime import timedelta
 
+from pymongo import IndexModel, UpdateMany, UpdateOne
+
+from backend.domain.attribution import Device
 from backend.domain.intake import Identity
 from backend.storage.collection import AgesFrom, Collection, Personal
 from backend.storage.mongo import Document
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "identities"
+# How far an identity may be behind its device in `last_at`, which is when the device was seen last: so each
+# outlives it, and whoever is to be erased is found as long as there is anything to erase.
+_BEHIND = timedelta(days=1)
+RETENTION = AgesFrom("last_at", spare=_BEHIND)
 COLLECTION = Collection(
     name=NAME,
     indexes=[
@@ -21,7 +28,7 @@ COLLECTION = Collection(
     personal=Personal(
         customer="customer_id", device="device_id", email_sha256="emails_sha256", erased_after=2
     ),
-    retention=AgesFrom("last_at"),
+    retention=RETENTION,
 )
 
 
@@ -29,7 +36,7 @@ COLLECTION = Collection(
 _EMAILS_KEPT = 20
 
 
-def update(identity: Identity) -> UpdateOne:
+def update(identity: Identity, days: int | None) -> UpdateOne:
     """The write that links a device to a customer, with name and hashes where the call gave them."""
     known = dict(identity.known)
     email = known.pop("email_sha256", None)
@@ -44,11 +51,17 @@ def update(identity: Identity) -> UpdateOne:
         **{name: {"$literal": value} for name, value in values.items()},
         "first_at": {"$min": ["$first_at", identity.at]},
         "last_at": {"$max": ["$last_at", identity.at]},
-        "expires_at": identity.batch.expires_at,
         **({"emails_sha256": _with_email(email)} if email else {}),
     }
     own_id = "/".join((values["org_id"], values["device_id"], values["customer_id"]))
-    return UpdateOne({"_id": own_id}, [{"$set": changes}], upsert=True)
+    return UpdateOne({"_id": own_id}, [{"$set": changes}, *RETENTION.update(days)], upsert=True)
+
+
+def renewal(device: Device, days: int | None) -> UpdateMany:
+    """The write that keeps a device's identities as long as the device; nearly always it changes nothing."""
+    behind = {"$lt": device.last_seen_at - _BEHIND}
+    identities_of = {"org_id": device.org_id, "device_id": device.id, "last_at": behind}
+    return UpdateMany(identities_of, [{"$set": {"last_at": device.last_seen_at}}, *RETENTION.update(days)])
 
 
 def _with_email(email: str) -> Document:

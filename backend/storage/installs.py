@@ -5,6 +5,7 @@ That it counts once for ever is marked in `counted_once`, which outlives retenti
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
 
 from pymongo import IndexModel
@@ -53,7 +54,7 @@ async def record_install(database: Database, install: Install) -> bool:
     False if it was recorded before. Raises AlreadyClaimed.
     """
 
-    async def store(session: Session, days: Days) -> list[Written]:
+    async def store(session: Session, days: Awaitable[Days]) -> list[Written]:
         own_id = _id(install.org_id, install.install_id)
         mark = counted_once.document(_once_key(install.org_id, install.install_id), install.at)
         await database[counted_once.NAME].insert_one(mark, session=session)
@@ -65,7 +66,7 @@ async def record_install(database: Database, install: Install) -> bool:
                 "link_id": install.link_id,
                 "match": install.match.value,
                 "at": install.at,
-                "expires_at": RETENTION.expires_at(install.at, days.get(install.org_id)),
+                "expires_at": RETENTION.expires_at(install.at, (await days).get(install.org_id)),
             },
             session=session,
         )

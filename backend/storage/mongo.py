@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from contextvars import Context
 from dataclasses import fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import pymongo
 from motor.motor_asyncio import AsyncIOMotorClientSession, AsyncIOMotorDatabase
@@ -17,6 +17,7 @@ from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure
 from pymongo.read_concern import ReadConcern
 
 Document: TypeAlias = dict[str, Any]
+ResultT = TypeVar("ResultT")
 if TYPE_CHECKING:
     Database: TypeAlias = AsyncIOMotorDatabase[Document]
 else:  # the driver's class takes no parameters at run time
@@ -118,9 +119,19 @@ async def in_transaction(database: Database, work: Callable[[Session], Coroutine
     Raises StorageError after `TRANSACTION_SECONDS`, or the caller's `deadline` where that is sooner. What a
     caller no longer waits for runs on to its end: half a transaction would keep its documents locked.
     """
-    transaction = asyncio.create_task(_run_transaction(database, work))
-    transaction.add_done_callback(_see)
-    await asyncio.shield(transaction)
+    await run_to_the_end(_run_transaction(database, work))
+
+
+async def run_to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Wait for work that goes on also where the caller waits no longer."""
+    await asyncio.shield(begin(work))
+
+
+def begin(work: Coroutine[Any, Any, ResultT]) -> asyncio.Task[ResultT]:
+    """Begin work whose failure whoever awaits it is told, if anyone does."""
+    begun = asyncio.create_task(work)
+    begun.add_done_callback(_see)
+    return begun
 
 
 async def _run_transaction(database: Database, work: Callable[[Session], Coroutine[Any, Any, None]]) -> None:
@@ -176,7 +187,7 @@ async def _close(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
         await close()
 
 
-def _see(task: asyncio.Task[None]) -> None:
+def _see(task: asyncio.Task[Any]) -> None:
     """Look at its error, which nobody may have waited for."""
     if not task.cancelled():
         task.exception()

@@ -11,7 +11,7 @@ from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.organizations import Organization
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
-from backend.storage.mongo import Database, Session
+from backend.storage.mongo import Database
 from backend.storage.ownership import ById
 
 NAME = "organizations"
@@ -90,11 +90,9 @@ async def set_retention_days(database: Database, org_id: str, days: int | None) 
         raise UnknownOrganization(org_id)
 
 
-async def find_retention_days(
-    database: Database, org_ids: Iterable[str], session: Session | None = None
-) -> dict[str, int | None]:
+async def find_retention_days(database: Database, org_ids: Iterable[str]) -> dict[str, int | None]:
     """How long each of these organizations keeps what its visitors did; None is without limit."""
-    cursor = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"retention_days": 1}, session=session)
+    cursor = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"retention_days": 1})
     return {found["_id"]: found.get("retention_days") async for found in cursor}
 
 

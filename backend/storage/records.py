@@ -21,11 +21,11 @@ INDEXES = [
     IndexModel([("org_id", 1), ("customer_id", 1)]),
 ]
 TOUCHES = ("first_touch", "touch")
-RETENTION = AgesFrom("received_at")
+RETENTION = AgesFrom("at")
 
 
-def document(record: Record) -> Document:
-    """A record as it is stored.
+def document(record: Record, days: int | None) -> Document:
+    """A record as it is stored by an organization that keeps it for so many days.
 
     `at` is the time that counts; `occurred_at` is what the browser's clock said.
     """
@@ -40,7 +40,7 @@ def document(record: Record) -> Document:
         "received_at": batch.received_at,
         "page": call.page,
         **_credit(record.credit),
-        "expires_at": batch.expires_at,
+        "expires_at": RETENTION.expires_at(record.credit.at, days),
         **call.fields,
     }
 

@@ -187,6 +187,30 @@ async def test_retention_dates_what_is_stored_and_what_comes(
         assert await database[name].distinct("expires_at", {"org_id": org_id}) == [None]
 
 
+@pytest.mark.parametrize("is_set_before", [True, False])
+@pytest.mark.parametrize("subject", [Subject(customer_id="ada"), Subject(email_sha256=EMAIL_HASH)])
+async def test_whoever_was_identified_long_ago_is_found_as_long_as_the_device(
+    visitor: Visitor, database: Database, clock: MovableClock, is_set_before: bool, subject: Subject
+) -> None:
+    """An identity lives as long as its device, however long ago it was told: an erasure finds both."""
+    org_id = visitor.organization.id
+    if is_set_before:
+        await set_retention(database, org_id, 30)
+    clock.offset = timedelta(days=-25)
+    await visitor.result(call("identify", customer_id="ada", email_sha256=EMAIL_HASH))
+    clock.offset = timedelta()
+    await visitor.results(check(gclid="g"), call("event", name="later"))
+    if not is_set_before:
+        await set_retention(database, org_id, 30)
+    # What MongoDB has deleted in the last second before the device itself goes.
+    device = await database["devices"].find_one({"org_id": org_id})
+    assert device
+    for name in AGING:
+        await database[name].delete_many({"org_id": org_id, "expires_at": {"$lt": device["expires_at"]}})
+    await erase_subject(database, org_id, subject)
+    assert set((await left(database, visitor.organization)).values()) == {0}
+
+
 async def out_of_date(database: Database, org_id: str, now: datetime) -> dict[str, float]:
     """Which part of each collection's documents is past its date."""
     return {

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from datetime import UTC, datetime, timedelta
 
-from backend.storage import installs
+import httpx
+import pytest
+
+from backend.domain.intake import Decisions
+from backend.storage import batches, installs
+from backend.storage.collections import aging_collections
 from backend.storage.dated_writes import Days, Written, write_dated
 from backend.storage.mongo import Database, Session
 from backend.storage.retention import set_retention
 from tests.organizations import TestOrganization
+from tests.sdk_batches import Call, Visitor, call, check, conversion
 
+LIMIT = 30  # days
 AT = datetime(2026, 3, 1, tzinfo=UTC)
+OF_A_BATCH = ("devices", "identities", "events", "leads", "conversions")
+DATED, UNDATED = ({name: {is_dated} for name in OF_A_BATCH} for is_dated in (True, False))
+
+
+def one_of_each() -> list[Call]:
+    """Calls that write to every collection of a batch."""
+    identify = call("identify", customer_id="ada")
+    return [check(gclid="g"), identify, call("lead"), call("event", name="e"), conversion()]
 
 
 async def test_a_limit_that_is_set_while_a_transaction_runs_holds_for_what_it_writes(
@@ -21,10 +36,10 @@ async def test_a_limit_that_is_set_while_a_transaction_runs_holds_for_what_it_wr
     limits = iter((30, 7))
     own_id = f"{organization.id}/i"
 
-    async def store(session: Session, days: Days) -> Iterable[Written]:
+    async def store(session: Session, days: Awaitable[Days]) -> Iterable[Written]:
         document = {"_id": own_id, "org_id": organization.id, "at": AT, "expires_at": None}
         await database[installs.NAME].insert_one(document, session=session)
-        assert days == {organization.id: None}
+        assert await days == {organization.id: None}
         for each in limits:
             assert (await set_retention(database, organization.id, each))[installs.NAME] == 0
         return [Written(installs.COLLECTION, organization.id, {"_id": own_id})]
@@ -33,3 +48,57 @@ async def test_a_limit_that_is_set_while_a_transaction_runs_holds_for_what_it_wr
     found = await database[installs.NAME].find_one({"_id": own_id})
     assert found
     assert found["expires_at"] == AT + timedelta(days=7)
+
+
+async def test_a_batch_that_is_stored_in_that_moment_is_dated(
+    client: httpx.AsyncClient,
+    database: Database,
+    organization: TestOrganization,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All that one request brings gets the limit that was set between its writes and their commit."""
+    write = batches._write
+
+    async def write_and_be_overtaken(
+        database: Database, session: Session, decisions: Decisions, days: Days
+    ) -> None:
+        await write(database, session, decisions, days)
+        assert days == {organization.id: None}
+        await set_retention(database, organization.id, LIMIT)
+
+    monkeypatch.setattr(batches, "_write", write_and_be_overtaken)
+    await Visitor(client, organization).results(*one_of_each())
+    assert await dates(database, organization.id) == DATED
+
+
+async def test_a_limit_holds_at_once_for_what_arrives(
+    client: httpx.AsyncClient, database: Database, organization: TestOrganization
+) -> None:
+    """What comes before any cache may have forgotten the old limit has the new one, also when there is none
+    any more."""
+    visitor = Visitor(client, organization)
+    await visitor.results(check())
+    for days, expected in ((LIMIT, DATED), (None, UNDATED)):
+        await set_retention(database, organization.id, days)
+        await Visitor(client, organization).results(*one_of_each())
+        assert await dates(database, organization.id) == expected
+        await erase_all(database, organization.id)
+
+
+async def dates(database: Database, org_id: str) -> dict[str, set[bool]]:
+    """Whether documents of each collection that ages have a date, where there are any."""
+    found = {
+        each.name: await database[each.name].find(each.scope(org_id)).to_list(None)
+        for each, _ in aging_collections()
+    }
+    return {
+        name: {each["expires_at"] is not None for each in documents}
+        for name, documents in found.items()
+        if documents
+    }
+
+
+async def erase_all(database: Database, org_id: str) -> None:
+    """Delete what there is of visitors."""
+    for each, _ in aging_collections():
+        await database[each.name].delete_many(each.scope(org_id))

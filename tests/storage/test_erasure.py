@@ -54,7 +54,7 @@ class Act:
         fields |= REVENUE if self.kind is Kind.CONVERSION else {}
         call = Call(self.kind, str(uuid.uuid4()), at, self.mark, self.customer, fields)
         source = Source(click_ids={"gclid": self.mark}) if self.kind is Kind.ATTRIBUTION else None
-        return Batch(org_id, self.device, at, at, None, (ArrivedCall(call, source),))
+        return Batch(org_id, self.device, at, at, (ArrivedCall(call, source),))
 
 
 @dataclass(frozen=True)

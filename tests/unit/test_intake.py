@@ -51,7 +51,7 @@ def _organic(kind: str) -> Source | None:
 def batch(*calls: ArrivedCall, device: str = "d", org: str = "o", second: float = 60) -> Batch:
     """A request that was sent and received in the same moment."""
     at = START + timedelta(seconds=second)
-    return Batch(org, device, at, at, None, calls)
+    return Batch(org, device, at, at, calls)
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class Shelf:
         decisions = decide(batches, known)
         self.calls |= set(decisions.calls)
         self.counted |= set(decisions.counted)
-        self.devices |= {key: device for key, (device, _) in decisions.devices.items()}
+        self.devices |= decisions.devices
         self.records |= {(each.batch.org_id, each.call.call_id): each for each in decisions.records}
         for (_, *key), credit in decisions.credited.items():
             at = key[0], key[1]
@@ -224,7 +224,7 @@ def sent(*calls: ArrivedCall, at: float, way: float = 0, off: timedelta = timede
     of_device = tuple(
         replace(each, call=replace(each.call, occurred_at=each.call.occurred_at + off)) for each in calls
     )
-    return Batch("o", "d", moment + off, moment + timedelta(seconds=way), None, of_device)
+    return Batch("o", "d", moment + off, moment + timedelta(seconds=way), of_device)
 
 
 LANDING, SALE = arrived("attribution", 0, source="ads"), arrived("conversion", 0.1, call_id="sale")
@@ -360,7 +360,7 @@ def test_a_clock_that_jumps_breaks_nothing(jumps: list[tuple[int, timedelta, tim
         call = replace_time(arrived(kind, source="x") if kind == "attribution" else arrived(kind), 0)
         made = replace(call, call=replace(call.call, occurred_at=START + made_by))
         arrives = START + timedelta(seconds=second)
-        assert shelf.store([Batch("o", "d", START + sent_by, arrives, None, (made,))]).statuses == [[NEW]]
+        assert shelf.store([Batch("o", "d", START + sent_by, arrives, (made,))]).statuses == [[NEW]]
     for device in shelf.devices.values():
         assert device.last_seen_at <= START + timedelta(seconds=100) + SAME_CLOCK
         assert device.first_seen_at >= START - LONGEST_DELAY - SAME_CLOCK
