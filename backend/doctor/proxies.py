@@ -46,6 +46,7 @@ def _known(trusted: str) -> Finding:
 def _unknown() -> Finding:
     return _found.warning(
         "WAYLINK_TRUSTED_PROXIES",
-        f"A proxy sends {_READ}, but none is trusted: every visitor gets the proxy's country.",
+        f"A proxy sends {_READ}, but none is trusted: every visitor gets the proxy's country, "
+        "and all share one address's limits.",
         "Set it to the address or network from which the proxy calls the service.",
     )
