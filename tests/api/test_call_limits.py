@@ -14,11 +14,12 @@ import pytest
 from backend.app import Service, create_app
 from backend.json_api import error_table
 from backend.settings import Settings
-from backend.storage import installs, limited, rate_limits
+from backend.storage import installs, limited
 from backend.storage.mongo import Database
 from tests.api.links import API
 from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
+from tests.rate_limits.counted import counted_now
 from tests.sdk_batches import BATCH, Visitor, call, check
 
 OPEN = "/serviceCore/app/v1/open"
@@ -188,5 +189,5 @@ async def test_the_owner_is_told(
     assert [(row.limit, row.requests) for row in told] == [("calls_of_address", 7)]
     documents = await database[limited.NAME].find({"_id": {"$regex": f"^{organization.id}/"}}).to_list(None)
     assert len(documents) == 1
-    kept = [*documents, *await database[rate_limits.NAME].find().to_list(None)]
+    kept = [*documents, *await counted_now(database).find().to_list(None)]
     assert "198.19.0" not in str(kept)

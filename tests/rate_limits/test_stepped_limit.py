@@ -11,6 +11,7 @@ from backend.rate_limits.limit import Limit
 from backend.rate_limits.stepped_limit import SteppedLimit
 from backend.storage import rate_limits
 from backend.storage.mongo import Database
+from tests.rate_limits.counted import counted_now
 
 
 class Seconds:
@@ -30,7 +31,7 @@ def a_limit(amount: int) -> Limit:
 
 async def stored(database: Database, limit: Limit) -> dict[str, int]:
     """The counts that the database holds for a limit, by key."""
-    found = database[rate_limits.NAME].find({"_id": {"$regex": f"^{limit.name}/"}})
+    found = counted_now(database).find({"_id": {"$regex": f"^{limit.name}/"}})
     return {each["_id"].removeprefix(f"{limit.name}/"): each["count"] async for each in found}
 
 
