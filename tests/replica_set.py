@@ -53,6 +53,13 @@ class ReplicaSet:
             for member in stopped:
                 member.send_signal(signal.SIGCONT)
 
+    def lag_behind(self) -> None:
+        """The member that takes writes hands over to another one, and takes nothing from it."""
+        primary = self.wait_for_primary()
+        _set_fail_point(primary, "stopReplProducer", "alwaysOn")
+        with _client(primary) as client:
+            client.admin.command("replSetStepDown", 60, secondaryCatchUpPeriodSecs=10)
+
     def stop_replication(self) -> None:
         """The other members take nothing more from the one that takes writes, and elect no other."""
         primary = self.wait_for_primary()

@@ -17,7 +17,14 @@ from backend.domain.apps import Apps
 from backend.domain.links import Link
 from backend.domain.web_address import web_address
 from backend.storage.apps import find_apps
-from backend.storage.changes import EverythingChanged, LinkChanged, NothingChanged, watch_changes
+from backend.storage.changes import (
+    Change,
+    Current,
+    EverythingChanged,
+    LinkChanged,
+    ReadsInDoubt,
+    watch_changes,
+)
 from backend.storage.links import resolve_link
 from backend.storage.mongo import Database, StorageError, deadline
 
@@ -27,6 +34,7 @@ _RETRY_SECONDS = 1.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NONE: dict[str, str] = {}
 _NO_APPS = Apps()
+_EXPIRED = float("-inf")  # loaded before a change of it
 _logger = logging.getLogger(__name__)
 Key = tuple[str, str]
 
@@ -60,8 +68,8 @@ def _address_of(entry: CachedLink) -> bytes:
 class LinkCache:
     """The links used last, kept true by the change stream.
 
-    An entry is used while it is known to be current: loaded less than `seconds_to_live` ago, or loaded since
-    the change stream began, and the stream heard from within that time. After that it is read again; and
+    An entry is used while it is known to be current: loaded less than `seconds_to_live` ago, or while the
+    change stream has proved within that time that it tells of every change. After that it is read again; and
     where the database does not answer, it is used all the same.
     """
 
@@ -72,8 +80,7 @@ class LinkCache:
         self._entries: OrderedDict[Key, CachedLink] = OrderedDict()
         self._loads: dict[Key, asyncio.Task[CachedLink | None]] = {}
         self._changed_while_loading: set[Key] = set()
-        self._watched_since = float("inf")
-        self._current_until = 0.0  # what was loaded since the stream began is current until then
+        self._current_until = float("-inf")  # what no change was told of is current until then
         self._is_down = False  # the database did not answer when it was asked last
         self._ask_again_at = 0.0
         self._watching = BackgroundTask(self._go_on_watching)
@@ -93,14 +100,19 @@ class LinkCache:
             with contextlib.suppress(asyncio.CancelledError, LinkUnavailable):
                 await task
 
+    @property
+    def follows_changes(self) -> bool:
+        """Whether the change stream has proved to be current within the time to live."""
+        return time.monotonic() < self._current_until
+
     def current(self, domain: str, path: str) -> CachedLink | None:
         """The link at a short URL if it is in memory and known to be current."""
         entry = self._entries.get((domain, path))
         if entry is None:
             return None
         now = time.monotonic()
-        if now < entry.loaded_at + self._seconds_to_live or (
-            now < self._current_until and entry.loaded_at >= self._watched_since
+        if now < max(entry.loaded_at + self._seconds_to_live, self._current_until) and (
+            entry.loaded_at != _EXPIRED
         ):
             self._entries.move_to_end((domain, path))
             return entry
@@ -169,7 +181,7 @@ class LinkCache:
             return None
         entry = CachedLink(_only_what_redirects_need(link), apps if apps != _NO_APPS else _NO_APPS, began)
         if key in self._changed_while_loading:
-            entry.loaded_at = float("-inf")  # may be what it was before the change: good for one answer
+            entry.loaded_at = _EXPIRED  # may be what it was before the change: good for one answer
         self._entries[entry.link.domain, entry.link.path] = entry
         self._entries.move_to_end(key)
         if len(self._entries) > self._capacity:
@@ -177,23 +189,18 @@ class LinkCache:
         return entry
 
     async def _go_on_watching(self) -> None:
-        while True:
-            try:
-                async for change in watch_changes(self._database):
-                    self._note(change)
-            except StorageError as error:
-                _logger.warning("Changes of links are seen later, the change stream ended: %s", error)
-            self._watched_since = float("inf")
-            await asyncio.sleep(_RETRY_SECONDS)
+        async for change in watch_changes(self._database):
+            self._note(change)
 
-    def _note(self, change: LinkChanged | EverythingChanged | NothingChanged) -> None:
-        now = time.monotonic()
-        self._current_until = now + self._seconds_to_live
+    def _note(self, change: Change) -> None:
         match change:
-            case NothingChanged():
-                self._watched_since = min(self._watched_since, now)
+            case Current(at):
+                self._current_until = at + self._seconds_to_live
             case LinkChanged(domain, path):
                 self._expire((domain, path))
+            case ReadsInDoubt(since):
+                for key in [*self._loads, *(k for k, e in self._entries.items() if e.loaded_at >= since)]:
+                    self._expire(key)
             case EverythingChanged():
                 for key in [*self._entries, *self._loads]:
                     self._expire(key)
@@ -202,7 +209,7 @@ class LinkCache:
         """Have it read again before it is used, but keep it for when the database does not answer."""
         self._changed_while_loading.update({key} & self._loads.keys())
         if entry := self._entries.get(key):
-            entry.loaded_at = float("-inf")
+            entry.loaded_at = _EXPIRED
 
 
 def _only_what_redirects_need(link: Link) -> Link:

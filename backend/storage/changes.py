@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from backend.storage import apps, links
-from backend.storage.mongo import Database, go_on_closing
+from backend.storage import apps, heartbeats, links
+from backend.storage.heartbeats import Heart
+from backend.storage.mongo import Database, StorageError, deadline, go_on_closing, is_unreachable
 
-# How long the server may wait for a change before it says that there is none, in milliseconds. Until it
-# says so, nobody can tell a quiet stream from a dead one.
-_HEARTBEAT_MS = 500
-_PIPELINE: list[dict[str, Any]] = [
-    {
-        "$match": {
-            "$or": [
-                {"ns.coll": apps.NAME},
-                # A new link is in no cache yet; links that are not there are not cached.
-                {"ns.coll": links.NAME, "operationType": {"$ne": "insert"}},
-                {"operationType": "dropDatabase"},
-            ]
-        }
-    },
-    {"$project": {"ns": 1, "operationType": 1, "documentKey": 1, "fullDocument": {"domain": 1, "path": 1}}},
-]
+# How long the server may wait for a change before it says that there is none, in milliseconds.
+_AWAIT_MS = 250
+# A stream has this long for each answer, and for a heartbeat that is stored: with the pause between
+# heartbeats, one that fell behind is left within a second.
+_PATIENCE = 0.5
+_LONGEST_OPENING = 2.0
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # between two streams that prove nothing
+_log = logging.getLogger("waylink.changes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,34 +33,145 @@ class LinkChanged:
 
 @dataclass(frozen=True, slots=True)
 class EverythingChanged:
-    """It can't be told what changed: apps of a domain, a link deleted, a collection dropped."""
+    """It can't be told what changed: apps of a domain, a link deleted, a collection dropped, or missed."""
 
 
 @dataclass(frozen=True, slots=True)
-class NothingChanged:
-    """Everything up to now has been told."""
+class ReadsInDoubt:
+    """What was read since this time (`time.monotonic`) may be older than the changes that were told."""
+
+    since: float
 
 
-Change = LinkChanged | EverythingChanged | NothingChanged
+@dataclass(frozen=True, slots=True)
+class Current:
+    """Every change that was confirmed before this time (`time.monotonic`) has been told."""
+
+    at: float
+
+
+Change = LinkChanged | EverythingChanged | ReadsInDoubt | Current
 
 
 async def watch_changes(database: Database) -> AsyncIterator[Change]:
-    """Changes of links and apps from now on, with NothingChanged at least twice a second between them.
+    """Changes of links and apps, and at least twice a second the proof that none is missing.
 
-    The first value is NothingChanged: from then on, every change is told. Ends when the
-    database is dropped, or by a storage error.
+    Begins with EverythingChanged. A stream that can't prove that it is current is left for another one, which
+    goes on where it was; where that can't be, everything changed. Never ends.
     """
-    stream = database.watch(_PIPELINE, full_document="updateLookup", max_await_time_ms=_HEARTBEAT_MS)
+    stream = _Stream(database)
+    beating = asyncio.create_task(stream.heart.go_on_beating())
     try:
-        while stream.alive:  # type: ignore[truthy-function]  # a property; its stub says method
-            found = await stream.try_next()
-            yield _change(found) if found else NothingChanged()
+        while True:
+            try:
+                async for change in stream.changes():
+                    yield change
+            except (StorageError, _Unproven) as error:
+                await stream.note_failure(error)
     finally:
-        go_on_closing(stream.close)
+        beating.cancel()
 
 
-def _change(found: Any) -> Change:
-    document = found.get("fullDocument")
-    if found.get("ns", {}).get("coll") == links.NAME and document:
-        return LinkChanged(document["domain"], document["path"])
-    return EverythingChanged()
+class _Unproven(Exception):
+    """No heartbeat comes through the stream."""
+
+
+class _Stream:
+    """The change stream, and how far it is known to be current."""
+
+    def __init__(self, database: Database) -> None:
+        self.heart = Heart(database)
+        self._database = database
+        self._place: Any = None  # where the next stream goes on; None: at what happens from then on
+        self._proved_at = time.monotonic()
+        self._failures = 0
+
+    async def changes(self) -> AsyncIterator[Change]:
+        """What comes through one stream, until it fails; raises StorageError or _Unproven."""
+        opened = time.monotonic()
+        goes_on = self._place is not None
+        stream = self._database.watch(
+            _pipeline(self.heart.id),
+            full_document="updateLookup",
+            max_await_time_ms=_AWAIT_MS,
+            resume_after=self._place,
+        )
+        try:
+            with deadline(min(_LONGEST_OPENING, _PATIENCE * (1 + self._failures))):
+                found = await stream.try_next()
+            if not goes_on:
+                yield EverythingChanged()
+            while stream.alive:  # type: ignore[truthy-function]  # a property; its stub says method
+                self._place = stream.resume_token
+                if found:
+                    for change in self._read(found):
+                        yield change
+                self._require_proof(opened)
+                with deadline(_PATIENCE):
+                    found = await stream.try_next()
+            self._place = None  # the database was dropped
+        finally:
+            go_on_closing(stream.close)
+
+    def _read(self, found: Any) -> list[Change]:
+        collection, document = found.get("ns", {}).get("coll"), found.get("fullDocument")
+        if collection == heartbeats.NAME and document:
+            return self._prove(document["number"])
+        if collection == links.NAME and document:
+            return [LinkChanged(document["domain"], document["path"])]
+        return [EverythingChanged()]
+
+    def _prove(self, number: int) -> list[Change]:
+        began = self.heart.take_back(number)
+        if began is None:
+            return []
+        doubted: list[Change] = []
+        if self._failures:
+            if self._failures > 1:
+                _log.warning("Changes of links are seen in time again")
+            doubted = [ReadsInDoubt(self._proved_at)]
+        self._failures, self._proved_at = 0, began
+        return [*doubted, Current(began)]
+
+    def _require_proof(self, opened: float) -> None:
+        waiting_since = self.heart.waiting_since
+        if waiting_since is not None and time.monotonic() > max(waiting_since, opened) + _PATIENCE:
+            raise _Unproven("it does not tell what was written")
+
+    async def note_failure(self, error: Exception) -> None:
+        """Wait before the next stream, longer after each failure in a row."""
+        self._failures += 1
+        late = time.monotonic() - self._proved_at
+        _log.log(
+            logging.WARNING if self._failures in {1, 2} else logging.DEBUG,
+            "The change stream is opened again, it proved to be current %.1f s ago: %s",
+            late,
+            error,
+        )
+        if isinstance(error, StorageError) and not is_unreachable(error):
+            self._place = None  # such as a place that the server has no more
+        await asyncio.sleep(min(_LONGEST_PAUSE, _SHORTEST_PAUSE * 2 ** min(self._failures, 10)))
+
+
+def _pipeline(heart_id: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "$match": {
+                "$or": [
+                    {"ns.coll": apps.NAME},
+                    # A new link is in no cache yet; links that are not there are not cached.
+                    {"ns.coll": links.NAME, "operationType": {"$ne": "insert"}},
+                    {"ns.coll": heartbeats.NAME, "documentKey._id": heart_id},
+                    {"operationType": "dropDatabase"},
+                ]
+            }
+        },
+        {
+            "$project": {
+                "ns": 1,
+                "operationType": 1,
+                "documentKey": 1,
+                "fullDocument": {"domain": 1, "path": 1, "number": 1},
+            }
+        },
+    ]

@@ -76,7 +76,8 @@ async def _connect(uri: str, name: str, indexes: Indexes, seconds: float) -> Asy
         uri,
         tz_aware=True,
         serverSelectionTimeoutMS=5000,
-        connectTimeoutMS=5000,
+        connectTimeoutMS=3000,
+        heartbeatFrequencyMS=1000,  # with the above, how soon a monitor's own connection is known to hang
         timeoutMS=round(seconds * 1000),
         appname="waylink",
         retryWrites=True,

@@ -1,0 +1,69 @@
+"""The `heartbeats` collection: what each process writes to see it come back through its change stream.
+
+A change stream may stay on a member that has fallen behind, whose answers say "nothing new" for ever. A
+heartbeat that came through it proves that everything confirmed before it was written has come through too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from datetime import UTC, datetime
+
+from pymongo import IndexModel, WriteConcern
+
+from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.mongo import Database, StorageError, deadline
+from backend.storage.ownership import Nobodys
+
+NAME = "heartbeats"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[IndexModel("at", expireAfterSeconds=3600)],
+    owned_by=Nobodys("they are the installation's processes'"),
+    personal=NotPersonal("numbers"),
+    retention=NoRetention("gone within hours"),
+    archived=NotArchived("gone within hours"),
+)
+_EVERY = 0.4  # seconds
+_PATIENCE = 1.0
+
+
+class Heart:
+    """Writes heartbeats of its own and knows which of them came back; times are of `time.monotonic`."""
+
+    def __init__(self, database: Database) -> None:
+        # A majority need not confirm it: what comes through a change stream was confirmed.
+        self._beats = database.get_collection(NAME, write_concern=WriteConcern(w=1))
+        self.id = uuid.uuid4().hex
+        self._number = 0
+        self._on_their_way: dict[int, tuple[float, float]] = {}
+
+    async def go_on_beating(self) -> None:
+        """Write one after the other."""
+        while True:
+            self._number += 1
+            await self._beat(self._number)
+            await asyncio.sleep(_EVERY)
+
+    async def _beat(self, number: int) -> None:
+        began = time.monotonic()
+        document = {"number": number, "at": datetime.now(UTC)}
+        try:
+            with deadline(_PATIENCE):
+                await self._beats.replace_one({"_id": self.id}, document, upsert=True)
+        except StorageError:
+            return  # others find out that the database is away
+        self._on_their_way[number] = began, time.monotonic()
+
+    @property
+    def waiting_since(self) -> float | None:
+        """When the oldest heartbeat was stored that has not come back; None where all have."""
+        return next((stored for _, stored in self._on_their_way.values()), None)
+
+    def take_back(self, number: int) -> float | None:
+        """When this heartbeat, which has come back, began to be written; None where that is not known."""
+        began, _ = self._on_their_way.get(number, (None, None))
+        self._on_their_way = {n: times for n, times in self._on_their_way.items() if n > number}
+        return began
