@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from backend.cli.command import Result, org_option, printable, run_on_database
+from backend.cli.command import Result, org_option, printable, run_on_database, stored
 from backend.domain.spreadsheets import inert
 from backend.storage import links, organizations
 from backend.storage.attribution_report import (
@@ -22,6 +22,7 @@ from backend.storage.attribution_report import (
     attribution_report,
 )
 from backend.storage.mongo import Database
+from backend.storage.rejections import Rejected, list_rejections
 
 # What came from no link, campaign or source.
 NONE = "(none)"
@@ -30,6 +31,26 @@ NONE = "(none)"
 @click.group()
 def report() -> None:
     """Reports on what the browser SDK brought."""
+
+
+@report.command("rejected")
+@org_option
+@stored
+async def report_rejected(database: Database, org_id: str) -> Result:
+    """List why calls of the browser SDK were rejected in the last thirty days, by field and reason."""
+    await organizations.get_organization(database, org_id)
+    return {"rejected": [_rejected_row(each) for each in await list_rejections(database, org_id)]}
+
+
+def _rejected_row(each: Rejected) -> Result:
+    """Kind of call, field, reason, calls, time of the last."""
+    return {
+        "kind": each.rejection.kind,
+        "field": each.rejection.field,
+        "reason": each.rejection.rule,
+        "calls": each.calls,
+        "last": each.last.isoformat(timespec="seconds"),
+    }
 
 
 def _choices(of: type[Dimension] | type[TouchChoice]) -> click.Choice[str]:

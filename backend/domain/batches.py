@@ -8,20 +8,27 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.attribution import Source
-from backend.domain.calls import Call, parse_text, parse_time, parse_uuid
+from backend.domain.call_fields import notes_on_unknown
+from backend.domain.calls import Call
 from backend.domain.errors import InvalidField
+from backend.domain.field_rules import Moment, Text, Uuid
 
 MOST_CALLS = 50
+_SDK, _UUID, _MOMENT = Text(64), Uuid(), Moment()
 _FIELDS = frozenset({"api_key", "device_id", "sdk", "sent_at", "calls"})
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A request of the SDK whose key was checked; its calls are not parsed yet."""
+    """A request of the SDK whose key was checked; its calls are not parsed yet.
+
+    `notes` are sentences on what was left out of it.
+    """
 
     device_id: str
     sent_at: datetime
     calls: list[Any]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +59,16 @@ class Batch:
 
 
 def parse_envelope(body: Mapping[str, Any]) -> Envelope:
-    """What surrounds the calls of a request; raises InvalidField for the first field that breaks a rule."""
-    for name in body:
-        if name not in _FIELDS:
-            raise InvalidField("body", f"has an unknown field; it may have {', '.join(sorted(_FIELDS))}")
-    parse_text("sdk", body.get("sdk"), 64)
+    """What surrounds the calls of a request; raises InvalidField for the first field that breaks a rule.
+
+    A field that is unknown is left out.
+    """
+    _SDK.parse("sdk", body.get("sdk"))
     return Envelope(
-        parse_uuid("device_id", body.get("device_id")),
-        parse_time("sent_at", body.get("sent_at")),
-        _calls(body.get("calls")),
+        device_id=_UUID.parse("device_id", body.get("device_id")),
+        sent_at=_MOMENT.parse("sent_at", body.get("sent_at")),
+        calls=_calls(body.get("calls")),
+        notes=tuple(notes_on_unknown([name for name in body if name not in _FIELDS])),
     )
 
 

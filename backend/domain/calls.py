@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from decimal import Decimal
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from backend.domain import money
-from backend.domain.attribution import SIGNALS
-from backend.domain.errors import InvalidField, MissingField, RequestError
-from backend.domain.field_rules import JsonObject, is_uuid, parse_string
+from backend.domain.call_fields import (
+    AddressText,
+    Amount,
+    CurrencyCode,
+    LenientRule,
+    Metadata,
+    Signals,
+    notes_on_unknown,
+)
+from backend.domain.errors import InvalidField, MissingField
+from backend.domain.field_rules import Moment, Rule, Sha256, Text, Uuid, Word
 
 ID_LENGTH = 256
 PAGE_LENGTH = 2048
-SIGNAL_LENGTH = 512
-
-_METADATA = JsonObject(max_bytes=4096, max_depth=8)
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class Kind(StrEnum):
@@ -37,7 +37,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that keeps every rule of its kind. `fields` holds what its kind has of its own and was given."""
+    """A call that keeps every rule of its kind. `fields` holds what its kind has of its own and was given.
+
+    `notes` are sentences on what was rounded, cut or left out.
+    """
 
     kind: Kind
     call_id: str
@@ -45,176 +48,97 @@ class Call:
     page: str | None
     customer_id: str | None
     fields: dict[str, Any]
+    notes: tuple[str, ...] = ()
 
 
 def parse_call(value: object) -> Call:
     """The call that this JSON value is; raises MissingField or InvalidField for the first
-    field that breaks a rule.
+    field that can't be understood.
 
-    Null and the empty text stand for a field that is not given.
+    Null and a blank text stand for a field that is not given. A field that is unknown is left out.
     """
     if not isinstance(value, dict):
         raise InvalidField("call", "must be a JSON object")
-    kind = _kind(value.get("kind"))
-    own = _FIELDS[kind]
-    given = {name: each for name, each in value.items() if each is not None and each != ""}
-    _refuse_unknown(given, kind)
-    _require(given, kind)
-    fields = {name: parse(name, given[name]) for name, parse in own.items() if name in given}
+    kind = Kind(_KIND.parse("kind", value.get("kind")))
+    rules = _SHARED | _FIELDS[kind]
+    given = {name: each for name, each in value.items() if not _is_blank(each)}
+    for name in (*_ALWAYS_REQUIRED, *_REQUIRED.get(kind, ())):
+        if name not in given:
+            raise MissingField(name)
+    parsed = {name: rule.parse(name, given[name]) for name, rule in rules.items() if name in given}
+    notes = notes_on_unknown([name for name in given if name not in rules])
+    notes += _notes(rules, given)
+    if kind is Kind.CONVERSION:
+        notes += _round_revenue(parsed)
     return Call(
         kind=kind,
-        call_id=parse_uuid("call_id", given["call_id"]),
-        occurred_at=parse_time("occurred_at", given["occurred_at"]),
-        page=_page(given.get("page")),
-        customer_id=parse_text("customer_id", given["customer_id"]) if "customer_id" in given else None,
-        fields=_with_money(fields) if kind is Kind.CONVERSION else fields,
+        call_id=parsed["call_id"],
+        occurred_at=parsed["occurred_at"],
+        page=parsed.get("page"),
+        customer_id=parsed.get("customer_id"),
+        fields={name: each for name, each in parsed.items() if name not in _OF_EVERY_CALL},
+        notes=tuple(notes),
     )
 
 
-def parse_uuid(field: str, value: object) -> str:
-    """A UUID in lower case; raises InvalidField."""
-    if not isinstance(value, str) or not is_uuid(value):
-        raise InvalidField(field, "must be a UUID")
-    return value.lower()
+def _is_blank(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
-def parse_time(field: str, value: object) -> datetime:
-    """An ISO 8601 time, in UTC where it names no offset; raises InvalidField."""
-    try:
-        moment = datetime.fromisoformat(parse_string(field, value))
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except (ValueError, OverflowError) as error:
-        if isinstance(error, RequestError):
-            raise
-        raise InvalidField(field, "must be an ISO 8601 time, such as 2026-03-01T12:00:00.000Z") from None
+def _notes(rules: Mapping[str, Rule[Any]], given: Mapping[str, Any]) -> list[str]:
+    """What the rules took and did not keep."""
+    lenient = {name: rule for name, rule in rules.items() if isinstance(rule, LenientRule) and name in given}
+    return [note for name, rule in lenient.items() for note in rule.notes(name, given[name])]
 
 
-def parse_text(field: str, value: object, longest: int = ID_LENGTH) -> str:
-    """A text without control characters; raises InvalidField."""
-    text = parse_string(field, value)
-    if len(text) > longest:
-        raise InvalidField(field, f"must have at most {longest} characters")
-    if _CONTROL.search(text):
-        raise InvalidField(field, "must not contain control characters")
-    return text
+def _round_revenue(fields: dict[str, Any]) -> list[str]:
+    """Give the revenue its currency's decimal places; a sentence where it had more."""
+    exact, currency = fields["revenue"], fields["currency"]
+    fields["revenue"] = money.rounded(exact, currency)
+    return [f"revenue was rounded to {fields['revenue']} {currency}"] if fields["revenue"] != exact else []
 
 
-def _kind(value: object) -> Kind:
-    try:
-        return Kind(value) if isinstance(value, str) else Kind("")
-    except ValueError:
-        raise InvalidField("kind", f"must be one of {', '.join(Kind)}") from None
-
-
-def _refuse_unknown(given: Mapping[str, object], kind: Kind) -> None:
-    for name in given:
-        if name not in _SHARED and name not in _FIELDS[kind]:
-            clear = f"must be hashed; send {name}_sha256" if name in {"email", "phone"} else "is unknown"
-            raise InvalidField(_shown(name), clear)
-    if kind is Kind.ATTRIBUTION and "customer_id" in given:
-        raise InvalidField("customer_id", "is unknown")
-
-
-def _require(given: Mapping[str, object], kind: Kind) -> None:
-    for name in ("call_id", "occurred_at", *_REQUIRED.get(kind, ())):
-        if name not in given:
-            raise MissingField(name)
-
-
-def _shown(name: str) -> str:
-    """A field's name as it may stand in an answer: readable, and not longer than names are."""
-    return _UNREADABLE.sub("�", name)[:64]
-
-
-def _page(value: object) -> str | None:
-    # An address may be cut in the middle of a character, and holds what its visitor typed.
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise InvalidField("page", "must be a string")
-    if len(value) > PAGE_LENGTH:
-        raise InvalidField("page", f"must have at most {PAGE_LENGTH} characters")
-    return _UNREADABLE.sub("�", value)
-
-
-def _signals(field: str, value: object) -> dict[str, str]:
-    if not isinstance(value, dict):
-        raise InvalidField(field, "must be a JSON object")
-    for name in value:
-        if name not in SIGNALS:
-            raise InvalidField(f"{field}.{_shown(name)}", "is unknown")
-    return {name: _signal(f"{field}.{name}", value[name]) for name in SIGNALS if value.get(name)}
-
-
-def _signal(field: str, value: object) -> str:
-    # Like the page's address: anyone can write into it, and the visit still happened.
-    if not isinstance(value, str):
-        raise InvalidField(field, "must be a string")
-    if len(value) > SIGNAL_LENGTH:
-        raise InvalidField(field, f"must have at most {SIGNAL_LENGTH} characters")
-    return _UNREADABLE.sub("�", value)
-
-
-def _hash(field: str, value: object) -> str:
-    text = parse_string(field, value).lower()
-    if not _SHA256.fullmatch(text):
-        raise InvalidField(field, "must be a SHA-256 in 64 hexadecimal digits")
-    return text
-
-
-def _metadata(field: str, value: object) -> dict[str, Any]:
-    _METADATA.check_depth(field, value)
-    return _METADATA.parse(field, _without_decimals(value))
-
-
-def _without_decimals(value: object) -> object:
-    """The value with its numbers as JSON usually has them: only money needs to be exact."""
-    if isinstance(value, dict):
-        return {name: _without_decimals(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_without_decimals(each) for each in value]
-    return float(value) if isinstance(value, Decimal) else value
-
-
-def _with_money(fields: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return fields | {"revenue": money.parse_amount(fields["revenue"], fields["currency"])}
-    except money.InvalidAmount as error:
-        raise InvalidField("revenue", str(error)) from None
-
-
-def _currency(field: str, value: object) -> str:
-    try:
-        return money.parse_currency(value)
-    except money.InvalidCurrency as error:
-        raise InvalidField(field, str(error)) from None
-
-
-def _as_given(_field: str, value: object) -> object:
-    """Revenue, whose rules depend on the currency."""
-    return value
-
-
-_SHARED = frozenset({"kind", "call_id", "occurred_at", "page", "customer_id"})
+_KIND = Word(Kind)
+_TEXT = Text(ID_LENGTH)
+_SHARED: dict[str, Rule[Any]] = {
+    "kind": _KIND,
+    "call_id": Uuid(),
+    "occurred_at": Moment(),
+    "page": AddressText(PAGE_LENGTH),
+}
+_ALWAYS_REQUIRED = ("call_id", "occurred_at")
+_OF_EVERY_CALL = frozenset({*_SHARED, "customer_id"})
 _REQUIRED: dict[Kind, tuple[str, ...]] = {
     Kind.IDENTIFY: ("customer_id",),
     Kind.CONVERSION: ("revenue", "currency"),
     Kind.EVENT: ("name",),
 }
-_FIELDS: dict[Kind, dict[str, Callable[[str, object], Any]]] = {
-    Kind.ATTRIBUTION: {"signals": _signals},
-    Kind.IDENTIFY: {"email_sha256": _hash, "phone_sha256": _hash, "name": parse_text},
+_FIELDS: dict[Kind, dict[str, Rule[Any]]] = {
+    Kind.ATTRIBUTION: {"signals": Signals()},
+    Kind.IDENTIFY: {
+        "customer_id": _TEXT,
+        "email_sha256": Sha256(),
+        "phone_sha256": Sha256(),
+        "name": _TEXT,
+    },
     Kind.LEAD: {
-        "email_sha256": _hash,
-        "name": parse_text,
-        "event_id": parse_text,
-        "client_timestamp": parse_time,
+        "customer_id": _TEXT,
+        "email_sha256": Sha256(),
+        "name": _TEXT,
+        "event_id": _TEXT,
+        "client_timestamp": Moment(),
     },
     Kind.CONVERSION: {
-        "revenue": _as_given,
-        "currency": _currency,
-        "transaction_id": parse_text,
-        "product_id": parse_text,
+        "customer_id": _TEXT,
+        "revenue": Amount(),
+        "currency": CurrencyCode(),
+        "transaction_id": _TEXT,
+        "product_id": _TEXT,
     },
-    Kind.EVENT: {"name": parse_text, "product_id": parse_text, "metadata": _metadata},
+    Kind.EVENT: {
+        "customer_id": _TEXT,
+        "name": _TEXT,
+        "product_id": _TEXT,
+        "metadata": Metadata(),
+    },
 }

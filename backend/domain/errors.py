@@ -11,8 +11,9 @@ class MissingField(RequestError):
     """A required field is absent or null."""
 
     def __init__(self, field: str) -> None:
-        super().__init__(f"{field} field is required")
         self.field = field
+        self.rule = "field is required"
+        super().__init__(f"{field} {self.rule}")
 
 
 class InvalidField(RequestError):

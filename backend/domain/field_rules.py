@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from typing import Any, Protocol, TypeVar
 from urllib.parse import SplitResult, urlsplit
@@ -93,6 +94,55 @@ class WebAddress:
             "maxLength": self.max_bytes,
             "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s]+$",
         }
+
+
+class Uuid:
+    """A UUID in its usual form."""
+
+    def parse(self, field: str, value: object) -> str:
+        """The UUID in lower case."""
+        if not isinstance(value, str) or not is_uuid(value):
+            raise InvalidField(field, "must be a UUID")
+        return value.lower()
+
+    def schema(self) -> Schema:
+        """A string in that form."""
+        return {"type": "string", "format": "uuid"}
+
+
+class Moment:
+    """A moment as ISO 8601 writes it."""
+
+    def parse(self, field: str, value: object) -> datetime:
+        """The moment in UTC, which it is taken for where it names no offset."""
+        text = parse_string(field, value)
+        try:
+            moment = datetime.fromisoformat(text)
+            return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):
+            rule = "must be an ISO 8601 time, such as 2026-03-01T12:00:00.000Z"
+            raise InvalidField(field, rule) from None
+
+    def schema(self) -> Schema:
+        """A string in that form."""
+        return {"type": "string", "format": "date-time"}
+
+
+class Sha256:
+    """A SHA-256."""
+
+    _DIGITS = re.compile(r"[0-9a-f]{64}")
+
+    def parse(self, field: str, value: object) -> str:
+        """The hash in lower case."""
+        text = parse_string(field, value).lower()
+        if not self._DIGITS.fullmatch(text):
+            raise InvalidField(field, "must be a SHA-256 in 64 hexadecimal digits")
+        return text
+
+    def schema(self) -> Schema:
+        """Its digits."""
+        return {"type": "string", "pattern": "^[0-9A-Fa-f]{64}$"}
 
 
 class HostName:

@@ -33,11 +33,11 @@ def parse_currency(value: object) -> str:
     return code
 
 
-def parse_amount(value: object, currency: str) -> Decimal:
-    """An amount in major units, with the currency's minor digits; raises InvalidAmount.
+def parse_amount(value: object) -> Decimal:
+    """An amount in major units, as it was meant; raises InvalidAmount.
 
     `value` is a number as JSON gives it, read as Decimal and never as float. Digits beyond the fifteenth are
-    rounded away first: 0.1 + 0.2 is 0.30000000000000004 in a browser and means 0.30.
+    rounded away: 0.1 + 0.2 is 0.30000000000000004 in a browser and means 0.30.
     """
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise InvalidAmount("must be a number, in major units")
@@ -46,11 +46,9 @@ def parse_amount(value: object, currency: str) -> Decimal:
         raise InvalidAmount("must be a finite number of 0 or more")
     if amount > LARGEST:
         raise InvalidAmount(f"must be at most {LARGEST:f}")
-    return _with_minor_digits(_FAITHFUL.plus(abs(amount)), MINOR_DIGITS[currency], currency)
+    return _FAITHFUL.plus(abs(amount))
 
 
-def _with_minor_digits(amount: Decimal, digits: int, currency: str) -> Decimal:
-    rounded = amount.quantize(Decimal(1).scaleb(-digits))
-    if rounded != amount:
-        raise InvalidAmount(f"must have at most {digits} decimal places in {currency}")
-    return rounded
+def rounded(amount: Decimal, currency: str) -> Decimal:
+    """An amount that `parse_amount` gave with the currency's minor digits; a half goes to the even digit."""
+    return amount.quantize(Decimal(1).scaleb(-MINOR_DIGITS[currency]), ROUND_HALF_EVEN)

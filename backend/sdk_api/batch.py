@@ -8,8 +8,11 @@ from typing import Any
 from quart import Response, jsonify, request
 
 from backend.concurrency.group_commit import NotStored
+from backend.current import resources
 from backend.domain.api_keys import ApiKey, KeyKind
-from backend.domain.batches import MOST_CALLS, parse_envelope
+from backend.domain.batches import MOST_CALLS, Envelope, parse_envelope
+from backend.domain.errors import InvalidField
+from backend.domain.rejections import BATCH, Rejection
 from backend.json_api import error_table
 from backend.json_api.call_limits import count_calls, count_without_key, find_key
 from backend.json_api.error_handlers import RETRY_AFTER, keep_out_of_caches
@@ -18,7 +21,7 @@ from backend.json_api.json_body import parse_json_object, read_bytes
 from backend.json_api.refusal import Refusal
 from backend.sdk_api.blueprint import sdk
 from backend.sdk_api.device_cookie import renew_device_cookie
-from backend.sdk_api.ingest import ingest
+from backend.sdk_api.ingest import ingest, remember_rejections
 from backend.sdk_api.origins import require_allowed_origin
 from backend.sdk_api.service import sdk_service
 
@@ -44,16 +47,27 @@ async def receive_batch() -> Response:
     key = await _authenticate(body.get("api_key"))
     count_calls(key, _number_of_calls(body))
     await require_allowed_origin(key.org_id)
-    envelope = parse_envelope(body)
-    organization = await sdk_service().organizations.get(key.org_id)
     try:
+        envelope = await _parse_envelope(key.org_id, body)
+        organization = await sdk_service().organizations.get(key.org_id)
         results = await ingest(organization, envelope)
     except NotStored:
         refusal = Refusal(error_table.STORAGE_UNREACHABLE)
         raise refusal.with_headers({"Retry-After": str(RETRY_AFTER)}) from None
-    response = keep_out_of_caches(jsonify({"results": results}))
+    notes = {"notes": envelope.notes} if envelope.notes else {}
+    response = keep_out_of_caches(jsonify({"results": results} | notes))
     await renew_device_cookie(response, organization, envelope.device_id)
     return response
+
+
+async def _parse_envelope(org_id: str, body: dict[str, Any]) -> Envelope:
+    """The envelope; one that can't be understood is remembered for the organization's owner."""
+    try:
+        return parse_envelope(body)
+    except InvalidField as error:
+        rejection = Rejection(BATCH, error.field, error.rule)
+        await remember_rejections(org_id, resources().clock(), [rejection])
+        raise
 
 
 async def _read_body() -> bytes:

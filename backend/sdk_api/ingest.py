@@ -16,9 +16,11 @@ from backend.domain.field_rules import is_uuid
 from backend.domain.intake import Status
 from backend.domain.links import Link
 from backend.domain.organizations import Organization
-from backend.sdk_api.metrics import CALLS, UNKNOWN_KIND
+from backend.domain.rejections import UNKNOWN_KIND, Rejection, rejection_of
+from backend.sdk_api.metrics import CALLS
 from backend.sdk_api.service import sdk_service
 from backend.storage.links import find_links
+from backend.storage.rejections import RejectedCalls
 
 Result = dict[str, Any]
 REJECTED = "rejected"
@@ -28,10 +30,11 @@ UNKNOWN_LINK = "cl_link_id is not the id of a link of this organization; the vis
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """A call of a request: parsed, or the result that says why it is rejected."""
+    """A call of a request: parsed, or the result that says that it is rejected, and why."""
 
     call: Call | None
     rejected: Result
+    rejection: Rejection | None = None
 
 
 async def ingest(organization: Organization, envelope: Envelope) -> list[Result]:
@@ -48,6 +51,9 @@ async def ingest(organization: Organization, envelope: Envelope) -> list[Result]
         for call in calls
     ]
     statuses = await _store(organization, envelope, received_at, arrived)
+    await remember_rejections(
+        organization.id, received_at, [each.rejection for each in checked if each.rejection]
+    )
     answers = iter([_answer(call, status, sources) for call, status in zip(calls, statuses, strict=True)])
     results = [next(answers) if each.call else each.rejected for each in checked]
     for each, result in zip(checked, results, strict=True):
@@ -67,7 +73,14 @@ def _check(value: object) -> _Checked:
                 "status": REJECTED,
                 "error": {"errorMessage": str(error), "fieldName": error.field},
             },
+            rejection_of(value, error),
         )
+
+
+async def remember_rejections(org_id: str, at: datetime, rejections: Sequence[Rejection]) -> None:
+    """Keep what was rejected for the organization's owner. Raises NotStored when it could not be stored."""
+    if rejections:
+        await sdk_service().rejections.add(RejectedCalls(org_id, at, tuple(rejections)))
 
 
 async def _sources(org_id: str, calls: Iterable[Call]) -> dict[str, Source]:
@@ -102,10 +115,11 @@ async def _store(
 
 def _answer(call: Call, status: Status, sources: dict[str, Source]) -> Result:
     result: Result = {"call_id": call.call_id, "status": status.value}
+    notes = [*call.notes]
     if call.kind is Kind.ATTRIBUTION:
         # A duplicate gets its context again: the answer to the first delivery may have been lost.
         source = sources[call.call_id]
         result["attribution"] = source.context()
         if call.fields.get("signals", {}).get(LINK_SIGNAL) and source.link is None:
-            result["note"] = UNKNOWN_LINK
-    return result
+            notes.append(UNKNOWN_LINK)
+    return result | ({"notes": notes} if notes else {})

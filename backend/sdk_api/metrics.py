@@ -6,5 +6,3 @@ from prometheus_client import Counter
 
 CALLS = Counter("waylink_calls", "Calls of the browser SDK.", ["kind", "status"])
 REFUSALS = Counter("waylink_batch_refusals", "Batches that were refused as a whole.", ["status"])
-# The kind of a call that has none of ours.
-UNKNOWN_KIND = "unknown"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from quart import Quart, current_app
 
 from backend.concurrency.group_commit import GroupCommit
@@ -14,21 +16,28 @@ from backend.storage.batches import store_batches
 from backend.storage.mongo import is_unreachable
 from backend.storage.organizations import get_organization
 from backend.storage.origins import is_allowed
+from backend.storage.rejections import RejectedCalls, add_rejections
 
 _KEY = "waylink.sdk"
 
 
 class SdkService:
-    """The group commit that all requests share, and which origins are allowed.
+    """The group commits that requests share, of calls and of rejections, and which origins are allowed.
 
     `site_origins` answers for an origin and an organization, `known_origins` for any organization.
     """
 
     def __init__(self, resources: Resources) -> None:
         database = resources.database
+
+        async def store_rejections(requests: Sequence[RejectedCalls]) -> list[None]:
+            await add_rejections(database, requests)
+            return [None] * len(requests)
+
         self.commit: GroupCommit[Batch, list[Status]] = GroupCommit(
             lambda batches: store_batches(database, batches), is_unreachable
         )
+        self.rejections: GroupCommit[RejectedCalls, None] = GroupCommit(store_rejections, is_unreachable)
         self.site_origins: TimedCache[tuple[str, str], bool] = TimedCache(
             lambda key: is_allowed(database, *key)
         )

@@ -16,9 +16,8 @@ from bson import Decimal128, ObjectId
 from backend.domain import money
 from backend.domain.analytics import FINE_BUCKETS_KEPT, is_bucket, is_fine
 from backend.domain.api_keys import KeyKind
-from backend.domain.calls import parse_text, parse_uuid
 from backend.domain.errors import InvalidField, RequestError
-from backend.domain.field_rules import Flag, HostName, JsonObject, LinkPath, Number, parse_string
+from backend.domain.field_rules import Flag, HostName, JsonObject, LinkPath, Number, Uuid, parse_string
 from backend.domain.installs import Match, Platform
 from backend.domain.link_input import body_of, parse_new_link
 from backend.domain.links import Behavior
@@ -60,6 +59,7 @@ from backend.storage.document_fields import (
     one_of,
     or_none,
     sha256,
+    text,
     texts,
     time,
     until,
@@ -142,8 +142,8 @@ _TOUCH = nested(Fields({"at": time, "utm": texts, "click_ids": texts}, is_open=T
 _MOMENT = nested(Fields({"at": time}, is_open=True))
 _EXPIRES: Mapping[str, Parse] = {"expires_at": or_none(time)}
 _RECORD: Mapping[str, Parse] = {
-    "device_id": parse_uuid,
-    "customer_id": or_none(parse_text),
+    "device_id": Uuid().parse,
+    "customer_id": or_none(text),
     "at": time,
     "occurred_at": time,
     "received_at": time,
@@ -152,7 +152,7 @@ _RECORD: Mapping[str, Parse] = {
 }
 _DEVICE = Fields(
     {
-        "device_id": parse_uuid,
+        "device_id": Uuid().parse,
         "first_seen_at": time,
         "last_seen_at": time,
         "first_touch": or_none(_TOUCH),
@@ -164,39 +164,35 @@ _DEVICE = Fields(
     is_open=True,
 )
 _IDENTITY = Fields(
-    {"device_id": parse_uuid, "customer_id": parse_text, "first_at": time, "last_at": time},
-    {"email_sha256": sha256, "phone_sha256": sha256, "name": parse_text, **_EXPIRES},
+    {"device_id": Uuid().parse, "customer_id": text, "first_at": time, "last_at": time},
+    {"email_sha256": sha256, "phone_sha256": sha256, "name": text, **_EXPIRES},
     is_open=True,
 )
-_LEAD = Fields(
-    _RECORD, {"email_sha256": sha256, "name": parse_text, "event_id": parse_text, **_EXPIRES}, is_open=True
-)
+_LEAD = Fields(_RECORD, {"email_sha256": sha256, "name": text, "event_id": text, **_EXPIRES}, is_open=True)
 _EVENT = Fields(
-    {**_RECORD, "name": parse_text},
-    {"product_id": parse_text, "metadata": JsonObject().parse, **_EXPIRES},
+    {**_RECORD, "name": text},
+    {"product_id": text, "metadata": JsonObject().parse, **_EXPIRES},
     is_open=True,
 )
 _CONVERSION = Fields(
     {**_RECORD, "revenue": anything, "currency": _currency},
-    {"transaction_id": parse_text, "product_id": parse_text, **_EXPIRES},
+    {"transaction_id": text, "product_id": text, **_EXPIRES},
     is_open=True,
 )
 _INSTALL = Fields(
-    {"platform": one_of(Platform), "link_id": or_none(parse_text), "at": time},
+    {"platform": one_of(Platform), "link_id": or_none(text), "at": time},
     {"match": one_of(Match), **_EXPIRES},
     is_open=True,
 )
-_CLICK = Fields({"link_id": parse_text, "at": time, "counted": Flag().parse}, is_open=True)
-_REFUSALS = Fields(
-    {"recent": list_of(nested(Fields({"origin": parse_string, "reason": parse_text, "at": time})))}
-)
+_CLICK = Fields({"link_id": text, "at": time, "counted": Flag().parse}, is_open=True)
+_REFUSALS = Fields({"recent": list_of(nested(Fields({"origin": parse_string, "reason": text, "at": time})))})
 # What acts beyond one organization, or lets someone in, has these fields and no others.
-_COUNTS = Fields({"link_id": parse_text, "parts": anything}, {"expires_at": until(FINE_BUCKETS_KEPT)})
+_COUNTS = Fields({"link_id": text, "parts": anything}, {"expires_at": until(FINE_BUCKETS_KEPT)})
 _MARK = Fields({"at": time})
 _CALL = Fields({"expires_at": until(calls.KEPT)})
 _EARLIER_REQUEST = Fields(
     {
-        "fingerprint": parse_text,
+        "fingerprint": text,
         "domain": HostName().parse,
         "path": LinkPath().parse,
         "expires_at": until(idempotency.LIFETIME),
@@ -208,7 +204,7 @@ _API_KEY = Fields(
     {
         "kind": one_of(KeyKind),
         "key_hash": sha256,
-        "last_four": lambda name, value: parse_text(name, value, 4),
+        "last_four": lambda name, value: text(name, value, 4),
         "created_at": time,
     },
     {"revoked_at": or_none(time), "last_used_at": or_none(time)},
@@ -217,7 +213,7 @@ _USER = Fields(
     {
         "email": lambda _, value: normalize_email(value),
         "password_hash": _password_hash,
-        "org_ids": list_of(parse_uuid, 1),
+        "org_ids": list_of(Uuid().parse, 1),
         "created_at": time,
     }
 )
@@ -246,7 +242,7 @@ def _record(fields: Fields) -> Callable[[Document, Holdings], None]:
     def check(document: Document, holdings: Holdings) -> None:
         fields.check(document)
         call_id = str(document["_id"]).removeprefix(f"{holdings.org_id}/")
-        _own_id(document, holdings.org_id, parse_uuid("_id", call_id))
+        _own_id(document, holdings.org_id, Uuid().parse("_id", call_id))
 
     return check
 
@@ -263,7 +259,7 @@ def _conversion(document: Document, holdings: Holdings) -> None:
 
 def _call(document: Document, holdings: Holdings) -> None:
     _CALL.check(document)
-    _own_id(document, holdings.org_id, parse_uuid("_id", str(document["_id"]).rpartition("/")[2]))
+    _own_id(document, holdings.org_id, Uuid().parse("_id", str(document["_id"]).rpartition("/")[2]))
 
 
 def _mark(document: Document, holdings: Holdings) -> None:
@@ -303,7 +299,7 @@ def _counts(document: Document, holdings: Holdings) -> None:
 
 def _link(document: Document, holdings: Holdings) -> None:
     """A link is what create-link would make of its fields."""
-    parse_uuid("_id", document["_id"])
+    Uuid().parse("_id", document["_id"])
     link = links.from_document(document)
     new = parse_new_link(body_of(link))
     _own_domain("domain", link.domain, holdings)
@@ -347,7 +343,7 @@ def _domain(document: Document, _: Holdings) -> None:
 def _by_uuid(fields: Fields) -> Callable[[Document, Holdings], None]:
     def check(document: Document, _: Holdings) -> None:
         fields.check(document)
-        as_stored("_id", document["_id"], parse_uuid)
+        as_stored("_id", document["_id"], Uuid().parse)
 
     return check
 

@@ -33,6 +33,7 @@ from backend.storage import (
     origins,
     rate_limits,
     refusals,
+    rejections,
     restores,
     sessions,
     users,
@@ -81,6 +82,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     deferred_links.COLLECTION,
     address_keys.COLLECTION,
     known_addresses.COLLECTION,
+    rejections.COLLECTION,
     limited.COLLECTION,
 )
 

@@ -19,6 +19,7 @@ from backend.storage.mongo import Document
 # Gives the value as the service would store it; raises ValueError, which InvalidField is, or TypeError.
 Parse = Callable[[str, Any], object]
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LONGEST_TEXT = 10_000
 _DEEPEST = 20
@@ -114,6 +115,16 @@ def until(kept: timedelta) -> Parse:
 def or_none(parse: Parse) -> Parse:
     """None, or what `parse` takes."""
     return lambda name, value: None if value is None else parse(name, value)
+
+
+def text(name: str, value: object, longest: int = 256) -> object:
+    """A text without control characters."""
+    found = parse_string(name, value)
+    if len(found) > longest:
+        raise InvalidField(name, f"must have at most {longest} characters")
+    if _CONTROL.search(found):
+        raise InvalidField(name, "must not contain control characters")
+    return found
 
 
 def sha256(name: str, value: object) -> object:

@@ -117,7 +117,7 @@ async def test_links_that_do_not_hold(
     )
     assert {result["status"] for result in results} == {"accepted"}
     assert {result["attribution"] for result in results} == {None}
-    assert {result["note"] for result in results} == {results[0]["note"]}
+    assert {*map(str, (result["notes"] for result in results))} == {str(results[0]["notes"])}
     (device,) = await stored(database, "devices", visitor)
     assert device["first_touch"] is None
 
@@ -126,7 +126,7 @@ async def test_an_organic_visit_has_no_context(visitor: Visitor) -> None:
     """A first visit without a signal is answered with null."""
     result = await visitor.result(call("attribution", signals={}))
     assert result["attribution"] is None
-    assert "note" not in result
+    assert "notes" not in result
 
 
 async def test_an_ad_click_has_a_context_of_nulls(visitor: Visitor, database: Database) -> None:

@@ -69,6 +69,18 @@ def test_the_report_in_every_form(running: ServiceProcess, org_id: str) -> None:
     assert len(body) == 2
 
 
+def test_what_was_rejected(running: ServiceProcess, org_id: str) -> None:
+    """A row for each kind, field and reason, the latest first, with its calls; nothing of what they said."""
+    assert post(running, org_id, conversion(revenue=-1), conversion(revenue=-2), call("event")) == 200
+    rows = running.command("report", "rejected", "--org", org_id)["rejected"]
+    assert sorted((row["kind"], row["field"], row["reason"], row["calls"]) for row in rows) == [
+        ("conversion", "revenue", "must be a finite number of 0 or more", 2),
+        ("event", "name", "field is required", 1),
+    ]
+    assert "field is required" in printed(running, "report", "rejected", "--org", org_id)
+    assert "There is no organization" in running.refusal("report", "rejected", "--org", "nobody")
+
+
 def test_an_empty_report(running: ServiceProcess, org_id: str) -> None:
     """An organization without leads and conversions has an empty report."""
     assert running.command("report", "attribution", "--org", org_id)["rows"] == []

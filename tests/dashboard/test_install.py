@@ -12,9 +12,11 @@ import pytest
 
 from backend.app import utc_now
 from backend.domain.api_keys import KeyKind, hash_key
+from backend.domain.rejections import Rejection
 from backend.storage.api_keys import create_api_key, find_active_key, list_api_keys, revoke_api_key
 from backend.storage.limited import Limited, add_limited
 from backend.storage.mongo import Database
+from backend.storage.rejections import RejectedCalls, add_rejections
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.dashboard.people import Person
 from tests.organizations import TestOrganization
@@ -153,3 +155,18 @@ async def test_what_limits_refused_is_shown(
     assert "1234" in shown
     assert "12:34 UTC" in shown
     assert "9876" not in shown
+
+
+async def test_rejected_calls_are_told(
+    person: Person, organization: TestOrganization, make_organization: OrganizationFactory, database: Database
+) -> None:
+    """Field, reason, number and last time of what was rejected; of this organization only."""
+    assert "Rejected calls" not in (await person.get("/install")).text
+    last = utc_now().replace(hour=12, minute=34)
+    for org_id, field in ((organization.id, "revenue"), ((await make_organization()).id, "currency")):
+        rejection = Rejection("conversion", field, "must be <understood>")
+        await add_rejections(database, [RejectedCalls(org_id, last, (rejection,) * 1234)])
+    shown = (await person.get("/install")).text
+    for text in ("<code>revenue</code>", "must be &lt;understood&gt;", "conversion", "1234", "12:34 UTC"):
+        assert text in shown
+    assert "<code>currency</code>" not in shown

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.domain.attribution import SIGNALS
 from backend.domain.batches import Envelope, parse_envelope
+from backend.domain.call_fields import MOST_NOTES
 from backend.domain.calls import Call, Kind, parse_call
 from backend.domain.errors import InvalidField, MissingField
+from backend.domain.rejections import Rejection, rejection_of
 
 GOOD = {"call_id": "7a1f8a2e-6a0b-4b8e-9a51-0d2f6f3f9c11", "occurred_at": "2026-03-01T12:00:00.000Z"}
 FIELDS = [
     "page", "customer_id", "signals", "email_sha256", "phone_sha256", "name", "event_id", "client_timestamp",
     "revenue", "currency", "transaction_id", "product_id", "metadata", "call_id", "occurred_at", "other",
 ]  # fmt: skip
+REQUIRED: dict[Kind, tuple[str, ...]] = {
+    Kind.ATTRIBUTION: (),
+    Kind.IDENTIFY: ("customer_id",),
+    Kind.LEAD: (),
+    Kind.CONVERSION: ("revenue", "currency"),
+    Kind.EVENT: ("name",),
+}
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=30)
 # What JSON can hold; numbers with a point or an exponent arrive as decimals.
 VALUES = st.recursive(
@@ -47,6 +59,54 @@ def test_any_call_is_parsed_or_refused(kind: Kind, fields: dict[str, Any]) -> No
             assert isinstance(refusal, InvalidField | MissingField)
             assert refusal.field.partition(".")[0] in {*FIELDS, "kind"}
             assert str(refusal).startswith(refusal.field)
+
+
+@given(st.sampled_from(list(Kind)), st.dictionaries(TEXTS, VALUES, min_size=1, max_size=20))
+def test_unknown_fields_are_left_out(kind: Kind, unknown: dict[str, Any]) -> None:
+    """A call is taken without the fields that nobody knows, and says so; of many it names some."""
+    required = {"revenue": 1, "currency": "EUR", "name": "n", "customer_id": "c"}
+    good = GOOD | {"kind": kind.value} | {each: required[each] for each in REQUIRED[kind]}
+    strange = {f"?{name}": value for name, value in unknown.items()}
+    call, noted = parse_call(good), parse_call(strange | good)
+    assert replace(noted, notes=()) == call
+    given = [name for name, value in strange.items() if value is not None and str(value).strip()]
+    assert len(noted.notes) == min(len(given), MOST_NOTES + 1)
+
+
+@pytest.mark.parametrize(
+    ("written", "currency", "kept", "note"),
+    [
+        ("19.999", "EUR", "20.00", "revenue was rounded to 20.00 EUR"),
+        ("99.5", "jpy", "100", "revenue was rounded to 100 JPY"),
+        ("16.991500000000002", "EUR", "16.99", "revenue was rounded to 16.99 EUR"),
+        ("33.333333333333336", "EUR", "33.33", "revenue was rounded to 33.33 EUR"),
+        ("0.30000000000000004", "EUR", "0.30", None),
+        ("19.9", "EUR", "19.90", None),
+    ],
+)
+def test_money_is_rounded_with_a_note(written: str, currency: str, kept: str, note: str | None) -> None:
+    """More decimal places than the currency has are told of; a browser's noise is not."""
+    call = parse_call(GOOD | {"kind": "conversion", "currency": currency, "revenue": Decimal(written)})
+    assert (str(call.fields["revenue"]), list(call.notes)) == (kept, [note] if note else [])
+
+
+SEEN: set[Rejection] = set()
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["kind", *FIELDS]) | TEXTS, VALUES | st.sampled_from(list(Kind)), max_size=4
+    )
+)
+def test_rejections_are_the_services_own_words(fields: dict[str, Any]) -> None:
+    """Whatever calls say, an owner is told of few different rejections, and of none that repeats the call."""
+    refusal = outcome(parse_call, GOOD | fields)
+    if isinstance(refusal, InvalidField | MissingField):
+        SEEN.add(rejection_of(fields, refusal))
+    assert len(SEEN) < 100
+    assert all(
+        each.field in {"call", "kind", *FIELDS, *(f"signals.{name}" for name in SIGNALS)} for each in SEEN
+    )
 
 
 @given(VALUES)

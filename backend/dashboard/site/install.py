@@ -23,6 +23,7 @@ from backend.storage.devices import first_and_last_arrival
 from backend.storage.limited import Limited, list_limited
 from backend.storage.origins import is_allowed, list_origins
 from backend.storage.refusals import Refusal, list_refusals
+from backend.storage.rejections import list_rejections
 
 # A refusal is told beside the check for so long after it happened.
 _RECENT = timedelta(hours=1)
@@ -82,6 +83,7 @@ async def _page(web_key: str, *, given: str = "", problem: str = "", is_new: boo
         snippet=await render_template("dashboard/site/snippet.txt", base_url=base_url, web_key=web_key),
         origins=await list_origins(resources().database, org_id()),
         arrival=await _arrival(),
+        rejected=await list_rejections(resources().database, org_id()),
         limited=[(_LIMITS.get(each.limit, each.limit), each) for each in await _limited()],
     )
 

@@ -1,0 +1,145 @@
+"""Rules for fields of the browser SDK's calls, beside those that all requests share (domain/field_rules)."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from backend.domain import money
+from backend.domain.attribution import SIGNALS
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import JsonObject, Schema
+
+MOST_NOTES = 10
+_UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_CLEAR_CONTACTS = frozenset({"email", "phone"})
+
+
+class LenientRule(ABC):
+    """A rule that takes more than it keeps; `notes` tells in sentences what of a value was not kept."""
+
+    @abstractmethod
+    def notes(self, field: str, value: Any) -> Iterable[str]:
+        """What was cut or left out of a value that `parse` took."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressText(LenientRule):
+    """What stood in an address: its visitor may have typed anything. The visit still happened, so that
+    characters that can't be read are replaced, and what is too long is cut."""
+
+    max_length: int
+
+    def parse(self, field: str, value: object) -> str:
+        """The text, readable and not too long."""
+        if not isinstance(value, str):
+            raise InvalidField(field, "must be a string")
+        return _readable(value[: self.max_length])
+
+    def notes(self, field: str, value: str) -> Iterable[str]:
+        """That it was cut."""
+        if len(value) > self.max_length:
+            yield f"{field} was cut to {self.max_length} characters"
+
+    def schema(self) -> Schema:
+        """A string."""
+        return {"type": "string"}
+
+
+class Signals(LenientRule):
+    """What an address says of where its visitor came from (contract, SDK rule 3)."""
+
+    _VALUE = AddressText(512)
+
+    def parse(self, field: str, value: object) -> dict[str, str]:
+        """The signals that have a value."""
+        if not isinstance(value, dict):
+            raise InvalidField(field, "must be a JSON object")
+        return {
+            name: self._VALUE.parse(f"{field}.{name}", value[name]) for name in SIGNALS if value.get(name)
+        }
+
+    def notes(self, field: str, value: dict[str, Any]) -> Iterable[str]:
+        """Which were unknown or too long."""
+        yield from notes_on_unknown([name for name in value if name not in SIGNALS], f"{field}.")
+        for name in SIGNALS:
+            yield from self._VALUE.notes(f"{field}.{name}", value.get(name) or "")
+
+    def schema(self) -> Schema:
+        """An object of strings."""
+        return {"type": "object", "properties": {name: self._VALUE.schema() for name in SIGNALS}}
+
+
+class Metadata:
+    """What a site adds to an event: a JSON object of at most 4 KiB and eight levels."""
+
+    _OBJECT = JsonObject(max_bytes=4096, max_depth=8)
+
+    def parse(self, field: str, value: object) -> dict[str, Any]:
+        """The object, its numbers as JSON usually has them: only money needs to be exact."""
+        self._OBJECT.check_depth(field, value)
+        return self._OBJECT.parse(field, _without_decimals(value))
+
+    def schema(self) -> Schema:
+        """An object."""
+        return self._OBJECT.schema()
+
+
+class Amount:
+    """An amount of money, whose decimal places its currency decides (`money.rounded`)."""
+
+    def parse(self, field: str, value: object) -> Decimal:
+        """The amount as it was written."""
+        try:
+            return money.parse_amount(value)
+        except money.InvalidAmount as error:
+            raise InvalidField(field, str(error)) from None
+
+    def schema(self) -> Schema:
+        """A number."""
+        return {"type": "number", "minimum": 0, "maximum": int(money.LARGEST)}
+
+
+class CurrencyCode:
+    """A currency of ISO 4217."""
+
+    def parse(self, field: str, value: object) -> str:
+        """The code in capitals."""
+        try:
+            return money.parse_currency(value)
+        except money.InvalidCurrency as error:
+            raise InvalidField(field, str(error)) from None
+
+    def schema(self) -> Schema:
+        """Three letters."""
+        return {"type": "string", "pattern": "^[A-Za-z]{3}$"}
+
+
+def notes_on_unknown(names: Sequence[str], prefix: str = "") -> list[str]:
+    """A sentence for each of these fields, which were left out because nobody knows them; ten by name."""
+    notes = [f"{prefix}{_readable(name)[:64]} {_why_left_out(name)}" for name in names[:MOST_NOTES]]
+    if more := len(names) - len(notes):
+        notes.append(f"{more} more fields are unknown and were left out")
+    return notes
+
+
+def _why_left_out(name: str) -> str:
+    if name in _CLEAR_CONTACTS:
+        return f"was left out: it must be hashed; send {name}_sha256"
+    return "is unknown and was left out"
+
+
+def _readable(text: str) -> str:
+    return _UNREADABLE.sub("�", text)
+
+
+def _without_decimals(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _without_decimals(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_without_decimals(each) for each in value]
+    return float(value) if isinstance(value, Decimal) else value
