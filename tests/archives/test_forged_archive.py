@@ -258,7 +258,11 @@ async def test_loops(archive: Archive, elsewhere: Database, tmp_path: Path) -> N
     await assert_nothing_is_stored(elsewhere)
 
 
-@pytest.mark.parametrize("org_id", ["x", "", f"{uuid.uuid4()}/conversion", str(uuid.uuid4()).upper()])
+# The same in every process of a run: tests are known by their parameters.
+SOME_ID = "8a3fd1c2-6f0b-4e57-9b1d-2c4e5a6b7c8d"
+
+
+@pytest.mark.parametrize("org_id", ["x", "", f"{SOME_ID}/conversion", SOME_ID.upper()])
 async def test_ids_of_organizations(
     archive: Archive, elsewhere: Database, tmp_path: Path, org_id: str
 ) -> None:
