@@ -29,14 +29,14 @@ test: setup ## Check style and types, run every test
 	@$(BIN)/python -m tests.browser_setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
+	@$(BIN)/mypy && $(BIN)/mypy --config-file sdk_src/mypy.ini
 	@$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadgroup --no-loadscope-reorder
 
 style: setup ## Check style, and say what to change
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 types: setup ## Check types
-	@$(BIN)/mypy
+	@$(BIN)/mypy && $(BIN)/mypy --config-file sdk_src/mypy.ini
 
 sdk: setup ## Build sdk_dist/ from sdk_src/
 	@$(BIN)/python -m sdk_build

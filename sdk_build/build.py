@@ -15,7 +15,7 @@ from sdk_build.undeclared_names import refuse_undeclared_names
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "sdk_src"
-TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("module", "esm")}
+TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("waylink", "esm")}
 # Names of ours that nobody outside sees; neither the browser nor the wire nor a stored value has one of them.
 PRIVATE_NAMES = """
 add close discard done forget leave names open read recover remove run write wait
@@ -31,7 +31,8 @@ ESBUILD = [
     f"--mangle-props=^({'|'.join(PRIVATE_NAMES)})$",
     "--mangle-quoted",
 ]
-TERSER = ["--ecma", "2020", "--compress", "passes=6,unsafe_arrows,unsafe_methods,sequences=false", "--mangle"]
+_SMALLEST = "passes=6,inline=1,unsafe,unsafe_arrows,unsafe_methods,sequences=false"
+TERSER = ["--ecma", "2020", "--compress", _SMALLEST, "--mangle"]
 # Most functions of the script tag's file run on a first visit. Told so, Chromium compiles them all beside the
 # page's main thread, instead of each on it when it is first called.
 FORMS = {"esm": ["--module"], "iife": ["--format", "preamble='//# allFunctionsCalledOnLoad'"]}

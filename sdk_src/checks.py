@@ -1,12 +1,22 @@
 """What is wrong with the arguments of a call, in a sentence that names the field, or None."""
 
 __pragma__('skip')
-JSON = Number = typeof = None
+from browser import __pragma__, JSON, Number, typeof
+
 __pragma__('noskip')
 
 TEXTS = [
-    'customer_id', 'email', 'phone', 'name', 'email_sha256', 'phone_sha256', 'event_id', 'client_timestamp',
-    'currency', 'transaction_id', 'product_id',
+    'customer_id',
+    'email',
+    'phone',
+    'name',
+    'email_sha256',
+    'phone_sha256',
+    'event_id',
+    'client_timestamp',
+    'currency',
+    'transaction_id',
+    'product_id',
 ]
 PLAIN = 'fields must be plain data'
 

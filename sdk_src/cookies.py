@@ -1,7 +1,8 @@
 """Cookies with an id, on the widest domain that the browser accepts, found by trying (contract, "cookieDomain")."""
 
 __pragma__('skip')
-document = location = None
+from browser import __pragma__, document, location
+
 __pragma__('noskip')
 
 UUID = '[0-9a-f-]{36}'

@@ -1,7 +1,10 @@
 """SHA-256 of e-mail addresses and phone numbers, before they leave the browser (decisions, "hashing")."""
 
+from debug import say
+
 __pragma__('skip')
-RegExp = TextEncoder = Uint8Array = crypto = __new__ = None
+from browser import __pragma__, RegExp, TextEncoder, Uint8Array, __new__, crypto
+
 __pragma__('noskip')
 
 
@@ -15,7 +18,7 @@ def normal_phone(phone):
     return phone.trim().js_replace(RegExp('(?!^\\+)\\D', 'g'), '')
 
 
-async def hash_contacts(fields, say):
+async def hash_contacts(fields):
     """Replace email and phone by their hashes; without crypto.subtle (plain http) they are dropped."""
     for name in ['email', 'phone']:
         contact = fields[name]

@@ -1,7 +1,8 @@
 """Client-side route changes: pushState, replaceState, popstate (contract, SDK rule 7)."""
 
 __pragma__('skip')
-Proxy = addEventListener = history = __new__ = None
+from browser import __pragma__, Proxy, __new__, addEventListener, history
+
 __pragma__('noskip')
 
 

@@ -1,13 +1,15 @@
 """What `init` takes (contract, "init options")."""
 
 __pragma__('skip')
-RegExp = document = location = URL = typeof = __new__ = None
+from browser import __pragma__, RegExp, URL, __new__, document, location, typeof
+
 __pragma__('noskip')
 
 IS_BROWSER = typeof(document) == 'object'
 # The script tag that runs this file, while it runs; a module has none.
 script = IS_BROWSER and document.currentScript
 SDK_PATH = '/serviceCore/sdk/v1/batch'
+options = {}  # what `init` was given
 
 
 def check_options(options):
@@ -26,4 +28,4 @@ def check_options(options):
 def batch_url(base_url):
     """Where calls are sent: below `baseUrl`, else where the script came from, else the page's own origin."""
     path = (base_url or '').js_replace(RegExp('/?$'), SDK_PATH)
-    return __new__(URL(path, not base_url and script and script.src or location.href)).href
+    return __new__(URL(path, (not base_url and script and script.src) or location.href)).href

@@ -6,7 +6,8 @@ broken by a crash costs nothing but a request.
 """
 
 __pragma__('skip')
-Date = JSON = Math = Promise = clearTimeout = navigator = setTimeout = __new__ = None
+from browser import __pragma__, Date, JSON, Math, Promise, __new__, clearTimeout, navigator, setTimeout
+
 __pragma__('noskip')
 
 PREFIX = 'cl_call_'
@@ -92,7 +93,7 @@ def create_outbox(store, post, send_on_leaving, received):
         nonlocal failures, is_unanswered
         failures += 1
         is_unanswered = not answer.status
-        milliseconds = answer.wait or Math.min(2 ** failures * 500, 300000) * (0.5 + Math.random())
+        milliseconds = answer.wait or Math.min(2**failures * 500, 300000) * (0.5 + Math.random())
         store.write(PAUSE, Date.now() + milliseconds)
 
     def end_pause():
@@ -181,7 +182,11 @@ def calls_of(entries):
 def take_batch(entries):
     """Remove from `entries` what fits into one request: calls of one device, bounded in number and size."""
     count = 1
-    while (count < MOST_CALLS and entries[count] and entries[count].device == entries[0].device
-            and JSON.stringify(entries.slice(0, count + 1)).length < MOST_CHARACTERS):
+    while (
+        count < MOST_CALLS
+        and entries[count]
+        and entries[count].device == entries[0].device
+        and JSON.stringify(entries.slice(0, count + 1)).length < MOST_CHARACTERS
+    ):
         count += 1
     return entries.splice(0, count)

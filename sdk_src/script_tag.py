@@ -1,9 +1,10 @@
 """What the script tag's file does: put `Waylink` on the page, once, and carry out the calls that came before it."""
 
-from waylink import create_waylink
+from waylink import Waylink
 
 __pragma__('skip')
-window = None
+from browser import __pragma__, window
+
 __pragma__('noskip')
 
 
@@ -12,10 +13,9 @@ def install():
     early = window.Waylink
     if early and not early.q:
         return
-    waylink = create_waylink()
-    window.Waylink = waylink
-    for call in early and early.q or []:
-        call[2](waylink[call[0]](*call[1]))
+    window.Waylink = Waylink
+    for call in (early and early.q) or []:
+        call[2](Waylink[call[0]](*call[1]))
 
 
 install()

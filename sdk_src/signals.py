@@ -1,14 +1,21 @@
 """The attribution signals of an address (contract, SDK rule 3)."""
 
 __pragma__('skip')
-URLSearchParams = __new__ = None
+from browser import __pragma__, URLSearchParams, __new__
+
 __pragma__('noskip')
 
 NAMES = [
     'cl_link_id',
-    'utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content',
+    'utm_source',
+    'utm_medium',
+    'utm_campaign',
+    'utm_term',
+    'utm_content',
     'fbclid',
-    'gclid', 'gbraid', 'wbraid',
+    'gclid',
+    'gbraid',
+    'wbraid',
     'ttclid',
 ]
 LONGEST = 512

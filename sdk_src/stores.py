@@ -1,7 +1,8 @@
 """The browser's storage where it works, and the page's memory where it does not (private windows, sandboxed frames)."""
 
 __pragma__('skip')
-JSON = Object = window = None
+from browser import __pragma__, JSON, Object, window
+
 __pragma__('noskip')
 
 MOST_CHARACTERS = 15000
@@ -43,3 +44,6 @@ def open_store(kind):
             remove(name)
 
     return {'read': read, 'write': write, 'remove': remove, 'names': names, 'forget': forget}
+
+
+session = open_store('sessionStorage')

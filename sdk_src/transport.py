@@ -1,7 +1,8 @@
 """The only request that the SDK makes: a batch of calls to the service."""
 
 __pragma__('skip')
-AbortSignal = Date = Math = fetch = navigator = None
+from browser import __pragma__, AbortSignal, Date, Math, fetch, navigator
+
 __pragma__('noskip')
 
 TIMEOUT = 10000  # milliseconds
@@ -16,12 +17,15 @@ async def post(url, body, keepalive):
     its 64 KiB.
     """
     try:
-        response = await fetch(url, {
-            'method': 'POST',
-            'body': body,
-            'keepalive': keepalive,
-            'signal': AbortSignal.timeout and AbortSignal.timeout(TIMEOUT),
-        })
+        response = await fetch(
+            url,
+            {
+                'method': 'POST',
+                'body': body,
+                'keepalive': keepalive,
+                'signal': AbortSignal.timeout and AbortSignal.timeout(TIMEOUT),
+            },
+        )
         answer = {'status': response.status, 'wait': pause_of(response.headers.js_get('retry-after'))}
         if response.ok:
             content = await response.json()  # a name of its own: Transcrypt drops the parentheses of (await x).y

@@ -201,17 +201,11 @@ def _called(name: str, argument: ast.AST) -> ast.AST:
 def load(name: str, **names: object) -> types.SimpleNamespace:
     """The names of one module; `names` are what a test provides for it."""
     tree = ast.parse((SOURCE / f"{name}.py").read_text(), f"{name}.py")
-    tree.body = [each for each in tree.body if not _declares_browser_names(each)]
+    tree.body = [each for each in tree.body if not isinstance(each, ast.ImportFrom)]
     compiled = compile(ast.fix_missing_locations(_Literals().visit(tree)), f"{name}.py", "exec")
     scope = BUILT_INS | names
     exec(compiled, scope)
     return types.SimpleNamespace(**scope)
-
-
-def _declares_browser_names(statement: ast.stmt) -> bool:
-    """Whether this is `document = location = None`, which only quiets linters, or an import of a sibling."""
-    empty = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
-    return isinstance(statement, ast.ImportFrom) or (empty and statement.value.value is None)  # type: ignore[attr-defined]
 
 
 def js(value: Any) -> Any:

@@ -4,8 +4,12 @@ Transcrypt looks for modules in the source folder first. Only identities are lef
 nothing of this file reaches a page.
 """
 
-__pragma__('js', '{}', '''
+__pragma__(
+    'js',
+    '{}',
+    """
 export var __envir__ = {};
 export function dict(o) { return o; }
 export function tuple(o) { return o; }
-''')
+""",
+)

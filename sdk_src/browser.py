@@ -1,0 +1,35 @@
+"""What the browser and Transcrypt provide, for linters and type checkers; nothing of this file reaches a page.
+
+Modules import from here what they use, in a block that Transcrypt skips.
+"""
+
+from typing import Any
+
+__new__: Any
+__pragma__: Any
+AbortSignal: Any
+addEventListener: Any
+clearTimeout: Any
+console: Any
+crypto: Any
+Date: Any
+document: Any
+fetch: Any
+history: Any
+js_TypeError: Any
+JSON: Any
+location: Any
+Math: Any
+navigator: Any
+Number: Any
+Object: Any
+Promise: Any
+Proxy: Any
+RegExp: Any
+setTimeout: Any
+TextEncoder: Any
+typeof: Any
+Uint8Array: Any
+URL: Any
+URLSearchParams: Any
+window: Any
