@@ -39,8 +39,12 @@ class ServiceProcess:
     @property
     def log_lines(self) -> list[dict[str, Any]]:
         """What it has logged."""
-        log = Path(self.environment["WAYLINK_DATA_DIR"], "log").read_text()
-        return [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+        return [json.loads(line) for line in self.log_text.splitlines() if line.startswith("{")]
+
+    @property
+    def log_text(self) -> str:
+        """All that it wrote to stderr."""
+        return Path(self.environment["WAYLINK_DATA_DIR"], "log").read_text()
 
     def command(self, *arguments: str) -> dict[str, Any]:
         """Run a `waylink` command with --json beside the service, and give what it printed."""

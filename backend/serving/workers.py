@@ -94,11 +94,15 @@ class _Worker:
             raise NotStarted(reason)
 
     def why_not_started(self) -> str | None:
-        """What a worker that ended said about its start."""
-        try:
-            return (self.news.recv() or None) if self.news.poll() else None
-        except EOFError:
-            return None
+        """What a worker that ended said about its start.
+
+        It may have said before that it is ready: the port of all workers answers also where it does not.
+        """
+        with contextlib.suppress(EOFError):
+            while self.news.poll():
+                if reason := self.news.recv():
+                    return str(reason)
+        return None
 
 
 @contextlib.contextmanager
@@ -153,8 +157,9 @@ class _Supervisor:
             self._stop()
 
     def _replace_dead(self) -> None:
-        """Wait until a worker ends; unless all are to stop, start another one in its place."""
-        ended = wait([worker.process.sentinel for worker in self._workers])
+        """Wait a while for a worker that ends; unless all are to stop, start another one in its place."""
+        # Not for ever: a worker that was told to stop may not end, and a signal does not end the wait.
+        ended = wait([worker.process.sentinel for worker in self._workers], timeout=PAUSE)
         if self._stopping:
             return
         for worker in [each for each in self._workers if each.process.sentinel in ended]:

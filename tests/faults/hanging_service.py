@@ -6,12 +6,15 @@ import json
 import os
 import re
 import threading
+from pathlib import Path
 from typing import Any
 
-from backend.serving.workers import run_workers
+from backend.serving import workers
 from backend.settings import Settings, load_settings
 
 PATHS = {"/in-python", "/in-c"}
+THREAD = "/thread-for-ever"
+REFUSAL = Path(os.environ.get("WAYLINK_DATA_DIR", ""), "refusal")
 
 
 def make_app(_settings: Settings) -> Any:
@@ -21,19 +24,35 @@ def make_app(_settings: Settings) -> Any:
 
 
 async def hanging_app(scope: Any, receive: Any, send: Any) -> None:
-    """Answers the id of its process, but never comes back from one of PATHS."""
+    """Answers the id of its process; never comes back from one of PATHS, and after THREAD does not end."""
     if scope["type"] == "lifespan":
-        while True:
-            kind = (await receive())["type"]
-            await send({"type": f"{kind}.complete"})
-            if kind == "lifespan.shutdown":
-                return
+        await live(receive, send)
+        return
+    if scope["path"] == THREAD:
+        threading.Thread(target=threading.Event().wait).start()
     if scope["path"] == "/in-python":
         hang_in_python()
     if scope["path"] == "/in-c":
         hang_in_c()
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": str(os.getpid()).encode()})
+
+
+def why_not() -> str:
+    """Why it does not start, or nothing."""
+    return REFUSAL.read_text() if REFUSAL.exists() else ""
+
+
+async def live(receive: Any, send: Any) -> None:
+    """Starts unless REFUSAL is there, whose text is the reason, and stops."""
+    while True:
+        kind = (await receive())["type"]
+        if refusal := why_not():
+            await send({"type": "lifespan.startup.failed", "message": refusal})
+            return
+        await send({"type": f"{kind}.complete"})
+        if kind == "lifespan.shutdown":
+            return
 
 
 def hang_in_python() -> None:
@@ -48,6 +67,7 @@ def hang_in_c() -> None:
 
 
 if __name__ == "__main__":
+    workers.LAST_SECONDS = 1.0
     settings = load_settings()
     ready = json.dumps({"base_url": settings.base_url})
-    run_workers(settings, lambda: print(ready, flush=True), make_app)
+    workers.run_workers(settings, lambda: print(ready, flush=True), make_app)

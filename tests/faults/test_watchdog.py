@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -11,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.faults.hanging_service import PATHS
+from tests.faults.hanging_service import PATHS, REFUSAL, THREAD
 from tests.polling import wait_for_async
 from tests.service_process import ServiceProcess, service_process
 
@@ -67,3 +69,29 @@ async def test_sigterm_ends_a_service_that_hangs(tmp_path: Path) -> None:
         await hanging
         (line,) = service.log_lines
         assert line["trace"][-1].endswith(" hang_in_python")
+
+
+async def test_sigterm_ends_a_service_whose_worker_does_not_end(tmp_path: Path) -> None:
+    """A thread that never ends keeps a worker's process after its loop: it is killed in the end."""
+    with service_process(tmp_path, HANGING, WAYLINK_GRACEFUL_SECONDS="1") as service:
+        await hang(service, THREAD)  # is answered
+        assert await asyncio.to_thread(service.stop) == 1
+        assert "(exit code -9)" in service.log_text
+
+
+async def test_a_worker_that_can_not_be_replaced_says_why(tmp_path: Path) -> None:
+    """What keeps the next worker from starting is in the log; it is tried again until it starts."""
+    with service_process(tmp_path, HANGING) as service:
+        (tmp_path / REFUSAL.name).write_text("the disk is away")
+        (killed,) = service.workers
+        os.kill(killed, signal.SIGKILL)
+        await wait_for_async(
+            lambda: told(service), "the reason is not told", lambda text: "could not start: the disk" in text
+        )
+        (tmp_path / REFUSAL.name).unlink()
+        assert await wait_for_async(lambda: pid_that_answers(service), "nobody answers") != killed
+
+
+async def told(service: ServiceProcess) -> str:
+    """What the service has logged and printed."""
+    return service.log_text
