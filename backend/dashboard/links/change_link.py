@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from quart import Response, redirect, url_for
+from quart import Response, abort, redirect, url_for
 
 from backend.current import resources
-from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.link_form import (
@@ -18,11 +18,9 @@ from backend.dashboard.links.link_form import (
 )
 from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.domain.errors import InvalidField
-from backend.domain.link_input import Changes, apply_changes, parse_changes
+from backend.domain.link_input import Changes, parse_changes
 from backend.domain.links import Link
-from backend.storage.links import change_link
-from backend.storage.loops import may_loop
-from backend.storage.new_links import refuse_loop
+from backend.storage.changed_links import LinkGone, store_changes
 
 
 @dashboard.get("/links/<link_id>/edit")
@@ -38,17 +36,12 @@ async def links_change(link_id: str) -> Response:
     link = await own_link(link_id)
     fields = sent_fields(CHANGE_RULES)
     body, problems = read_body(fields, CHANGE_RULES)
-    changes = {} if problems else parse_changes(body)
-    changed = apply_changes(link, changes)
-    try:
-        if may_loop(changes):
-            await refuse_loop(resources().database, changed)
-    except InvalidField as error:
-        problems[error.field] = error.rule
     if problems:
         return await _form(link, fields, problems)
-    if changed != link:
-        await _store(link, changes)
+    try:
+        await _change(link, parse_changes(body))
+    except InvalidField as error:
+        return await _form(link, fields, {error.field: error.rule})
     return _back(link, "link-changed")
 
 
@@ -57,14 +50,16 @@ async def links_status(link_id: str) -> Response:
     """Enable or disable the link."""
     link = await own_link(link_id)
     is_enabled = field("is_enabled") == "true"
-    if link.is_enabled is not is_enabled:
-        await _store(link, {"is_enabled": is_enabled})
+    await _change(link, {"is_enabled": is_enabled})
     return _back(link, "link-enabled" if is_enabled else "link-disabled")
 
 
-async def _store(link: Link, changes: Changes) -> None:
-    now = resources().clock().replace(microsecond=0)
-    await change_link(resources().database, link.id, org_id(), changes, now)
+async def _change(link: Link, changes: Changes) -> None:
+    """Store the changes; 404 where the link is not there any more."""
+    try:
+        await store_changes(resources().database, link, changes, resources().clock())
+    except LinkGone:
+        abort(404)
 
 
 def _back(link: Link, notice: str) -> Response:
