@@ -52,7 +52,7 @@ async def find_key(text: str, kind: KeyKind) -> ApiKey | None:
         count_without_key()
     key = await keys.find(text, kind)
     if is_new and key:
-        resources().rate_limits.without_key.give_back(visitor_network())
+        give_back_without_key()
     elif not is_new and not key:
         count_without_key()
     return key
@@ -64,6 +64,11 @@ def count_without_key() -> None:
     state = resources().rate_limits.without_key.count(network)
     if network and not state.allowed:
         raise refused(error_table.ADDRESS_LIMIT_EXCEEDED, WITHOUT_KEY, state.reset_after, None)
+
+
+def give_back_without_key() -> None:
+    """Take back what was counted: the request was a valid one."""
+    resources().rate_limits.without_key.give_back(visitor_network())
 
 
 def refused(row: ErrorRow, limit: str, seconds: float, org_id: str | None) -> Refusal:

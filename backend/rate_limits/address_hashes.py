@@ -24,7 +24,7 @@ class AddressHashes:
         self._looked_at = 0.0
 
     async def hash(self, text: str) -> str:
-        """The hash of a text that holds an address; a tenth of a day's first hour may have the key before."""
+        """The hash of a text that holds an address. At midnight the key changes within ten minutes."""
         return keyed_hash(await self._key(), text)
 
     async def _key(self) -> bytes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from quart import Response, request
+from quart import Response, g, request
 
 from backend.current import resources
-from backend.json_api.call_limits import count_without_key
+from backend.json_api.call_limits import count_without_key, give_back_without_key
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal as RefusedRequest
 from backend.sdk_api.blueprint import sdk
@@ -30,6 +30,7 @@ async def require_allowed_origin(org_id: str) -> None:
     """Refuse the request unless its Origin is one of the organization's, which can see what was refused."""
     origin = _origin()
     if origin and await sdk_service().site_origins.get((origin, org_id)):
+        g.origin_is_allowed = True
         return
     reason = "no Origin header" if origin is None else "not an Allowed Web Origin"
     shown = Refusal(request.headers.get("Origin", ""), reason, resources().clock())
@@ -69,10 +70,15 @@ async def allow_reading(response: Response) -> Response:
 
 
 async def _is_some_site(origin: str) -> bool:
-    """Whether some organization allows the origin; who asks for too many others is refused."""
-    if sdk_service().known_origins.recall(origin) is None:
-        count_without_key()
-    return await sdk_service().known_origins.get(origin)
+    """Whether some organization allows the origin; who names too many others is refused before a query."""
+    origins = sdk_service().known_origins
+    if g.get("origin_is_allowed") or origins.recall(origin):
+        return await origins.get(origin)
+    count_without_key()
+    is_known = await origins.get(origin)
+    if is_known:
+        give_back_without_key()
+    return is_known
 
 
 async def _is_known(origin: str, response: Response) -> bool:
@@ -80,7 +86,9 @@ async def _is_known(origin: str, response: Response) -> bool:
     if response.status_code >= 500 or response.status_code == 429:
         return bool(sdk_service().known_origins.recall(origin))
     try:
-        return await sdk_service().known_origins.get(origin)
+        return await _is_some_site(origin)
+    except RefusedRequest:
+        return False
     except StorageError as error:
         # The page then sees a failed request, and tries again as it would after a 503.
         _log.warning("Origins can't be looked up: %s", type(error).__name__)

@@ -22,6 +22,7 @@ from tests.polling import wait_for_async
 from tests.rate_limits.counted import counted_now
 from tests.sdk_batches import BATCH, Visitor, call, check
 
+PROBE = "/serviceCore/sdk/v1/probe"
 OPEN = "/serviceCore/app/v1/open"
 PROXY = "10.0.0.1"
 _addresses = (f"198.18.{number // 250}.{number % 250 + 1}" for number in itertools.count())
@@ -160,6 +161,31 @@ async def test_requests_without_a_valid_key(client_at: ClientAt, organization: T
     assert all(1 <= int(answer.headers["Retry-After"]) <= 60 for answer in answers[4:])
     assert (await client.get(f"{API}/links/page", headers=organization.headers)).status_code == 200
     assert (await client_at().get(f"{API}/links/page")).status_code == 401
+
+
+async def test_origins_of_no_site_are_looked_up_so_often(
+    client_at: ClientAt, limiting: Service, organization: TestOrganization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a request is answered, an origin that nobody has costs no query once its address has sent too
+    many; a site's own is looked up and costs nothing."""
+    origins = limiting.api.extensions["waylink.sdk"].known_origins
+    looked_up: list[str] = []
+    load = origins._load
+
+    async def counted(origin: str) -> bool:
+        looked_up.append(origin)
+        return bool(await load(origin))
+
+    monkeypatch.setattr(origins, "_load", counted)
+    client = client_at()
+    for _ in range(3):
+        origins._found.clear()
+        answer = await client.post(f"{PROBE}/x", headers={"Origin": organization.origin})
+        assert answer.headers["Access-Control-Allow-Origin"] == organization.origin
+    for number in range(10):
+        answer = await client.post(f"{PROBE}/x", headers={"Origin": f"https://{number}.made-up.example"})
+        assert "Access-Control-Allow-Origin" not in answer.headers
+    assert len(looked_up) == 3 + 4
 
 
 async def test_valid_keys_are_not_counted_as_missing(
