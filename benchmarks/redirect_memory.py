@@ -1,8 +1,9 @@
 """Memory of the service: over a million redirects, and with 100,000 links in its cache.
 
 `python -m benchmarks.redirect_memory` stores the links, lets wrk ask for each of them once and more, and
-then for one of them a million times, and prints the resident memory of the service's process. Each of the
-two ends after some minutes at the latest, and then says for how many of them it had the time.
+then for one of them a million times, and prints the resident memory of the service's processes, its
+supervisor included. Each of the two ends after some minutes at the latest, and then says for how many of
+them it had the time.
 """
 
 from __future__ import annotations
