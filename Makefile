@@ -27,6 +27,7 @@ run: setup ## Start MongoDB, the service and the demo site; Ctrl-C stops them
 
 test: setup ## Check style and types, run every test
 	@$(BIN)/python -m tests.browser_setup
+	@$(BIN)/python -m tests.npm_setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy && $(BIN)/mypy --config-file sdk_src/mypy.ini
