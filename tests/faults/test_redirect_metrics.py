@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -30,47 +32,62 @@ def visit(service: ServiceProcess, path: str) -> int:
     return httpx.get(f"{service.base_url}{path}", headers={"Host": DOMAIN}, timeout=30).status_code
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_one_scrape_shows_all_workers(tmp_path: Path, workers: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A service with one worker or several, a link of it, and where its own MongoDB is."""
+
+    service: ServiceProcess
+    path: str
+    data_dir: Path
+
+
+@pytest.fixture(scope="module", params=["1", "2"], ids=["one worker", "two workers"])
+def measured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
+    """A service that both tests use: its workers keep the link in memory."""
+    data_dir = tmp_path_factory.mktemp("data")
+    settings = {"WAYLINK_WORKERS": request.param, "WAYLINK_LINK_CACHE_SECONDS": "600"}
+    with service_process(data_dir, **settings) as service:
+        yield Measured(service, new_link(service)["path"], data_dir)
+
+
+def test_one_scrape_shows_all_workers(measured: Measured) -> None:
     """Every redirect is counted once and timed, whichever worker answered it and whichever is asked."""
-    with service_process(tmp_path, WAYLINK_WORKERS=workers) as service:
-        link = new_link(service)
-        assert {visit(service, link["path"]) for _ in range(VISITS)} == {302}
-        visit(service, "/no-such-link")
+    service = measured.service
+    names = [f'waylink_redirects_total{{status="{status}"}}' for status in (302, 404)]
+    names.append("waylink_redirect_seconds_count")
+    before = [metric(service, name) for name in names]
+    assert {visit(service, measured.path) for _ in range(VISITS)} == {302}
+    visit(service, "/no-such-link")
+    wait_for(
+        lambda: metric(service, names[2]) >= before[2] + VISITS + 1,
+        "a worker does not tell what it answered",
+        seconds=SECONDS,
+    )
+    for _ in range(8):
+        more = [metric(service, name) - earlier for name, earlier in zip(names, before, strict=True)]
+        assert more == [VISITS, 1, VISITS + 1]
+
+
+def test_waiting_clicks_are_seen_until_they_are_shipped(measured: Measured) -> None:
+    """While the database is stopped, clicks wait in the metrics; once it is back, none does."""
+    service = measured.service
+    for _ in range(VISITS):
+        visit(service, measured.path)
+    wait_for(
+        lambda: metric(service, WAITING) == 0,
+        "clicks wait although the database answers",
+        seconds=SECONDS,
+    )
+    with stopped_mongod(measured.data_dir):
         wait_for(
-            lambda: metric(service, "waylink_redirect_seconds_count") >= VISITS + 1,
-            "a worker does not tell what it answered",
+            lambda: visit(service, measured.path) == 302,
+            "no worker has the link in memory",
             seconds=SECONDS,
         )
         for _ in range(8):
-            assert metric(service, 'waylink_redirects_total{status="302"}') == VISITS
-            assert metric(service, 'waylink_redirects_total{status="404"}') == 1
-            assert metric(service, "waylink_redirect_seconds_count") == VISITS + 1
-
-
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_waiting_clicks_are_seen_until_they_are_shipped(tmp_path: Path, workers: str) -> None:
-    """While the database is stopped, clicks wait in the metrics; once it is back, none does."""
-    settings = {"WAYLINK_WORKERS": workers, "WAYLINK_LINK_CACHE_SECONDS": "600"}
-    with service_process(tmp_path, **settings) as service:
-        link = new_link(service)
-        for _ in range(VISITS):
-            visit(service, link["path"])
-        wait_for(
-            lambda: metric(service, WAITING) == 0,
-            "clicks wait although the database answers",
-            seconds=SECONDS,
-        )
-        with stopped_mongod(tmp_path):
             wait_for(
-                lambda: visit(service, link["path"]) == 302,
-                "no worker has the link in memory",
+                lambda: metric(service, WAITING) > 0,
+                "the click that waits is not in the metrics",
                 seconds=SECONDS,
             )
-            for _ in range(8):
-                wait_for(
-                    lambda: metric(service, WAITING) > 0,
-                    "the click that waits is not in the metrics",
-                    seconds=SECONDS,
-                )
-        wait_for(lambda: metric(service, WAITING) == 0, "the clicks were not shipped", seconds=SECONDS)
+    wait_for(lambda: metric(service, WAITING) == 0, "the clicks were not shipped", seconds=SECONDS)
