@@ -134,7 +134,12 @@ def invoke(*arguments: str, environment: dict[str, str], typed: str = "") -> Res
     # In a thread, since an event loop of the test, or of Playwright, may run in this one.
     with ThreadPoolExecutor(1) as thread:
         done = thread.submit(
-            CliRunner().invoke, main, arguments, input=typed, env=settings | _settings_in(environment)
+            CliRunner().invoke,
+            main,
+            arguments,
+            input=typed,
+            env=settings | _settings_in(environment),
+            prog_name="waylink",
         ).result()
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception

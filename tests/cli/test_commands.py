@@ -81,7 +81,7 @@ def test_a_subscription_runs_to_the_end_of_its_day(running: ServiceProcess, org_
         (("domain", "add", "localhost", "--org", "nobody"), "the API's own host name"),
         (("origin", "add", "acme.example", "--org", "nobody"), "must look like https://shop.com"),
         (("subscription", "set", "--org", "nobody", "--until", "soon"), "is not a date"),
-        (("organization", "create", " "), "needs a name"),
+        (("organization", "create", " "), "name must not be empty"),
     ],
 )
 def test_bad_input_is_named(running: ServiceProcess, arguments: tuple[str, ...], sentence: str) -> None:
