@@ -123,3 +123,24 @@ def test_a_disabled_link_shows_the_error_page(page: Page, journey: Journey) -> N
 
     eventually(status, 404)
     assert page.url == short_url
+
+
+def test_amounts_as_shops_compute_them(page: Page, journey: Journey) -> None:
+    """What JavaScript makes of a discount or a third, and a field too many, are sales; money is rounded."""
+    amounts = {"19.99 * 0.85": "16.99", "100 / 3": "33.33", "19.999": "20.00", "0.1 + 0.2": "0.30"}
+    page.goto(journey.shop)
+    for amount in amounts:
+        page.evaluate(
+            f"Waylink.trackConversion({{revenue: {amount}, currency: 'EUR', transaction_id: '{amount}',"
+            " email: 'ada@example.org', colour: 'red'})"
+        )
+    page.evaluate("Waylink.trackConversion({revenue: 99.5, currency: 'JPY', transaction_id: 'yen'})")
+    page.evaluate("Waylink.trackLead({event_id: 'phone', phone: '+49 30 123'})")
+
+    def stored() -> dict[str, str]:
+        sales = {each["transaction_id"]: str(each["revenue"]) for each in journey.stored("conversions")}
+        leads = {each["event_id"]: "lead" for each in journey.stored("leads") if "event_id" in each}
+        return {name: kept for name, kept in (sales | leads).items() if name in expected}
+
+    expected = amounts | {"yen": "100", "phone": "lead"}
+    assert wait_for(stored, "what was stored", lambda found: len(found) == len(expected)) == expected
