@@ -115,8 +115,10 @@ async def test_nobody_picks_an_address_for_calls(client_at: ClientAt, organizati
     assert answered == [200] * 5 + [429]
 
 
-async def test_opens_of_apps_are_limited(client_at: ClientAt, organization: TestOrganization) -> None:
-    """As calls are: by address, and by key."""
+async def test_opens_of_apps_are_limited(
+    client_at: ClientAt, organization: TestOrganization, database: Database
+) -> None:
+    """As calls are: by address, and by key; an open that is no first launch is not stored at all."""
 
     async def opens(client: httpx.AsyncClient, number: int) -> list[int]:
         body = {"platform": "ios", "install_id": "phone", "is_first_launch": False}
@@ -125,6 +127,7 @@ async def test_opens_of_apps_are_limited(client_at: ClientAt, organization: Test
 
     assert await opens(client_at(), 6) == [200] * 5 + [429]
     assert await opens(client_at(), 4) == [200] * 3 + [429]
+    assert await database[installs.NAME].count_documents({"org_id": organization.id}) == 0
 
 
 async def test_made_up_installs_of_an_address(

@@ -11,7 +11,11 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page
+from pymongo import MongoClient
 
+from backend.app import utc_now
+from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS
+from backend.storage.limited import KEPT, NAME
 from sdk_build.node import install_packages
 from tests.dashboard.office import Office, make_key, make_organization, make_user
 from tests.service_process import ServiceProcess
@@ -48,8 +52,19 @@ def full(running: ServiceProcess) -> Office:
     with httpx.Client(base_url=running.base_url) as client:
         link_id = _links(client, keys["rest"], domain)
         _visits(client, domain, keys["web"], site)
+    _refuse_by_limits(running, org)
     ids = {"link_id": link_id, "domain": domain}
     return Office(running.base_url, make_user(running, org, make_organization(running, "Second")), ids)
+
+
+def _refuse_by_limits(running: ServiceProcess, org: str) -> None:
+    """What a flood of calls and installs would have left."""
+    refused = {"requests": 12345, "last": utc_now()}
+    limits = dict.fromkeys((CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS), refused)
+    kept = {"_id": f"{org}/2026-01-31", "limits": limits, "expires_at": utc_now() + KEPT}
+    client: MongoClient[dict[str, Any]] = MongoClient(running.environment["WAYLINK_MONGODB_URI"])
+    with client:
+        client[running.environment["WAYLINK_MONGODB_DATABASE"]][NAME].insert_one(kept)
 
 
 def _links(client: httpx.Client, key: str, domain: str) -> str:
