@@ -89,7 +89,7 @@ def _links(client: httpx.Client, key: str, domain: str) -> str:
 
 
 def _visits(client: httpx.Client, domain: str, web_key: str, site: str) -> None:
-    """Clicks, calls of the SDK, and one that is refused."""
+    """Clicks, calls of the SDK, one of them rejected, and a request that is refused."""
     for agent, referrer in (("Mozilla/5.0 (iPhone)", "https://news.example/"), ("curl/8", "")):
         headers = {"Host": domain, "User-Agent": agent, "Referer": referrer}
         assert client.get("/path-0", headers=headers).status_code == 302
@@ -104,6 +104,7 @@ def _batch(web_key: str) -> dict[str, Any]:
         {"kind": "attribution", "signals": {"utm_campaign": LONG[:200], "utm_source": "letter"}},
         {"kind": "lead"},
         {"kind": "conversion", "revenue": 12345.6, "currency": "EUR"},
+        {"kind": "conversion", "revenue": "none", "currency": "EUR"},
     ]
     return {
         "api_key": web_key,
