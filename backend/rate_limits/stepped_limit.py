@@ -88,11 +88,18 @@ class SteppedLimit:
         window = self._windows.get(key)
         if window and now < window.ends:
             return window
+        self._windows.pop(key, None)
         window = self._windows[key] = _Window(now + self._limit.seconds)
-        self._windows.move_to_end(key)
-        while len(self._windows) > self.CAPACITY:
-            self._windows.popitem(last=False)
+        self._forget_ended(now)
         return window
+
+    def _forget_ended(self, now: float) -> None:
+        """Keep no address longer than it counts, and no more of them than there is room for."""
+        while True:
+            oldest = next(iter(self._windows.values()))
+            if now < oldest.ends and len(self._windows) <= self.CAPACITY:
+                return
+            self._windows.popitem(last=False)
 
     def _add(self, key: str, window: _Window, amount: int) -> None:
         window.count += amount
@@ -113,6 +120,8 @@ class SteppedLimit:
             self._due.clear()
 
     async def _tell_of(self, key: str, window: _Window) -> None:
+        if self._windows.get(key) is not window:  # it has ended meanwhile
+            return
         amount, window.untold = window.untold, 0
         name = await self._stored_name(key) if self._stored_name else key
         shared = await count_in_window(

@@ -119,6 +119,17 @@ async def test_the_limit_holds_in_a_process_while_the_database_fails(
     assert "within each process only" in caplog.text
 
 
+async def test_addresses_are_forgotten(database: Database) -> None:
+    """What has ended is kept no longer than until the next window begins."""
+    seconds = Seconds()
+    limit = SteppedLimit(database, a_limit(1000), monotonic=seconds)
+    for number in range(10):
+        limit.count(f"key {number}")
+    seconds.now += 61
+    limit.count("another")
+    assert list(limit._windows) == ["another"]
+
+
 async def test_memory_is_bounded(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many addresses there are, the oldest windows make room."""
     monkeypatch.setattr(SteppedLimit, "CAPACITY", 3)
