@@ -20,7 +20,7 @@ from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
 from backend.redirector.follow import Redirector
 from backend.rest_api import documentation, rest
-from backend.sdk_api import attach_sdk_service, sdk
+from backend.sdk_api import SdkService, sdk
 from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
 from backend.storage.database import REQUEST_SECONDS, Indexes, open_database
@@ -124,7 +124,7 @@ class Service:
 def create_api(resources: Resources) -> Quart:
     """The Quart application of the API host."""
     api = Quart("backend")
-    attach(api, resources)
+    attach(api, resources, SdkService(resources))
     # A double slash is an unknown path like any other, not a redirect.
     api.url_map.merge_slashes = False
     keep_order_of_fields(api)
@@ -135,7 +135,6 @@ def create_api(resources: Resources) -> Quart:
     api.register_blueprint(rest)
     api.register_blueprint(documentation)
     api.register_blueprint(app_api)
-    attach_sdk_service(api, resources)
     api.register_blueprint(sdk)
     api.register_blueprint(script)
     attach_dashboard_service(api, resources)

@@ -1,15 +1,19 @@
-"""What a request handler works with: the settings, the database and the clock of the app that runs it."""
+"""What a request handler works with: the request and what is known of it, and what its app gives to all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, TypeVar, cast
 
-from quart import Quart, current_app, request
+from quart import Quart, Request, current_app, request
 
 from backend.domain.addresses import network_of
+from backend.domain.api_keys import ApiKey
+from backend.domain.sessions import Session
 from backend.domain.short_urls import ShortUrlForm
+from backend.domain.users import User
 from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
 from backend.settings import Settings
@@ -17,6 +21,7 @@ from backend.storage.key_cache import KeyCache
 from backend.storage.mongo import Database
 
 _KEY = "waylink"
+Service = TypeVar("Service")
 Clock = Callable[[], datetime]
 
 
@@ -37,15 +42,52 @@ class Resources:
         return ShortUrlForm(self.settings.port if self.settings.local_short_urls else None)
 
 
-def attach(app: Quart, resources: Resources) -> None:
-    """Give the app its resources."""
-    app.extensions[_KEY] = resources
+@dataclass(slots=True)
+class Known:
+    """What is found out about a request while it is answered, each thing by the code that is named here."""
+
+    began: float = 0.0  # operations/observation: when, by time.perf_counter
+    api_key: ApiKey | None = None  # rest_api, app_api: whose key it came with
+    limit_headers: dict[str, str] = field(default_factory=dict)  # rest_api: the headers of the key's limit
+    user: User | None = None  # dashboard: who sent it, where somebody is signed in
+    session: Session | None = None  # dashboard: by which session
+    form: dict[str, str] | None = None  # dashboard: the fields of its form, once that was checked
+    cookie_token: str = ""  # dashboard: the token of the browser's cookie
+    is_cookie_new: bool = False  # dashboard: whether the answer has to set that cookie
+
+
+class ServiceRequest(Request):
+    """A request of the API host, with what is known of it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.known = Known()
+
+
+def known() -> Known:
+    """What is known of the current request."""
+    return cast(ServiceRequest, request).known
+
+
+def attach(app: Quart, *services: object) -> None:
+    """Give the app what `of_app` is to find, each by its type, and requests that know."""
+    app.request_class = ServiceRequest
+    app.extensions.setdefault(_KEY, {}).update({type(each): each for each in services})
+
+
+def of_app(kind: type[Service]) -> Service:
+    """What the app that handles this request was given of this type."""
+    return given_to(current_app, kind)
+
+
+def given_to(app: Quart, kind: type[Service]) -> Service:
+    """What this app was given of this type."""
+    return cast(Service, app.extensions[_KEY][kind])
 
 
 def resources() -> Resources:
     """The resources of the app that handles this request."""
-    found: Resources = current_app.extensions[_KEY]
-    return found
+    return of_app(Resources)
 
 
 def visitor_network() -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from quart import Blueprint, Response, g
+from quart import Blueprint, Response
 
+from backend.current import known
 from backend.domain.api_keys import KeyKind
 from backend.json_api.authentication import KEY_HEADER, authenticate
 from backend.json_api.call_limits import count_calls
@@ -14,8 +15,8 @@ app_api = Blueprint("app_api", __name__, url_prefix="/serviceCore/app/v1")
 
 @app_api.before_request
 async def _admit() -> None:
-    g.api_key = await authenticate(KeyKind.MOBILE)
-    count_calls(g.api_key)
+    key = known().api_key = await authenticate(KeyKind.MOBILE)
+    count_calls(key)
 
 
 @app_api.after_request
@@ -25,5 +26,6 @@ async def _add_headers(response: Response) -> Response:
 
 def calling_org_id() -> str:
     """The organization whose app sent the current request."""
-    org_id: str = g.api_key.org_id
-    return org_id
+    key = known().api_key
+    assert key is not None  # `_admit` lets no other request in
+    return key.org_id

@@ -7,8 +7,9 @@ import re
 import time
 import uuid
 
-from quart import Quart, Response, g, request
+from quart import Quart, Response, request
 
+from backend.current import known
 from backend.operations.logs import request_id
 from backend.operations.metrics import REQUESTS, SECONDS
 
@@ -27,13 +28,13 @@ def observe(api: Quart) -> None:
 
 
 async def _begin() -> None:
-    g.began = time.perf_counter()
+    known().began = time.perf_counter()
     given = request.headers.get(HEADER, "")
     request_id.set(given if _ID.fullmatch(given) else str(uuid.uuid4()))
 
 
 async def _end(response: Response) -> Response:
-    seconds = time.perf_counter() - g.began
+    seconds = time.perf_counter() - known().began
     route = request.url_rule.rule if request.url_rule else UNKNOWN
     method = request.method if request.method in _METHODS else "other"
     REQUESTS.labels(method, route, response.status_code).inc()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from quart import Blueprint, Response, g, request
+from quart import Blueprint, Response, request
 
+from backend.current import known
 from backend.domain.api_keys import ApiKey, KeyKind
 from backend.json_api import error_table
 from backend.json_api.authentication import KEY_HEADER, authenticate
@@ -18,19 +19,20 @@ rest = Blueprint("rest", __name__, url_prefix=API_ROOT)
 @rest.before_request
 async def _admit() -> None:
     create = request.endpoint == "rest.create_link"
-    g.api_key = await authenticate(
+    key = known().api_key = await authenticate(
         KeyKind.REST, error_table.KEY_INVALID_FOR_CREATE if create else error_table.KEY_INVALID
     )
-    g.rate_limit_headers = await rate_limit_headers(g.api_key.id, g.api_key.org_id)
+    known().limit_headers = await rate_limit_headers(key.id, key.org_id)
 
 
 @rest.after_request
 async def _add_headers(response: Response) -> Response:
-    response.headers.update(g.get("rate_limit_headers", {}))
+    response.headers.update(known().limit_headers)
     return keep_out_of_caches(response, KEY_HEADER)
 
 
 def caller() -> ApiKey:
     """The key that sent the current request; its organization is the only one the request may touch."""
-    key: ApiKey = g.api_key
+    key = known().api_key
+    assert key is not None  # `_admit` lets no other request in
     return key

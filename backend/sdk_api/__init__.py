@@ -2,6 +2,6 @@
 
 from backend.sdk_api import batch, probe
 from backend.sdk_api.blueprint import sdk
-from backend.sdk_api.service import attach_sdk_service
+from backend.sdk_api.service import SdkService
 
-__all__ = ["attach_sdk_service", "batch", "probe", "sdk"]
+__all__ = ["SdkService", "batch", "probe", "sdk"]

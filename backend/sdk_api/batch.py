@@ -8,7 +8,7 @@ from typing import Any
 from quart import Response, jsonify, request
 
 from backend.concurrency.group_commit import NotStored
-from backend.current import resources
+from backend.current import of_app, resources
 from backend.domain.api_keys import ApiKey, KeyKind
 from backend.domain.batches import MOST_CALLS, Envelope, parse_envelope
 from backend.domain.errors import InvalidField
@@ -23,7 +23,7 @@ from backend.sdk_api.blueprint import sdk
 from backend.sdk_api.device_cookie import renew_device_cookie
 from backend.sdk_api.ingest import ingest, remember_rejections
 from backend.sdk_api.origins import require_allowed_origin
-from backend.sdk_api.service import sdk_service
+from backend.sdk_api.service import SdkService
 
 # text/plain is what a browser sends without a preflight.
 MEDIA_TYPES = frozenset({"", "text/plain", "application/json"})
@@ -49,7 +49,7 @@ async def receive_batch() -> Response:
     await require_allowed_origin(key.org_id)
     try:
         envelope = await _parse_envelope(key.org_id, body)
-        organization = await sdk_service().organizations.get(key.org_id)
+        organization = await of_app(SdkService).organizations.get(key.org_id)
         results = await ingest(organization, envelope)
     except NotStored:
         refusal = Refusal(error_table.STORAGE_UNREACHABLE)

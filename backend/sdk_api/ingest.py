@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from backend.current import resources
+from backend.current import of_app, resources
 from backend.domain.attribution import LINK_SIGNAL, Source, source_of
 from backend.domain.batches import ArrivedCall, Batch, Envelope
 from backend.domain.calls import Call, Kind, parse_call
@@ -18,7 +18,7 @@ from backend.domain.links import Link
 from backend.domain.organizations import Organization
 from backend.domain.rejections import UNKNOWN_KIND, Rejection, rejection_of
 from backend.sdk_api.metrics import CALLS
-from backend.sdk_api.service import sdk_service
+from backend.sdk_api.service import SdkService
 from backend.storage.links import find_links
 from backend.storage.rejections import RejectedCalls
 
@@ -80,7 +80,7 @@ def _check(value: object) -> _Checked:
 async def remember_rejections(org_id: str, at: datetime, rejections: Sequence[Rejection]) -> None:
     """Keep what was rejected for the organization's owner. Raises NotStored when it could not be stored."""
     if rejections:
-        await sdk_service().rejections.add(RejectedCalls(org_id, at, tuple(rejections)))
+        await of_app(SdkService).rejections.add(RejectedCalls(org_id, at, tuple(rejections)))
 
 
 async def _sources(org_id: str, calls: Iterable[Call]) -> dict[str, Source]:
@@ -110,7 +110,7 @@ async def _store(
         received_at=received_at,
         calls=tuple(arrived),
     )
-    return await sdk_service().commit.add(batch)
+    return await of_app(SdkService).commit.add(batch)
 
 
 def _answer(call: Call, status: Status, sources: dict[str, Source]) -> Result:

@@ -6,13 +6,13 @@ import logging
 
 from quart import Response, g, request
 
-from backend.current import resources
+from backend.current import of_app, resources
 from backend.json_api.call_limits import count_without_key, give_back_without_key
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal as RefusedRequest
 from backend.sdk_api.blueprint import sdk
 from backend.sdk_api.metrics import REFUSALS
-from backend.sdk_api.service import sdk_service
+from backend.sdk_api.service import SdkService
 from backend.storage.mongo import StorageError
 from backend.storage.refusals import Refusal, add_refusal
 
@@ -29,7 +29,7 @@ _log = logging.getLogger("waylink.sdk")
 async def require_allowed_origin(org_id: str) -> None:
     """Refuse the request unless its Origin is one of the organization's, which can see what was refused."""
     origin = _origin()
-    if origin and await sdk_service().site_origins.get((origin, org_id)):
+    if origin and await of_app(SdkService).site_origins.get((origin, org_id)):
         g.origin_is_allowed = True
         return
     reason = "no Origin header" if origin is None else "not an Allowed Web Origin"
@@ -71,7 +71,7 @@ async def allow_reading(response: Response) -> Response:
 
 async def _is_some_site(origin: str) -> bool:
     """Whether some organization allows the origin; who names too many others is refused before a query."""
-    origins = sdk_service().known_origins
+    origins = of_app(SdkService).known_origins
     if g.get("origin_is_allowed") or origins.recall(origin):
         return await origins.get(origin)
     count_without_key()
@@ -84,7 +84,7 @@ async def _is_some_site(origin: str) -> bool:
 async def _is_known(origin: str, response: Response) -> bool:
     # The storage may be out of reach, and who is sent away is not worth a query.
     if response.status_code >= 500 or response.status_code == 429:
-        return bool(sdk_service().known_origins.recall(origin))
+        return bool(of_app(SdkService).known_origins.recall(origin))
     try:
         return await _is_some_site(origin)
     except RefusedRequest:

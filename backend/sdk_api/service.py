@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quart import Quart, current_app
-
 from backend.concurrency.group_commit import GroupCommit
 from backend.concurrency.timed_cache import TimedCache
 from backend.current import Resources
@@ -17,8 +15,6 @@ from backend.storage.mongo import is_unreachable
 from backend.storage.organizations import get_organization
 from backend.storage.origins import is_allowed
 from backend.storage.rejections import RejectedCalls, add_rejections
-
-_KEY = "waylink.sdk"
 
 
 class SdkService:
@@ -45,14 +41,3 @@ class SdkService:
             lambda org_id: get_organization(database, org_id)
         )
         self.known_origins: TimedCache[str, bool] = TimedCache(lambda origin: is_allowed(database, origin))
-
-
-def attach_sdk_service(app: Quart, resources: Resources) -> None:
-    """Give the app its SDK service."""
-    app.extensions[_KEY] = SdkService(resources)
-
-
-def sdk_service() -> SdkService:
-    """The SDK service of the app that handles this request."""
-    found: SdkService = current_app.extensions[_KEY]
-    return found

@@ -12,7 +12,9 @@ import httpx
 import pytest
 
 from backend.app import Service, create_app
+from backend.current import given_to
 from backend.json_api import error_table
+from backend.sdk_api import SdkService
 from backend.settings import Settings
 from backend.storage import installs, limited
 from backend.storage.mongo import Database
@@ -171,7 +173,7 @@ async def test_origins_of_no_site_are_looked_up_so_often(
 ) -> None:
     """Whatever a request is answered, an origin that nobody has costs no query once its address has sent too
     many; a site's own is looked up and costs nothing."""
-    origins = limiting.api.extensions["waylink.sdk"].known_origins
+    origins = given_to(limiting.api, SdkService).known_origins
     looked_up: list[str] = []
     load = origins._load
 

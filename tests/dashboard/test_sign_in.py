@@ -17,6 +17,8 @@ from argon2 import PasswordHasher
 
 from backend import passwords
 from backend.app import Service, create_app
+from backend.current import given_to
+from backend.dashboard.frame.service import DashboardService
 from backend.domain.sessions import SESSION_LASTS, hash_token
 from backend.passwords import hash_password
 from backend.settings import Settings
@@ -257,7 +259,7 @@ async def test_the_owner_does_not_wait_behind_many_tries(
             lambda: asyncio.sleep(0, sum(each.done() for each in tries)), "not shed", lambda done: done == 9
         )
         owner = asyncio.create_task(stranger.sign_in())
-        hashing = service.api.extensions["waylink.dashboard"].hashing
+        hashing = given_to(service.api, DashboardService).hashing
         await wait_for_async(lambda: asyncio.sleep(0, len(hashing._preceding)), "the owner does not wait")
         gate.set()
         answers = await asyncio.gather(*tries)

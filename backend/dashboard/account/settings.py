@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from quart import Response, redirect, url_for
 
-from backend.current import resources
+from backend.current import of_app, resources
 from backend.dashboard.frame.blueprint import dashboard, org_id, user
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.service import dashboard_service
+from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import renew_cookie_token
 from backend.domain.sessions import new_session
 from backend.domain.users import WeakPassword, check_password
@@ -59,7 +59,7 @@ async def settings_retention() -> Response:
 
 async def _password_problems(current: str, new: str) -> dict[str, str]:
     """What keeps the password from being changed. Tries are limited as sign-ins are."""
-    limit = await dashboard_service().password_changes.count(user().id)
+    limit = await of_app(DashboardService).password_changes.count(user().id)
     if not limit.allowed:
         return {"current": f"was tried too often; wait {limit.reset_after} seconds"}
     if not await is_password(current, user().password_hash):

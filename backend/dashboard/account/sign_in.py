@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from math import ceil
 
-from quart import Response, g, redirect, request, url_for
+from quart import Response, redirect, request, url_for
 
 from backend.concurrency.turns import TooManyWait
-from backend.current import resources, visitor_address
+from backend.current import known, of_app, resources, visitor_address
 from backend.dashboard.frame.blueprint import dashboard, is_signed_in, public
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import notice
 from backend.dashboard.frame.page import plain_page
-from backend.dashboard.frame.service import dashboard_service
+from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import cookie_token, renew_cookie_token
 from backend.domain.sessions import hash_token, new_session
 from backend.domain.users import InvalidEmail, User, normalize_email
@@ -42,9 +42,9 @@ async def sign_in_page() -> Response:
 @public
 async def sign_in() -> Response:
     """Open a session for the right e-mail address and password."""
-    limits = dashboard_service().sign_in_limits
+    limits = of_app(DashboardService).sign_in_limits
     visitor = await limits.recognize(_account(field("email")), visitor_address())
-    hashing = dashboard_service().hashing
+    hashing = of_app(DashboardService).hashing
     if not hashing.has_room(precedence=visitor.is_known):  # asked before the try counts against anyone
         return await _busy()
     if seconds := await limits.begin_try(visitor):
@@ -70,12 +70,13 @@ async def sign_out() -> Response:
 
 
 async def _form(problem: str = "", status: int = 200) -> Response:
-    sent = form() if "form" in g else request.args
+    is_sent = known().form is not None
+    sent = form() if is_sent else request.args
     return await plain_page(
         "account/sign_in.html",
         status,
         problem=problem,
-        email=field("email") if "form" in g else "",
+        email=field("email") if is_sent else "",
         next=_next(sent.get("next", "")),
         notice=notice(request.args.get("notice", "")),
     )

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from quart import Response, abort
 
-from backend.current import resources
+from backend.current import of_app, resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.service import dashboard_service
+from backend.dashboard.frame.service import DashboardService
 from backend.doctor.finding import Finding, Severity
 from backend.storage.domains import is_domain_of, list_domains
 from backend.storage.links import count_links_on
@@ -35,7 +35,7 @@ async def domains() -> Response:
     """Every domain with its state and its links."""
     database = resources().database
     names = await list_domains(database, org_id())
-    states = await dashboard_service().domain_states.of(names[:_MOST_EXAMINED], _PATIENCE_OF_LIST)
+    states = await of_app(DashboardService).domain_states.of(names[:_MOST_EXAMINED], _PATIENCE_OF_LIST)
     rows = [
         Row(name, await count_links_on(database, name, org_id()), _worst(states.get(name, [])))
         for name in names
@@ -48,7 +48,7 @@ async def domains_one(domain: str) -> Response:
     """What was found of a domain, with what to do about it."""
     if not await is_domain_of(resources().database, domain, org_id()):
         abort(404)
-    found = await dashboard_service().domain_states.of([domain], _PATIENCE_OF_ONE)
+    found = await of_app(DashboardService).domain_states.of([domain], _PATIENCE_OF_ONE)
     return await page("domains/domain.html", domain=domain, findings=found.get(domain))
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TypeVar
 from urllib.parse import urlencode
 
-from quart import Blueprint, Response, current_app, g, redirect, request, url_for
+from quart import Blueprint, Response, current_app, redirect, request, url_for
 
-from backend.current import resources
+from backend.current import known, resources
 from backend.dashboard.frame.form import check_form
 from backend.dashboard.frame.session_cookie import cookie_token, set_cookie
 from backend.domain.sessions import Session, hash_token
@@ -53,13 +53,15 @@ def public(view: View) -> View:
 
 def session() -> Session:
     """The session of the current request."""
-    found: Session = g.session
+    found = known().session
+    assert found is not None  # only pages marked `public` are shown without one
     return found
 
 
 def user() -> User:
     """The user who sent the current request."""
-    found: User = g.user
+    found = known().user
+    assert found is not None  # only pages marked `public` are shown without one
     return found
 
 
@@ -70,7 +72,7 @@ def org_id() -> str:
 
 def is_signed_in() -> bool:
     """Whether the current request comes from a user with an organization."""
-    return g.get("session") is not None
+    return known().session is not None
 
 
 @dashboard.before_request
@@ -86,12 +88,12 @@ async def _admit() -> Response | None:
 
 async def load_session() -> None:
     """Find out who sent the current request; nobody, where the session or the user is gone."""
-    g.session = None
+    known().session = None
     found = await find_session(resources().database, hash_token(cookie_token()), resources().clock())
     user = await find_user(resources().database, found.user_id) if found else None
     if found and user and user.org_ids:
-        g.user = user
-        g.session = await _within(found, user)
+        known().user = user
+        known().session = await _within(found, user)
 
 
 async def _within(found: Session, user: User) -> Session:

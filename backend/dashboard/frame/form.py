@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
-from quart import abort, g, request
+from quart import abort, request
 
+from backend.current import known
 from backend.dashboard.frame.session_cookie import cookie_token
 from backend.domain.sessions import is_form_token
 
@@ -30,13 +31,13 @@ async def check_form() -> None:
     fields = _parse(await _read_bytes())
     if not is_form_token(fields.pop(FORM_TOKEN, ""), cookie_token()):
         abort(403, _FROM_ELSEWHERE)
-    g.form = fields
+    known().form = fields
 
 
 def form() -> Mapping[str, str]:
-    """The fields of the current request's form; of a field given more than once, the last."""
-    fields: dict[str, str] = g.form
-    return fields
+    """The fields of the current request's form; of a field given more than once, the last. Empty where
+    the request has no form."""
+    return known().form or {}
 
 
 def field(name: str) -> str:

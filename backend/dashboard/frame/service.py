@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from quart import Quart, current_app
+from quart import Quart
 
 from backend.concurrency.turns import Turns
-from backend.current import Resources
+from backend.current import Resources, attach
 from backend.dashboard.domains.domain_states import DomainStates
 from backend.passwords import is_password
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
 from backend.rate_limits.sign_in_limits import SignInLimits
 
-_KEY = "waylink.dashboard"
 # Tries of the current password, by who wants to set a new one.
 _PASSWORD_CHANGES = Limit("password-change", 10)
 # A hash takes a tenth of a second or less: whoever waits, waits for two or three seconds at the most.
@@ -33,16 +32,11 @@ class DashboardService:
 
 def attach_dashboard_service(app: Quart, resources: Resources) -> None:
     """Give the app its dashboard service."""
-    service = app.extensions[_KEY] = DashboardService(resources)
+    service = DashboardService(resources)
+    attach(app, service)
     app.after_serving(service.domain_states.stop)
 
     @app.before_serving
     async def compare_once() -> None:
         # The first comparison prepares what later ones use, and none must stand out by its time.
         await is_password("", None)
-
-
-def dashboard_service() -> DashboardService:
-    """The dashboard service of the app that handles this request."""
-    found: DashboardService = current_app.extensions[_KEY]
-    return found
