@@ -105,9 +105,9 @@ async def _close(client: AsyncIOMotorClient[Document]) -> None:
 
 async def _prepare(database: Database, indexes: Indexes) -> None:
     try:
-        if indexes is Indexes.LEAVE:
+        with deadline(REQUEST_SECONDS):  # who waits at a terminal is told soon, whatever a command may take
             await ping(database)
-        elif indexes is Indexes.MAKE or await _is_new(database):
+        if indexes is Indexes.MAKE or (indexes is Indexes.MAKE_IN_NEW and await _is_new(database)):
             await create_indexes(database)
     except StorageError as error:
         if not is_unreachable(error):
@@ -126,6 +126,5 @@ async def _is_new(database: Database) -> bool:
 async def create_indexes(database: Database) -> None:
     """Create what is missing of every collection's indexes; each collection's file names its own."""
     declared = declared_indexes().items()
-    await ping(database)  # within the usual time: a new index of a large collection takes longer
-    with deadline(_INDEX_SECONDS):
+    with deadline(_INDEX_SECONDS):  # a new index of a large collection takes long
         await asyncio.gather(*(database[name].create_indexes(made) for name, made in declared if made))
