@@ -35,9 +35,33 @@ BROWSER_FIXTURE = "playwright"
 OrganizationFactory = Callable[[], Awaitable[TestOrganization]]
 ServiceStarter = Callable[..., AbstractContextManager[ServiceProcess]]
 
-
 ENGINES = {"chromium", "firefox", "webkit"}
 SLOWEST_SHOWN = 15
+# What takes longest begins first, so that no worker is left alone with it at the end.
+LONGEST_FIRST = (
+    "tests/faults/",
+    "tests/api/test_openapi.py",
+    "tests/api/test_error_table.py",
+    "tests/storage/test_embedded_mongodb.py",
+    "tests/cli/test_commands.py",
+    "tests/cli/test_archive_commands.py",
+    "tests/dashboard/test_accessibility.py",
+    "tests/browser/test_every_engine.py",
+    "tests/browser/test_end_to_end.py",
+    "tests/browser/test_demo_site.py",
+    "tests/proxy/test_in_a_browser.py",
+    "tests/browser/test_good_guest.py",
+    "tests/browser/test_delivery.py",
+    "tests/dashboard/",
+    "tests/browser/",
+    "tests/sdk/",
+    "tests/api/",
+)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: tests wait for disks, processes and browsers that start."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -46,7 +70,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     The tests of a file stay on one worker, since they share fixtures, but for that split; and those in
     several engines, each of which runs by itself.
     """
-    items.sort(key=_runs_in_browser)
+    items.sort(key=lambda item: (_runs_in_browser(item), _rank(item)))
     for item in items:
         kind = "browser" if _runs_in_browser(item) else "other"
         item.add_marker(pytest.mark.xdist_group("-".join((_file_of(item.nodeid), kind, *_engine(item)))))
@@ -54,6 +78,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _runs_in_browser(item: pytest.Item) -> bool:
     return BROWSER_FIXTURE in getattr(item, "fixturenames", ())
+
+
+def _rank(item: pytest.Item) -> int:
+    ranks = (rank for rank, prefix in enumerate(LONGEST_FIRST) if item.nodeid.startswith(prefix))
+    return next(ranks, len(LONGEST_FIRST))
 
 
 def _file_of(nodeid: str) -> str:
