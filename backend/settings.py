@@ -204,6 +204,13 @@ class Settings:
         "How long after a click an app's first launch may be matched with it by address (deferred deep "
         "link). 0: only the install referrer counts, and no hash of an address is kept.",
     )
+    connections: int = setting(
+        10_000,
+        _positive,
+        "a whole number above 0",
+        "Connections that each process keeps open; fewer where the system allows a process fewer files. A "
+        "new one beyond that ends the one that has been idle for longest.",
+    )
     workers: int = setting(1, _positive, "a whole number above 0", "Worker processes of the service.")
     stall_seconds: float = setting(
         10.0,
@@ -236,6 +243,16 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.base_url:
             object.__setattr__(self, "base_url", f"http://localhost:{self.port}")
+
+    @property
+    def clicks_dir(self) -> Path:
+        """Where clicks wait until they are shipped."""
+        return self.data_dir / "clicks"
+
+    @property
+    def unreadable_clicks_dir(self) -> Path:
+        """Where records of clicks are kept that can't be read."""
+        return self.clicks_dir / "unreadable"
 
 
 def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = Path(".env")) -> Settings:

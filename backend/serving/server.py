@@ -12,6 +12,8 @@ from typing import Any
 
 import uvloop
 
+from backend.serving.connections import Connections
+from backend.serving.descriptors import most_connections, raise_limit
 from backend.serving.draining import LastAnswers, drain
 from backend.serving.hypercorn_server import StartFailed, reason_of, serve_on
 from backend.settings import Settings
@@ -67,17 +69,18 @@ async def serve_sites(
     Then what was accepted is answered: for `drain_seconds` everything that comes, after that what is under
     way, for at most `graceful_seconds`.
     """
+    connections = Connections(min(settings.connections, most_connections(raise_limit())))
     addresses = [site.socket.getsockname()[:2] for site in sites]
     stop = _stop_at_signals(stop or asyncio.Event())
     async with asyncio.TaskGroup() as tasks:
         for site in sites:
-            tasks.create_task(_serve_one(site, settings, stop))
+            tasks.create_task(_serve_one(site, settings, connections, stop))
         await asyncio.gather(*(_answers(address, stop) for address in addresses))
         if not stop.is_set():
             on_ready()
 
 
-async def _serve_one(site: Site, settings: Settings, stop: asyncio.Event) -> None:
+async def _serve_one(site: Site, settings: Settings, connections: Connections, stop: asyncio.Event) -> None:
     app = LastAnswers(site.app)
 
     async def stopped() -> None:
@@ -85,7 +88,7 @@ async def _serve_one(site: Site, settings: Settings, stop: asyncio.Event) -> Non
         await drain(app, site.socket, settings.drain_seconds)
 
     try:
-        await serve_on(app, site.socket, settings, stopped)
+        await serve_on(app, site.socket, settings, connections, stopped)
     finally:
         stop.set()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +11,9 @@ from pathlib import Path
 
 import httpx
 
+from backend.domain.clicks import client_fragment, record_line
+from backend.domain.client import Client, ClientKind, Platform
+from backend.domain.destination import Outcome
 from backend.domain.links import Link
 from backend.settings import Settings
 from backend.storage.click_counts import count_window
@@ -19,7 +22,7 @@ from backend.storage.links import insert_link
 from backend.storage.mongo import Database
 from tests.organizations import create_test_organization
 from tests.polling import wait_for_async
-from tests.service_process import ServiceProcess, service_process
+from tests.service_process import WAYLINK, ServiceProcess, service_process
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +34,15 @@ class VisitedLink:
     domain: str
     path: str
     id: str
+    org_id: str
 
-    def service(self, data_dir: Path, **settings: str) -> AbstractContextManager[ServiceProcess]:
-        """A service on the link's database, for the length of the block."""
+    def service(
+        self, data_dir: Path, *, under: Sequence[str] = (), **settings: str
+    ) -> AbstractContextManager[ServiceProcess]:
+        """A service on the link's database; `under` is a command that becomes it."""
         return service_process(
             data_dir,
+            (*under, *WAYLINK, "serve", "--json"),
             WAYLINK_MONGODB_URI=self.mongodb_uri,
             WAYLINK_MONGODB_DATABASE=self.database.name,
             **settings,
@@ -50,6 +57,14 @@ class VisitedLink:
         async with self.client(service) as client:
             for _ in range(times):
                 assert (await client.get(f"/{self.path}")).status_code == 302
+
+    def record(self, link_id: str = "") -> bytes:
+        """The line of a click in a click log, on this link or another of its organization."""
+        client = client_fragment(Client(ClientKind.BROWSER, Platform.DESKTOP))
+        return record_line(
+            self.org_id, link_id or self.id, client, at=datetime.now(UTC), outcome=Outcome.WEB, reason=None,
+            country=None, referrer_host=None,
+        )  # fmt: skip
 
     async def counted(self) -> int:
         """How many clicks are counted."""
@@ -74,7 +89,7 @@ async def visited_link(mongodb_uri: str) -> AsyncIterator[VisitedLink]:
             "https://shop.example/", "Kites", now, now,
         )  # fmt: skip
         await insert_link(database, link)
-        yield VisitedLink(database, mongodb_uri, link.domain, link.path, link.id)
+        yield VisitedLink(database, mongodb_uri, link.domain, link.path, link.id, link.org_id)
         await database.client.drop_database(database.name)
 
 
