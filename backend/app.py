@@ -14,7 +14,7 @@ from backend.app_api import app_api
 from backend.current import Clock, Resources, attach
 from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
 from backend.json_api.error_handlers import answer_errors, answer_http_error
-from backend.operations import observe, operations, update_before_scrape
+from backend.operations import not_ready_while, observe, operations, update_before_scrape
 from backend.operations.logs import configure_logs
 from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
@@ -98,6 +98,7 @@ class Service:
         self.api = create_api(self.resources)
         self.redirector = Redirector(self.resources, self._redirects)
         update_before_scrape(self.api, self.redirector.report)
+        not_ready_while(self.api, lambda: self.redirector.failures)
         await self.redirector.startup()
         self._opened.push_async_callback(self.redirector.shutdown)
         await self.api.startup()

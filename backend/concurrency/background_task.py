@@ -4,24 +4,72 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from prometheus_client import Counter
+
+from backend.concurrency.pauses import pause_after
+
+# Seconds after which work that failed before, and goes on again, counts as working.
+_PROVEN = 3.0
+_LOG_EVERY = 30  # failures in a row: a minute
+_FAILURES = Counter("waylink_background_failures", "Times that background work failed.", ["work"])
+_logger = logging.getLogger(__name__)
+
 
 class BackgroundTask:
-    """Work that begins with `start` and goes on until `stop`."""
+    """Work that begins with `start` and goes on until `stop`, whatever it fails with.
 
-    def __init__(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    A failure is logged and counted, `failure` tells it, and the work begins again after a pause. `name` says
+    what the work is, as in "shipping clicks".
+    """
+
+    def __init__(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self.name = name
         self._work = work
         self._task: asyncio.Task[None] | None = None
+        self._failures = 0  # in a row
+        self._failed_with = ""
+        self._began: float | None = None  # None: it pauses after a failure
 
     def start(self) -> None:
         """Begin."""
-        self._task = asyncio.create_task(self._work())
+        self._task = asyncio.create_task(self._go_on())
 
     async def stop(self) -> None:
-        """Return once the work has ended, at once where it never began; raises what it failed with."""
+        """Return once the work has ended, at once where it never began."""
         if self._task:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
+
+    @property
+    def failure(self) -> str | None:
+        """Which work fails, and with what kind of error; None while it goes on for seconds without one."""
+        if not self._failures or self._is_proven():
+            return None
+        return f"{self.name}: {self._failed_with}"
+
+    def _is_proven(self) -> bool:
+        return self._began is not None and time.monotonic() - self._began > _PROVEN
+
+    async def _go_on(self) -> None:
+        while True:
+            self._began = time.monotonic()
+            try:
+                await self._work()
+            except Exception as error:
+                self._note(error)
+                await asyncio.sleep(pause_after(self._failures))
+            else:
+                return
+
+    def _note(self, error: Exception) -> None:
+        self._failures = 1 if self._is_proven() else self._failures + 1
+        self._failed_with, self._began = type(error).__name__, None
+        _FAILURES.labels(self.name).inc()
+        if self._failures % _LOG_EVERY == 1:
+            _logger.error("Background work failed and begins again: %s", self.name, exc_info=error)

@@ -25,6 +25,7 @@ def examine_settings(settings: Settings, environment: Mapping[str, str]) -> Iter
         )
     yield from _examine_base_url(settings)
     yield _examine_folder(settings.data_dir)
+    yield from _examine_unreadable(settings)
     if settings.country_header and not settings.trusted_proxies:
         yield _found.warning(
             "WAYLINK_COUNTRY_HEADER",
@@ -80,3 +81,15 @@ def _examine_folder(folder: Path) -> Finding:
         f"{folder} can't be written by this user: clicks would be lost.",
         "Give the folder to the user that runs the service, or name another one.",
     )
+
+
+def _examine_unreadable(settings: Settings) -> Iterator[Finding]:
+    """Records of clicks that were set aside."""
+    folder = settings.unreadable_clicks_dir
+    if files := [each for each in folder.glob("*") if each.is_file()]:
+        yield _found.warning(
+            "clicks",
+            f"{len(files)} files in {folder} hold records of clicks that can't be read, and are not counted.",
+            f"Look whether the disk fails. What a newer version wrote, it reads: move such a file to "
+            f"{settings.clicks_dir} under a new name.",
+        )

@@ -92,10 +92,24 @@ def record_line(
 
 
 def parse_record(click_id: str, line: bytes) -> Click:
-    """The click of a record line; raises ValueError for a line that was not written whole."""
+    """The click of a record line; raises ValueError for a line that is none, whatever is wrong with it."""
+    try:
+        return _parse(click_id, line)
+    except (OverflowError, RecursionError) as error:  # a time beyond all years, nesting without end
+        raise ValueError("not a click record") from error
+
+
+def _parse(click_id: str, line: bytes) -> Click:
     # Decoded here: json would first find out the encoding, which takes it longer than all the rest.
-    match json.loads(line.decode("ascii")):
-        case [org, link, at, outcome, reason, platform, system, browser, kind, country, referrer, *rest]:
+    fields = json.loads(line.decode("ascii"))
+    if b"\\u" in line:
+        _refuse_half_characters(fields)
+    match fields:
+        case [
+            str(org), str(link), float(at), str(outcome), None | str() as reason,
+            str(platform), str(system), str(browser), str(kind),
+            None | str() as country, None | str() as referrer, *rest,
+        ]:  # fmt: skip
             return Click(
                 id=click_id,
                 org_id=org,
@@ -113,6 +127,11 @@ def parse_record(click_id: str, line: bytes) -> Click:
                 handoff=_parse_handoff(rest),
             )
     raise ValueError("not a click record")
+
+
+def _refuse_half_characters(fields: Any) -> None:
+    """Raise ValueError for a lone surrogate, which JSON may escape and nothing can store."""
+    json.dumps(fields, ensure_ascii=False).encode()
 
 
 def _handoff_text(handoff: Handoff) -> str:

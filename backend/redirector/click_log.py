@@ -7,11 +7,13 @@ other process takes the file over.
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import fcntl
 import os
 import time
 import uuid
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 SUFFIX = ".log"
@@ -32,16 +34,26 @@ class ClickLog:
         self._descriptor = descriptor
         self._torn = False
 
-    def append(self, line: bytes) -> None:
-        """Write a line that ends with a newline. Raises OSError, as on a full disk: nothing of it stays."""
+    def append(self, lines: Sequence[bytes]) -> int:
+        """Write lines, each of which ends with a newline; how many of them, from the first on, it takes.
+
+        Fewer than all where the disk becomes full; raises OSError where it takes none. Nothing stays of the
+        others.
+        """
         if self._torn:
             self._cut_back()
-        written = os.write(self._descriptor, line)
-        if written < len(line):
-            self._torn = True
+        whole = b"".join(lines)
+        self._torn = True  # until it is known that it was written whole
+        written = os.write(self._descriptor, whole)
+        if written == len(whole):
+            self._torn = False
+            self.end += written
+            return len(lines)
+        sizes = [size for size in accumulate(map(len, lines)) if size <= written]
+        self.end += sizes[-1] if sizes else 0
+        with contextlib.suppress(OSError):  # else before the next lines
             self._cut_back()
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
-        self.end += written
+        return len(sizes)
 
     def _cut_back(self) -> None:
         """Take out the start of a line that was not written whole: its click is stored elsewhere.
@@ -52,9 +64,8 @@ class ClickLog:
         self._torn = False
 
     def read(self, position: int, limit: int) -> bytes:
-        """Whole lines from `position` on, about `limit` bytes at most; b"" at the end."""
-        lines = os.pread(self._descriptor, limit, position)
-        return lines[: lines.rfind(b"\n") + 1]
+        """What stands from `position` on, `limit` bytes at most."""
+        return os.pread(self._descriptor, limit, position)
 
     def close(self) -> None:
         """Give the file up, so that another process may take it over."""
@@ -62,8 +73,10 @@ class ClickLog:
 
     def remove(self) -> None:
         """Delete the file: all of it is in the database."""
-        self.path.unlink(missing_ok=True)
-        self.close()
+        try:
+            self.path.unlink(missing_ok=True)
+        finally:
+            self.close()
 
 
 def click_id(log_id: str, position: int) -> str:
@@ -77,14 +90,31 @@ def create_log(folder: Path) -> ClickLog:
     name = uuid.uuid4().hex
     unlocked = folder / f"{name}.new"
     descriptor = os.open(unlocked, _FLAGS | os.O_EXCL, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    return ClickLog(unlocked.rename(folder / f"{name}{SUFFIX}"), descriptor)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        return ClickLog(unlocked.rename(folder / f"{name}{SUFFIX}"), descriptor)
+    except OSError:
+        os.close(descriptor)
+        raise
 
 
-def take_over_logs(folder: Path) -> list[ClickLog]:
-    """The logs in the folder that no running process owns; this one owns them from now on."""
-    logs = (_take_over(path) for path in sorted(folder.glob(f"*{SUFFIX}")))
-    return [log for log in logs if log]
+def take_over_logs(folder: Path, most: int) -> Iterator[ClickLog]:
+    """The logs in the folder that no running process owns, so many at most; this one owns them from now on.
+
+    Raises OSError, once the others are given, where one can't be opened.
+    """
+    failure = None
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        try:
+            log = _take_over(path) if most else None
+        except OSError as error:
+            failure = error
+            continue
+        if log:
+            most -= 1
+            yield log
+    if failure:
+        raise failure
 
 
 def _take_over(path: Path) -> ClickLog | None:

@@ -55,9 +55,14 @@ class Redirector:
         )
         self._association_files = AssociationFiles(resources.database)
         self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
-        self.shipper = Shipper(resources.database, settings.data_dir / "clicks", settings.last_ship_seconds)
+        self.shipper = Shipper(
+            resources.database,
+            settings.clicks_dir,
+            settings.unreadable_clicks_dir,
+            settings.last_ship_seconds,
+        )
         self._tallies = AnswerTallies()
-        self._reporting = BackgroundTask(self._go_on_reporting)
+        self._reporting = BackgroundTask("telling redirects and waiting clicks", self._go_on_reporting)
 
     async def startup(self) -> None:
         """Begin to follow changes and to ship clicks."""
@@ -80,6 +85,12 @@ class Redirector:
         """Bring the metrics up to date: answers, and how much of this process's clicks waits, now."""
         self._tallies.report()
         observe_backlog(self.shipper.backlog)
+
+    @property
+    def failures(self) -> list[str]:
+        """Which background work of the redirector fails now, in words."""
+        others = (self._reporting.failure, self._handoffs.failure, self.cache.failure)
+        return [*self.shipper.failures, *filter(None, others)]
 
     async def _go_on_reporting(self) -> None:
         """Report every second: another worker may be the one that is asked for the metrics of all."""
@@ -134,21 +145,9 @@ class Redirector:
         outcome = decide(entry.link, client, entry.apps)
         answer = answer_for(outcome, visit, entry, client, self._proxies)
         line = self._line(outcome, visit, entry, client)
-        if line is None:
-            return answer
-        try:
-            self.shipper.log.append(line)
-        except OSError as error:
-            await self._store(line, error)
+        if line is not None:
+            await self.shipper.keep(line)
         return answer
-
-    async def _store(self, line: bytes, error: OSError) -> None:
-        """Store a click straight in the database, which the full or broken disk does not take."""
-        try:
-            await self.shipper.store(line)
-            _logger.error("The click log can't be written, clicks go to the database one by one: %s", error)
-        except StorageError:  # a visitor is not turned away because nothing can be written
-            _logger.error("A click is lost: neither disk nor database takes it: %s", error)
 
     def _line(self, outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> bytes | None:
         """The record of a visit; None for one that does not count, from an address that has sent too many."""

@@ -31,7 +31,7 @@ class Handoffs:
         self._clock = clock
         self._window = timedelta(seconds=seconds)
         self._keys: dict[str, bytes] = {}
-        self._reading = BackgroundTask(self._go_on_reading)
+        self._reading = BackgroundTask("reading keys of deferred deep links", self._go_on_reading)
 
     async def start(self) -> None:
         """Read the keys, and go on reading those of the days to come."""
@@ -43,6 +43,11 @@ class Handoffs:
     async def stop(self) -> None:
         """Stop reading keys."""
         await self._reading.stop()
+
+    @property
+    def failure(self) -> str | None:
+        """What the reading of keys fails with now."""
+        return self._reading.failure
 
     def handoff(
         self, outcome: Outcome, reason: NotCounted | None, entry: CachedLink, client: Client, address: str

@@ -83,7 +83,7 @@ class LinkCache:
         self._current_until = float("-inf")  # what no change was told of is current until then
         self._is_down = False  # the database did not answer when it was asked last
         self._ask_again_at = 0.0
-        self._watching = BackgroundTask(self._go_on_watching)
+        self._watching = BackgroundTask("following changes of links", self._go_on_watching)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -104,6 +104,11 @@ class LinkCache:
     def follows_changes(self) -> bool:
         """Whether the change stream has proved to be current within the time to live."""
         return time.monotonic() < self._current_until
+
+    @property
+    def failure(self) -> str | None:
+        """What following changes fails with now."""
+        return self._watching.failure
 
     def current(self, domain: str, path: str) -> CachedLink | None:
         """The link at a short URL if it is in memory and known to be current."""

@@ -28,6 +28,13 @@ _WAITING = Gauge(
     "Clicks on local disk that are not in MongoDB yet, in bytes.",
     multiprocess_mode="livesum",
 )
+_UNREADABLE = Counter(
+    "waylink_unreadable_click_records", "Records of click logs that could not be read and were set aside."
+)
+_AT_RISK = Counter(
+    "waylink_clicks_at_risk", "Clicks answered before disk or database had them; most are stored later."
+)
+_LOST = Counter("waylink_clicks_lost", "Clicks answered that neither disk nor database took.")
 
 
 class AnswerTallies:
@@ -64,3 +71,18 @@ class AnswerTallies:
 def observe_backlog(size: int) -> None:
     """Tell how many bytes of clicks wait in this process."""
     _WAITING.set(size)
+
+
+def count_unreadable(records: int) -> None:
+    """Tell of records that were set aside."""
+    _UNREADABLE.inc(records)
+
+
+def count_at_risk(clicks: int) -> None:
+    """Tell of clicks that were answered and are in this process's memory only."""
+    _AT_RISK.inc(clicks)
+
+
+def count_lost(clicks: int) -> None:
+    """Tell of clicks that were answered and will not be counted."""
+    _LOST.inc(clicks)

@@ -5,155 +5,203 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import random
 import time
-import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
+from typing import Any
 
 from backend.concurrency.background_task import BackgroundTask
-from backend.domain.clicks import Click, parse_record
-from backend.redirector.click_log import ClickLog, click_id, create_log, take_over_logs
-from backend.storage.click_logs import AlreadyShipped, shipped_position
-from backend.storage.clicks import ship_clicks
+from backend.concurrency.pauses import pause_after
+from backend.redirector.click_log import ClickLog, create_log, take_over_logs
+from backend.redirector.direct_clicks import DirectClicks
+from backend.redirector.log_shipping import LogShipping
+from backend.redirector.log_writer import Kept, LogWriter
+from backend.redirector.metrics import count_at_risk
 from backend.storage.mongo import Database, StorageError, deadline
 
 # Seconds between two looks at an idle log: a click is in the analytics about this much later.
 _LOOK_EVERY = 0.05
 # Seconds between two looks for logs of processes that ended.
 _TAKE_OVER_EVERY = 5.0
-_BATCH_BYTES = 100_000  # about 500 clicks: large enough to be cheap, small enough not to stall redirects
-_SHIP_SECONDS = 30.0  # a batch that takes longer is tried again
+_MOST_LEFT_BEHIND = 16  # that one process has open
 _LONGEST_REST = 1.0
-_REST = 4.0  # how much longer than a batch takes the shipper rests while more is waiting
+_REST = 4.0  # how much longer than a batch takes the shipper rests while redirects go on
 _ROTATE_BYTES = 4_000_000
-_STORE_SECONDS = 1.0  # a visitor waits no longer for this
 _ROTATE_SECONDS = 24 * 3600.0
-_LONGEST_PAUSE = 2.0
+_GIVE_UP_SECONDS = 1.0  # for a disk that hangs while the service stops
 _logger = logging.getLogger(__name__)
 
 
 class Shipper:
-    """Owns this process's click log, and those of processes that ended, until they are in the database."""
+    """Owns this process's click log, and those of processes that ended, until they are in the database.
 
-    def __init__(self, database: Database, folder: Path, last_try: float = 5.0) -> None:
+    Its own log and those left behind are shipped side by side, a batch at a time: new clicks are counted
+    while old ones are, and what fails with one log does not keep the others waiting.
+    """
+
+    def __init__(self, database: Database, folder: Path, unreadable: Path, last_try: float = 5.0) -> None:
         """`last_try`: seconds that a stopping service ships for; what is left, the next one takes over."""
+        self._last_try = last_try
         self._database = database
         self._folder = folder
-        self._last_try = last_try
-        self.log = create_log(folder)
-        self._shipped = 0  # how far self.log is in the database
-        self._left_behind: list[ClickLog] = []
-        self._next_look = 0.0
-        self._failures = 0
-        self._shipping = BackgroundTask(self._go_on_shipping)
+        self._unreadable = unreadable
+        self._direct = DirectClicks(database)
+        self._disk = LogWriter(create_log(folder), self._store_later)
+        self._own = self._shipping(self.log, position=0)
+        self._left_behind: list[LogShipping] = []
+        self._turn = asyncio.Lock()
+        self._tasks = [
+            BackgroundTask("shipping clicks", lambda: _go_on(self._ship_own)),
+            BackgroundTask("shipping clicks left behind", lambda: _go_on(self._ship_left_behind)),
+            self._direct.task,
+        ]
+
+    @property
+    def log(self) -> ClickLog:
+        """The log that this process writes."""
+        return self._disk.log
+
+    @property
+    def failures(self) -> list[str]:
+        """Which of its work fails now."""
+        return [failure for each in self._tasks if (failure := each.failure)]
 
     def start(self) -> None:
         """Begin to ship in the background."""
-        self._shipping.start()
+        for task in self._tasks:
+            task.start()
 
     async def stop(self) -> None:
         """Ship what is there, for `last_try` seconds at most, and give the logs up."""
-        await self._shipping.stop()
-        with contextlib.suppress(StorageError), deadline(self._last_try):
-            await self._ship_rest()
-        self._give_up_logs()
+        for task in self._tasks:
+            await task.stop()
+        try:
+            # One bounds what is asked of the database, the other what is asked of the disk.
+            with deadline(self._last_try):
+                async with asyncio.timeout(self._last_try):
+                    await self._direct.store_rest()
+                    await self._ship_rest()
+        except (StorageError, TimeoutError):
+            pass
+        except Exception:  # the service goes on stopping; the next one ships the rest
+            _logger.exception("Clicks stay on disk")
+        self._direct.give_up()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._disk.run(self._give_up_logs), _GIVE_UP_SECONDS)
+        self._disk.end()
 
-    async def store(self, line: bytes) -> None:
-        """Store one click that the disk did not take, within a second; else StorageError is raised."""
-        log_id = uuid.uuid4().hex
-        with deadline(_STORE_SECONDS):
-            await ship_clicks(self._database, log_id, 0, len(line), [parse_record(click_id(log_id, 0), line)])
+    async def keep(self, line: bytes) -> None:
+        """Return once a click is on disk, or in the database where the disk refuses it, or after a second.
+
+        Then its visitor is answered all the same, and the click is in memory until one of both takes it.
+        """
+        kept = await self._disk.write(line)
+        if kept is Kept.REFUSED:
+            await self._direct.store(line)
+        elif kept is Kept.LATE:
+            count_at_risk(1)
 
     @property
     def backlog(self) -> int:
         """Bytes of clicks on this process's disk log that are not in the database yet."""
-        return self.log.end - self._shipped + sum(log.end for log in self._left_behind)
+        return self._own.waiting + sum(each.waiting for each in self._left_behind)
 
-    async def _go_on_shipping(self) -> None:
-        while True:
-            try:
-                began = time.monotonic()
-                busy = await self._ship_all()
-                self._failures = 0
-                # Redirects come first: under load, shipping takes a part of the time, and catches up later.
-                took = time.monotonic() - began
-                await asyncio.sleep(min(_REST * took, _LONGEST_REST) if busy else _LOOK_EVERY)
-            except StorageError as error:
-                await self._pause(error)
+    async def _ship_own(self) -> float:
+        """Ship a batch of the own log; how many seconds to rest."""
+        took = await self._ship_batch(self._own)
+        if not self._own.is_done:
+            return _rest_after(took)
+        if self._is_due:
+            await self._rotate()
+        return _LOOK_EVERY
 
-    async def _pause(self, error: Exception) -> None:
-        """Wait longer after each failure, with jitter, so that processes do not come back all at once."""
-        self._failures += 1
-        if self._failures == 1:
-            _logger.warning("Clicks wait on disk, the database can't be written: %s", error)
-        await asyncio.sleep(pause_after(self._failures))
+    async def _ship_left_behind(self) -> float:
+        """Ship a batch of a log that was left behind, where there is one; how many seconds to rest."""
+        if not self._left_behind:
+            await self._take_over()
+        if not self._left_behind:
+            return _TAKE_OVER_EVERY
+        clicks_until_now = self.log.end
+        # The next batch is of another log, also where this one fails.
+        self._left_behind.append(shipping := self._left_behind.pop(0))
+        took = await self._ship_batch(shipping)
+        if shipping.is_done:
+            self._left_behind.remove(shipping)
+            await self._disk.run(shipping.log.remove)
+        return _rest_after(took) if self.log.end > clicks_until_now else 0
+
+    async def _ship_batch(self, shipping: LogShipping) -> float:
+        """Ship a batch, alone in this process: two at once meet at the same counters. The seconds it took."""
+        async with self._turn:
+            began = time.monotonic()
+            await shipping.ship_batch()
+            return time.monotonic() - began
+
+    async def _take_over(self) -> None:
+        """Own what was left behind. Raises OSError where one of the logs can't be opened."""
+        taken: list[ClickLog] = []
+        most = _MOST_LEFT_BEHIND - len(self._left_behind)
+        try:
+            await self._disk.run(lambda: taken.extend(take_over_logs(self._folder, most)))
+        finally:
+            self._left_behind += map(self._shipping, taken)
+
+    def _shipping(self, log: ClickLog, position: int | None = None) -> LogShipping:
+        return LogShipping(self._database, self._disk, log, self._unreadable, position)
+
+    def _store_later(self, lines: Sequence[bytes]) -> None:
+        """Lines that the disk refused when their visitors were answered already."""
+        for line in lines:
+            self._direct.add(line)
 
     async def _ship_rest(self) -> None:
-        while await self._ship_all():
-            pass
-
-    async def _ship_all(self) -> bool:
-        """Ship a batch of the own log, and all of the logs left behind; whether more is waiting."""
-        self._take_over()
-        self._shipped = await self._ship_batch(self.log, self._shipped)
-        self._rotate()
+        await self._take_over()
+        while not self._own.is_done:
+            await self._ship_batch(self._own)
         while self._left_behind:
-            await self._ship_whole(self._left_behind[-1])
-            self._left_behind.pop().remove()
-        return self._shipped < self.log.end
+            await self._ship_left_behind()
 
-    def _take_over(self) -> None:
-        if time.monotonic() >= self._next_look:
-            self._next_look = time.monotonic() + _TAKE_OVER_EVERY
-            self._left_behind += take_over_logs(self._folder)
+    @property
+    def _is_due(self) -> bool:
+        """Whether the own log is large or old, so that a new one is to take its place: disks stay small."""
+        return self.log.end > _ROTATE_BYTES or time.monotonic() - self.log.opened_at > _ROTATE_SECONDS
 
-    async def _ship_whole(self, log: ClickLog) -> None:
-        position = await shipped_position(self._database, log.id)
-        while (after := await self._ship_batch(log, position)) > position:
-            position = after
+    async def _rotate(self) -> None:
+        full = self.log
+        await self._disk.run(self._replace_log)
+        if self.log is not full:
+            await self._disk.run(full.remove)
 
-    async def _ship_batch(self, log: ClickLog, start: int) -> int:
-        """Ship some lines from `start` on; where the next ones begin."""
-        lines = log.read(start, _BATCH_BYTES)
-        if not lines:
-            return start
-        end = start + len(lines)
-        try:
-            with deadline(_SHIP_SECONDS):
-                await ship_clicks(self._database, log.id, start, end, list(_clicks(log.id, start, lines)))
-        except AlreadyShipped as shipped:
-            return shipped.position
-        return end
-
-    def _rotate(self) -> None:
-        """Start a new log when this one is large or old and all of it is shipped: disks stay small."""
-        due = self.log.end > _ROTATE_BYTES or time.monotonic() - self.log.opened_at > _ROTATE_SECONDS
-        if due and self._shipped == self.log.end:
-            full, self.log, self._shipped = self.log, create_log(self._folder), 0
-            full.remove()
+    def _replace_log(self) -> None:
+        """Between two writes: start a new log, if all of this one is shipped still."""
+        if self._own.is_done:
+            self._disk.log = create_log(self._folder)
+            self._own = self._shipping(self.log, position=0)
 
     def _give_up_logs(self) -> None:
-        for log in self._left_behind:
-            log.close()
-        if self._shipped == self.log.end:
+        for each in self._left_behind:
+            each.log.close()
+        if self._own.is_done:
             self.log.remove()
         else:
             self.log.close()
 
 
-def pause_after(failures: int) -> float:
-    """Seconds until the next try after so many failures in a row."""
-    # The exponent is bounded: after a thousand failures its power has no float.
-    longest = min(_LONGEST_PAUSE, 0.1 * 2.0 ** min(failures, 10))
-    return longest * random.uniform(0.5, 1)  # noqa: S311 - jitter
-
-
-def _clicks(log_id: str, start: int, lines: bytes) -> Iterator[Click]:
-    position = start
-    for line in lines.splitlines(keepends=True):
+async def _go_on(ship: Callable[[], Coroutine[Any, Any, float]]) -> None:
+    """Ship and rest by turns. While the database is away, the pauses become longer."""
+    failures = 0
+    while True:
         try:
-            yield parse_record(click_id(log_id, position), line)
-        except ValueError:  # the process was killed, or the disk was full, while it was written
-            _logger.warning("A click record at byte %s of %s is incomplete and left out", position, log_id)
-        position += len(line)
+            rest = await ship()
+            failures = 0
+        except StorageError as error:
+            failures += 1
+            rest = pause_after(failures)
+            if failures == 1:
+                _logger.warning("Clicks wait on disk, the database can't be written: %s", error)
+        await asyncio.sleep(rest)
+
+
+def _rest_after(took: float) -> float:
+    """Redirects come first: under load, shipping takes a part of the time, and catches up later."""
+    return min(_REST * took, _LONGEST_REST)

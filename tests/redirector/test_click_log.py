@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
 import httpx
 import pytest
 
 from backend.app import Service, utc_now
+from backend.concurrency.pauses import pause_after
 from backend.domain.clicks import client_fragment, parse_record, record_line
 from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome
+from backend.domain.links import Link
+from backend.redirector import shipper as shipping
 from backend.redirector.click_log import ClickLog, create_log, take_over_logs
-from backend.redirector.shipper import Shipper, pause_after
+from backend.redirector.shipper import Shipper
 from backend.storage.click_counts import count_window
 from backend.storage.click_logs import AlreadyShipped
 from backend.storage.clicks import ship_clicks
 from backend.storage.mongo import Database
 from tests.conftest import MovableClock
+from tests.polling import wait_for_async
 from tests.redirector.conftest import LinkFactory
+
+Seen = TypeVar("Seen")
+UNREADABLE = "unreadable"
 
 
 def line_of(link_id: str) -> bytes:
@@ -35,6 +44,24 @@ def line_of(link_id: str) -> bytes:
         country="DE",
         referrer_host=None,
     )
+
+
+def async_(read: Callable[[], Seen]) -> Callable[[], Awaitable[Seen]]:
+    """What is read, for `wait_for_async`."""
+
+    async def reading() -> Seen:
+        return read()
+
+    return reading
+
+
+async def wait_until_counted(database: Database, link: Link, clock: MovableClock, clicks: int) -> None:
+    """Return once the link has so many clicks."""
+
+    async def total() -> int:
+        return (await count_window(database, link.id, clock())).total
+
+    await wait_for_async(total, "not counted", lambda seen: seen == clicks)
 
 
 async def test_a_batch_shipped_twice_counts_once(
@@ -57,14 +84,14 @@ async def test_a_log_left_behind_is_taken_over(
     link = await make_link()
     log = create_log(tmp_path)
     for _ in range(3):
-        log.append(line_of(link.id))
-    log.append(line_of(link.id)[:20])
-    assert take_over_logs(tmp_path) == []  # its owner still runs
+        log.append([line_of(link.id)])
+    log.append([line_of(link.id)[:20]])
+    assert list(take_over_logs(tmp_path, 9)) == []  # its owner still runs
     log.close()
     for _ in range(2):
-        await Shipper(database, tmp_path).stop()
+        await Shipper(database, tmp_path, tmp_path / UNREADABLE).stop()
     assert (await count_window(database, link.id, clock())).total == 3
-    assert take_over_logs(tmp_path) == []  # nothing is left on disk
+    assert list(take_over_logs(tmp_path, 9)) == []  # nothing is left on disk
 
 
 async def test_a_stopping_shipper_ships_all_of_its_log(
@@ -72,12 +99,37 @@ async def test_a_stopping_shipper_ships_all_of_its_log(
 ) -> None:
     """However many batches wait on disk, a shipper that stops leaves none behind."""
     link = await make_link()
-    shipper = Shipper(database, tmp_path)
+    shipper = Shipper(database, tmp_path, tmp_path / UNREADABLE)
     for _ in range(2000):
-        shipper.log.append(line_of(link.id))
+        shipper.log.append([line_of(link.id)])
     await shipper.stop()
     assert (await count_window(database, link.id, clock())).total == 2000
-    assert take_over_logs(tmp_path) == []
+    assert list(take_over_logs(tmp_path, 9)) == []
+
+
+async def test_a_log_that_can_not_be_replaced_goes_on(
+    database: Database,
+    make_link: LinkFactory,
+    clock: MovableClock,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A full log that can have no successor, as without inodes: it takes and ships more, and that is told."""
+    monkeypatch.setattr(shipping, "_ROTATE_BYTES", 1)
+    link = await make_link()
+    shipper = Shipper(database, tmp_path / "clicks", tmp_path / UNREADABLE)
+    first = shipper.log
+    away = (tmp_path / "clicks").rename(tmp_path / "away")
+    (tmp_path / "clicks").touch()  # no folder any more
+    shipper.start()
+    for number in (1, 2):
+        first.append([line_of(link.id)])
+        await wait_until_counted(database, link, clock, number)
+        await wait_for_async(async_(lambda: shipper.failures), "nobody is told")
+    (tmp_path / "clicks").unlink()
+    away.rename(tmp_path / "clicks")
+    await wait_for_async(async_(lambda: shipper.log is not first), "it was not replaced")
+    await shipper.stop()
 
 
 @pytest.mark.parametrize("failures", [1, 5, 1024, 1_000_000])
@@ -98,7 +150,7 @@ async def test_clicks_go_straight_to_the_database_while_the_disk_is_full(
     link = await make_link()
     full = Path("/dev/full")  # refuses each write as a full disk does
     log = ClickLog(full, os.open(full, os.O_RDWR))
-    monkeypatch.setattr(service.redirector.shipper, "log", log)
+    monkeypatch.setattr(service.redirector.shipper._disk, "log", log)
     for number in (1, 2):
         assert (await visitor.get(f"/{link.path}")).status_code == 302
         assert (await count_window(database, link.id, clock())).total == number

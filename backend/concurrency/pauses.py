@@ -1,0 +1,14 @@
+"""How long to wait before something that failed is tried again."""
+
+from __future__ import annotations
+
+import random
+
+_LONGEST = 2.0
+
+
+def pause_after(failures: int) -> float:
+    """Seconds until the next try after so many failures in a row, with jitter: not all come back at once."""
+    # The exponent is bounded: after a thousand failures its power has no float.
+    longest = min(_LONGEST, 0.1 * 2.0 ** min(failures, 10))
+    return longest * random.uniform(0.5, 1)  # noqa: S311 - jitter

@@ -1,0 +1,114 @@
+"""Clicks that the disk does not take: straight into the database, in groups, each once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import uuid
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from backend.concurrency.background_task import BackgroundTask
+from backend.concurrency.pauses import pause_after
+from backend.domain.clicks import parse_record
+from backend.redirector.click_log import click_id
+from backend.redirector.metrics import count_at_risk, count_lost
+from backend.storage.click_logs import AlreadyShipped
+from backend.storage.clicks import ship_clicks
+from backend.storage.mongo import Database, StorageError, deadline
+
+_PATIENCE = 0.4  # seconds that a visitor waits for the database, after half a second for the disk at most
+_STORE_SECONDS = 2.0
+_MOST_WAITING = 10_000  # some 2 MB
+_MOST_IN_GROUP = 500
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    """Lines that one transaction stores, like a log of their own: tried again, they count once."""
+
+    lines: Sequence[bytes]
+    stored: Sequence[asyncio.Future[None]]
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+class DirectClicks:
+    """While the database does not answer, clicks wait in memory, up to a bound, and visitors do not wait."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: deque[tuple[bytes, asyncio.Future[None]]] = deque()
+        self._group: _Group | None = None
+        self._arrived = asyncio.Event()
+        self._is_down = False
+        self.task = BackgroundTask("storing clicks that the disk did not take", self._go_on)
+
+    async def store(self, line: bytes) -> None:
+        """Return once the click is in the database, or it is clear that this takes longer."""
+        stored = self.add(line)
+        if stored and not self._is_down:
+            await asyncio.wait({stored}, timeout=_PATIENCE)
+        if stored and not stored.done():
+            self._is_down = True
+            count_at_risk(1)
+
+    def add(self, line: bytes) -> asyncio.Future[None] | None:
+        """Have a click stored; what is done once it is, or None where too many wait and it is lost."""
+        if len(self._waiting) >= _MOST_WAITING:
+            self._lose(1)
+            return None
+        stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((line, stored))
+        self._arrived.set()
+        return stored
+
+    async def store_rest(self) -> None:
+        """Store all that waits. Raises StorageError."""
+        while self._group or self._waiting:
+            await self._store_group()
+
+    def give_up(self) -> None:
+        """The process ends: what still waits is lost."""
+        waiting = len(self._waiting) + (len(self._group.lines) if self._group else 0)
+        if waiting:
+            self._lose(waiting)
+
+    async def _go_on(self) -> None:
+        failures = 0
+        while True:
+            await self._arrived.wait()
+            try:
+                await self._store_group()
+                failures = 0
+            except StorageError:
+                failures += 1
+                self._is_down = True
+                await asyncio.sleep(pause_after(failures))
+
+    async def _store_group(self) -> None:
+        """Store what arrived so far; after a failure the same group again, since it may have been stored."""
+        group = self._group = self._group or self._next_group()
+        ends = accumulate(map(len, group.lines))
+        clicks = [
+            parse_record(click_id(group.id, end), line) for end, line in zip(ends, group.lines, strict=True)
+        ]
+        with contextlib.suppress(AlreadyShipped), deadline(_STORE_SECONDS):
+            await ship_clicks(self._database, group.id, 0, sum(map(len, group.lines)), clicks)
+        self._group, self._is_down = None, False
+        for stored in group.stored:
+            if not stored.done():
+                stored.set_result(None)
+        if not self._waiting:
+            self._arrived.clear()
+
+    def _next_group(self) -> _Group:
+        taken = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST_IN_GROUP))]
+        return _Group([line for line, _ in taken], [stored for _, stored in taken])
+
+    def _lose(self, clicks: int) -> None:
+        count_lost(clicks)
+        _logger.error("%s clicks are lost: neither disk nor database takes them", clicks)

@@ -1,0 +1,98 @@
+"""Moves one click log into the database, batch by batch."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from backend.domain.clicks import Click, parse_record
+from backend.redirector.click_log import ClickLog, click_id
+from backend.redirector.log_writer import LogWriter
+from backend.redirector.metrics import count_unreadable
+from backend.storage.click_logs import AlreadyShipped, shipped_position
+from backend.storage.clicks import ship_clicks
+from backend.storage.mongo import Database, deadline
+
+_BATCH_BYTES = 100_000  # about 500 clicks: large enough to be cheap, small enough not to stall redirects
+_SHIP_SECONDS = 30.0  # a batch that takes longer is tried again
+_logger = logging.getLogger(__name__)
+
+
+class LogShipping:
+    """One log, which `disk` reads, and how far it is in the database: None where that has to be asked first.
+
+    What can't be read is kept in a file of the folder `unreadable` that has the log's name. A process that is
+    killed after that, and before the database knows, leaves the same there twice.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        disk: LogWriter,
+        log: ClickLog,
+        unreadable: Path,
+        position: int | None = None,
+    ) -> None:
+        self.log = log
+        self._database = database
+        self._disk = disk
+        self._unreadable = unreadable / log.path.name
+        self._position = position
+        self._set_aside_to = (
+            0  # what can't be read before here is set aside, also where its batch is tried again
+        )
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all of it is known to be in the database."""
+        return self._position == self.log.end
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that are not in the database yet."""
+        return self.log.end - (self._position or 0)
+
+    async def ship_batch(self) -> None:
+        """Ship some of what waits; raises StorageError, and OSError where the disk fails."""
+        if self._position is None:
+            self._position = await shipped_position(self._database, self.log.id)
+        start = self._position
+        stretch = await self._disk.run(lambda: self._next_stretch(start))
+        if not stretch:
+            return
+        clicks, unreadable = self._read(start, stretch)
+        if unreadable and start >= self._set_aside_to:
+            await self._disk.run(lambda: self._set_aside(unreadable))
+            self._set_aside_to = start + len(stretch)
+        try:
+            with deadline(_SHIP_SECONDS):
+                await ship_clicks(self._database, self.log.id, start, start + len(stretch), clicks)
+            self._position = start + len(stretch)
+        except AlreadyShipped as shipped:
+            if shipped.position <= start:
+                raise
+            self._position = shipped.position
+
+    def _next_stretch(self, start: int) -> bytes:
+        """Whole lines; where there are none, what can't be one: too long, or the end of a torn one."""
+        read = self.log.read(start, min(_BATCH_BYTES, self.log.end - start))
+        return read[: read.rfind(b"\n") + 1] or read
+
+    def _read(self, start: int, stretch: bytes) -> tuple[list[Click], list[bytes]]:
+        """The records of the stretch, and the lines that are none."""
+        clicks, unreadable = [], []
+        position = start
+        for line in stretch.splitlines(keepends=True):
+            try:
+                clicks.append(parse_record(click_id(self.log.id, position), line))
+            except ValueError:
+                unreadable.append(line)
+            position += len(line)
+        return clicks, unreadable
+
+    def _set_aside(self, lines: list[bytes]) -> None:
+        self._unreadable.parent.mkdir(mode=0o700, exist_ok=True)
+        with self._unreadable.open("ab") as file:
+            file.writelines(line if line.endswith(b"\n") else line + b"\n" for line in lines)
+        count_unreadable(len(lines))
+        _logger.error("%s records of %s can't be read and are set aside", len(lines), self.log.path.name)

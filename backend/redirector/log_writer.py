@@ -1,0 +1,167 @@
+"""What is done to click logs on disk, in a thread of its own: a disk that hangs keeps no visitor waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import partial
+from queue import SimpleQueue
+from typing import TypeVar
+
+from backend.redirector.click_log import ClickLog
+
+ResultT = TypeVar("ResultT")
+# Seconds between two looks whether the thread moves: nobody waits for the disk longer than two of them.
+_LOOK_EVERY = 0.25
+# The thread takes all lines that wait at once, so that so many wait only for a disk that hangs.
+_MOST_WAITING = 10_000
+_logger = logging.getLogger(__name__)
+
+
+class Kept(Enum):
+    """What became of a line that was given to the log."""
+
+    ON_DISK = auto()
+    REFUSED = auto()  # it is not in the log, and never will be
+    LATE = auto()  # the disk has it in hand, and hangs: whether it is in the log will be known later
+
+
+@dataclass(slots=True, eq=False)
+class _Entry:
+    line: bytes
+    kept: asyncio.Future[Kept]
+
+
+class LogWriter:
+    """The thread, and `log`, which it writes. `refused_late` gets the lines that were LATE and then refused.
+
+    Lines that arrive while one write is under way are written by the next one together.
+    """
+
+    def __init__(self, log: ClickLog, refused_late: Callable[[Sequence[bytes]], None]) -> None:
+        self.log = log  # replaced within `run` only, so between two writes
+        self._refused_late = refused_late
+        self._loop = asyncio.get_running_loop()
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._lines: deque[_Entry] = deque()
+        self._is_announced = False  # a job that writes the lines is in the queue
+        self._in_hand: Sequence[_Entry] = ()
+        self._asked = self._finished = 0  # jobs
+        self._finished_before = 0
+        self._look: asyncio.TimerHandle | None = None
+        self._hangs = self._refuses = False
+        threading.Thread(target=self._work, name="click log", daemon=True).start()
+
+    async def write(self, line: bytes) -> Kept:
+        """Have a line written; what became of it, within half a second."""
+        if self._hangs or len(self._lines) >= _MOST_WAITING:
+            return Kept.REFUSED
+        entry = _Entry(line, self._loop.create_future())
+        self._lines.append(entry)
+        if not self._is_announced:
+            self._is_announced = True
+            self._ask(self._write_lines)
+        return await entry.kept
+
+    async def run(self, job: Callable[[], ResultT]) -> ResultT:
+        """Do something else with the disk; waits as long as that takes."""
+        done: asyncio.Future[ResultT] = self._loop.create_future()
+
+        def work() -> None:
+            try:
+                result = job()
+            except Exception as error:  # raised to who waits
+                self._tell(partial(_unless_done, done, partial(done.set_exception, error)))
+            else:
+                self._tell(partial(_unless_done, done, partial(done.set_result, result)))
+
+        self._ask(work)
+        return await done
+
+    def end(self) -> None:
+        """Let the thread end, once it has done what it was asked."""
+        if self._look:
+            self._look.cancel()
+        self._jobs.put(None)
+
+    def _ask(self, job: Callable[[], None]) -> None:
+        self._asked += 1
+        self._jobs.put(job)
+        if self._look is None:
+            self._finished_before = self._finished
+            self._look = self._loop.call_later(_LOOK_EVERY, self._look_whether_it_moves)
+
+    def _look_whether_it_moves(self) -> None:
+        self._look = None
+        moved = self._finished > self._finished_before
+        waits = self._asked > self._finished
+        if waits and not moved and not self._hangs:
+            _logger.error("The disk of the click log hangs: clicks go to the database")
+        self._hangs = waits and not moved
+        if self._hangs:
+            self._give_back()
+        if waits:
+            self._finished_before = self._finished
+            self._look = self._loop.call_later(_LOOK_EVERY, self._look_whether_it_moves)
+
+    def _give_back(self) -> None:
+        """Nobody waits any longer: what the thread has not taken yet, it will not take."""
+        with contextlib.suppress(IndexError):
+            while True:
+                _settle(self._lines.popleft(), Kept.REFUSED)
+        for entry in self._in_hand:
+            _settle(entry, Kept.LATE)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()
+            self._finished += 1
+
+    def _write_lines(self) -> None:
+        self._is_announced = False  # first: a line that comes while these are taken announces itself again
+        self._in_hand = entries = []
+        with contextlib.suppress(IndexError):
+            while True:
+                entries.append(self._lines.popleft())
+        if not entries:
+            return
+        written, refusal = 0, ""
+        try:
+            written = self.log.append([entry.line for entry in entries])
+        except OSError as error:
+            refusal = str(error)
+        self._tell(lambda: self._settle_all(entries, written, refusal))
+
+    def _settle_all(self, entries: Sequence[_Entry], written: int, refusal: str) -> None:
+        for entry in entries[:written]:
+            _settle(entry, Kept.ON_DISK)
+        refused_late = [entry.line for entry in entries[written:] if not _settle(entry, Kept.REFUSED)]
+        if refused_late:
+            self._refused_late(refused_late)
+        if refusal and not self._refuses:
+            _logger.error("The click log can't be written, clicks go to the database: %s", refusal)
+        self._refuses = bool(refusal)
+
+    def _tell(self, what: Callable[[], object]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed, nobody waits any more
+            self._loop.call_soon_threadsafe(what)
+
+
+def _settle(entry: _Entry, kept: Kept) -> bool:
+    """Say what became of an entry; False where that was said before."""
+    if entry.kept.done():
+        return False
+    entry.kept.set_result(kept)
+    return True
+
+
+def _unless_done(future: asyncio.Future[ResultT], settle: Callable[[], None]) -> None:
+    """Settle a future, unless who waited has given up."""
+    if not future.done():
+        settle()

@@ -1,0 +1,131 @@
+"""A disk that is full or hangs: visitors are answered soon, and no click is lost or counted twice."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.faults.frozen_disk import CAN_MOUNT, frozen, mounted_disk
+from tests.faults.metrics import metric
+from tests.faults.test_torn_writes import files_no_larger
+from tests.faults.visited_link import VisitedLink, visited_link
+from tests.replica_set import ReplicaSet, replica_set
+from tests.service_process import ServiceProcess
+
+VISITORS = 4
+# Nobody waits longer than a second; so much more leaves room for a machine that is busy with other tests.
+LONGEST = 4.0
+OUTAGE = 3.0
+
+
+class Visits:
+    """Visitors who follow the link one visit after the other, and how long each of them waited."""
+
+    def __init__(self, link: VisitedLink, service: ServiceProcess) -> None:
+        self.link = link
+        self.service = service
+        self.waited: list[float] = []
+        self._stop = False
+
+    @asynccontextmanager
+    async def load(self) -> AsyncIterator[None]:
+        """They come for the length of the block, and one who asks for /healthz."""
+        self._stop = False
+        async with asyncio.TaskGroup() as visitors:
+            for _ in range(VISITORS):
+                visitors.create_task(self._visit_often())
+            visitors.create_task(self._ask_for_health())
+            try:
+                yield
+            finally:
+                self._stop = True
+
+    async def _visit_often(self) -> None:
+        async with self.link.client(self.service) as client:
+            while not self._stop:
+                began = time.monotonic()
+                assert (await client.get(f"/{self.link.path}")).status_code == 302
+                self.waited.append(time.monotonic() - began)
+                await asyncio.sleep(0.02)
+
+    async def _ask_for_health(self) -> None:
+        async with httpx.AsyncClient(base_url=self.service.base_url, timeout=LONGEST) as client:
+            while not self._stop:
+                assert (await client.get("/healthz")).status_code == 200
+                await asyncio.sleep(0.1)
+
+    def report(self) -> str:
+        """How many there were, and the longest wait."""
+        return f"{len(self.waited)} answered, longest wait {max(self.waited):.2f} s"
+
+
+@contextmanager
+def stopped(members: ReplicaSet) -> Iterator[None]:
+    """MongoDB neither answers nor closes connections for the length of the block."""
+    for server in members.members.values():
+        server.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for server in members.members.values():
+            server.send_signal(signal.SIGCONT)
+
+
+@pytest.fixture
+def mongodb(tmp_path: Path) -> Iterator[ReplicaSet]:
+    """A MongoDB that this test may stop."""
+    (tmp_path / "mongodb").mkdir()
+    with replica_set(tmp_path / "mongodb", 1) as members:
+        yield members
+
+
+@pytest.mark.parametrize("database_too", [False, True], ids=["the disk", "the disk and MongoDB"])
+@pytest.mark.skipif(not CAN_MOUNT, reason="only root may mount and freeze a file system")
+async def test_a_disk_that_hangs_keeps_nobody_waiting(
+    mongodb: ReplicaSet, tmp_path: Path, database_too: bool, tell: Callable[[str], None]
+) -> None:
+    """While writes to the disk hang, redirects and /healthz are answered; every click is counted once."""
+    async with visited_link(mongodb.uri) as link:
+        with (
+            mounted_disk(tmp_path) as disk,
+            link.service(tmp_path, WAYLINK_DATA_DIR=str(disk)) as service,
+        ):
+            await link.visit(service, 3)
+            visits = Visits(link, service)
+            async with visits.load():
+                with ExitStack() as outage:
+                    outage.enter_context(frozen(disk))
+                    if database_too:
+                        outage.enter_context(stopped(mongodb))
+                    await asyncio.sleep(OUTAGE)  # the outage itself
+            await link.wait_until_counted(3 + len(visits.waited))
+            at_risk = metric(service, "waylink_clicks_at_risk_total")
+            assert metric(service, "waylink_clicks_lost_total") == 0
+    tell(f"a disk that hangs for {OUTAGE:.0f} s{' and MongoDB' * database_too}: {visits.report()}, "
+         f"{at_risk:.0f} at risk, none lost")  # fmt: skip
+    assert at_risk > 0
+    assert max(visits.waited) < LONGEST
+
+
+async def test_a_full_disk_without_mongodb(
+    mongodb: ReplicaSet, tmp_path: Path, tell: Callable[[str], None]
+) -> None:
+    """While the disk is full and MongoDB hangs, visitors are answered; each click counts once afterwards."""
+    async with visited_link(mongodb.uri) as link:
+        with link.service(tmp_path) as service:
+            await link.visit(service, 3)
+            visits = Visits(link, service)
+            async with visits.load():
+                with files_no_larger(service, 1), stopped(mongodb):
+                    await asyncio.sleep(OUTAGE)  # the outage itself
+            await link.wait_until_counted(3 + len(visits.waited))
+            assert metric(service, "waylink_clicks_at_risk_total") > 0
+    tell(f"a full disk without MongoDB for {OUTAGE:.0f} s: {visits.report()}, none lost")
+    assert max(visits.waited) < LONGEST
