@@ -1,12 +1,47 @@
-"""What tests of faults share."""
+"""What tests of faults share, and the table of what became of what was answered."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from tests.faults.outcomes import TellOutcome, as_property, table
 from tests.faults.visited_link import VisitedLink, visited_link
+
+_OUTCOME = "outcome"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--long` has the tests of faults last ten times as long, and prints the table."""
+    parser.addoption("--long", action="store_true", help="let faults last ten times as long, print a table")
+
+
+@pytest.fixture(scope="session")
+def is_long(request: pytest.FixtureRequest) -> bool:
+    """Whether faults are to last ten times as long."""
+    return bool(request.config.getoption("--long", False))  # not known where all tests run
+
+
+@pytest.fixture
+def outcome(record_property: Callable[[str, object], None]) -> TellOutcome:
+    """Puts a row into the table."""
+    return lambda outcome: record_property(_OUTCOME, as_property(outcome))
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
+) -> None:
+    """Print the table, where it is asked for."""
+    reports = [each for kind in ("passed", "failed") for each in terminalreporter.stats.get(kind, [])]
+    rows = [
+        value for report in reports if getattr(report, "when", "") == "call"
+        for name, value in report.user_properties if name == _OUTCOME
+    ]  # fmt: skip
+    if rows and config.getoption("--long", False):
+        terminalreporter.section("outcomes")
+        for line in table(rows):
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture

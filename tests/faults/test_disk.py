@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pytest
 
 from tests.faults.frozen_disk import CAN_MOUNT, frozen, mounted_disk
 from tests.faults.metrics import metric
+from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.test_torn_writes import files_no_larger
 from tests.faults.visited_link import VisitedLink, visited_link
 from tests.replica_set import ReplicaSet, replica_set
@@ -22,7 +23,7 @@ from tests.service_process import ServiceProcess
 VISITORS = 4
 # Nobody waits longer than a second; so much more leaves room for a machine that is busy with other tests.
 LONGEST = 4.0
-OUTAGE = 3.0
+OUTAGE = 3.0  # seconds; ten times as long with --long
 
 
 class Visits:
@@ -47,6 +48,13 @@ class Visits:
             finally:
                 self._stop = True
 
+    async def more(self, count: int) -> None:
+        """Return once so many more were answered."""
+        least = len(self.waited) + count
+        async with asyncio.timeout(30):
+            while len(self.waited) < least:  # noqa: ASYNC110 - the count is what the test is about
+                await asyncio.sleep(0.01)
+
     async def _visit_often(self) -> None:
         async with self.link.client(self.service) as client:
             while not self._stop:
@@ -61,9 +69,10 @@ class Visits:
                 assert (await client.get("/healthz")).status_code == 200
                 await asyncio.sleep(0.1)
 
-    def report(self) -> str:
-        """How many there were, and the longest wait."""
-        return f"{len(self.waited)} answered, longest wait {max(self.waited):.2f} s"
+    async def outcome(self, scenario: str) -> Outcome:
+        """What became of them, once all are counted."""
+        await self.link.wait_until_counted(len(self.waited))
+        return Outcome(scenario, len(self.waited), await self.link.counted(), max(self.waited))
 
 
 @contextmanager
@@ -89,43 +98,52 @@ def mongodb(tmp_path: Path) -> Iterator[ReplicaSet]:
 @pytest.mark.parametrize("database_too", [False, True], ids=["the disk", "the disk and MongoDB"])
 @pytest.mark.skipif(not CAN_MOUNT, reason="only root may mount and freeze a file system")
 async def test_a_disk_that_hangs_keeps_nobody_waiting(
-    mongodb: ReplicaSet, tmp_path: Path, database_too: bool, tell: Callable[[str], None]
+    mongodb: ReplicaSet,
+    tmp_path: Path,
+    database_too: bool,
+    is_long: bool,
+    outcome: TellOutcome,
 ) -> None:
     """While writes to the disk hang, redirects and /healthz are answered; every click is counted once."""
+    seconds = OUTAGE * (10 if is_long else 1)
+    scenario = f"{'disk and MongoDB' if database_too else 'disk'} hung for {seconds:.0f} s"
     async with visited_link(mongodb.uri) as link:
         with (
             mounted_disk(tmp_path) as disk,
             link.service(tmp_path, WAYLINK_DATA_DIR=str(disk)) as service,
         ):
-            await link.visit(service, 3)
             visits = Visits(link, service)
             async with visits.load():
+                await visits.more(20)
                 with ExitStack() as outage:
                     outage.enter_context(frozen(disk))
                     if database_too:
                         outage.enter_context(stopped(mongodb))
-                    await asyncio.sleep(OUTAGE)  # the outage itself
-            await link.wait_until_counted(3 + len(visits.waited))
+                    await asyncio.sleep(seconds)  # the outage itself
+                    await visits.more(20)
+            seen = await visits.outcome(scenario)
             at_risk = metric(service, "waylink_clicks_at_risk_total")
             assert metric(service, "waylink_clicks_lost_total") == 0
-    tell(f"a disk that hangs for {OUTAGE:.0f} s{' and MongoDB' * database_too}: {visits.report()}, "
-         f"{at_risk:.0f} at risk, none lost")  # fmt: skip
+    outcome(seen)
     assert at_risk > 0
-    assert max(visits.waited) < LONGEST
+    assert seen.longest_wait < LONGEST
 
 
 async def test_a_full_disk_without_mongodb(
-    mongodb: ReplicaSet, tmp_path: Path, tell: Callable[[str], None]
+    mongodb: ReplicaSet, tmp_path: Path, is_long: bool, outcome: TellOutcome
 ) -> None:
     """While the disk is full and MongoDB hangs, visitors are answered; each click counts once afterwards."""
+    seconds = OUTAGE * (10 if is_long else 1)
+    scenario = f"disk full, MongoDB hung for {seconds:.0f} s"
     async with visited_link(mongodb.uri) as link:
         with link.service(tmp_path) as service:
-            await link.visit(service, 3)
             visits = Visits(link, service)
             async with visits.load():
+                await visits.more(20)
                 with files_no_larger(service, 1), stopped(mongodb):
-                    await asyncio.sleep(OUTAGE)  # the outage itself
-            await link.wait_until_counted(3 + len(visits.waited))
+                    await asyncio.sleep(seconds)  # the outage itself
+                    await visits.more(20)
+            seen = await visits.outcome(scenario)
             assert metric(service, "waylink_clicks_at_risk_total") > 0
-    tell(f"a full disk without MongoDB for {OUTAGE:.0f} s: {visits.report()}, none lost")
-    assert max(visits.waited) < LONGEST
+    outcome(seen)
+    assert seen.longest_wait < LONGEST

@@ -1,6 +1,7 @@
 """MongoDB stopped under load, with two worker processes: for 6 seconds, or for OUTAGE_SECONDS.
 
 `OUTAGE_SECONDS=60 pytest -s tests/faults/test_outage.py` is the long form; `make bench` runs it.
+`pytest --long` makes either ten times as long.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import httpx
 
 from tests.faults.links import DOMAIN, new_link, wait_for_clicks
 from tests.faults.mongod import stopped_mongod
+from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import until
 from tests.service_process import ServiceProcess, service_process
 
@@ -88,9 +90,10 @@ class Visits:
 
 
 async def test_redirects_go_on_while_the_database_is_stopped(
-    tmp_path: Path, tell: Callable[[str], None]
+    tmp_path: Path, is_long: bool, outcome: TellOutcome, tell: Callable[[str], None]
 ) -> None:
     """A link in memory redirects without one error; every click is counted once when MongoDB is back."""
+    seconds = OUTAGE_SECONDS * (10 if is_long else 1)
     settings = {"WAYLINK_WORKERS": str(WORKERS), "WAYLINK_LINK_CACHE_SECONDS": "1"}
     with service_process(tmp_path, **settings) as service:
         link = new_link(service)
@@ -101,15 +104,19 @@ async def test_redirects_go_on_while_the_database_is_stopped(
             await visits.wait_for(500)
             with stopped_mongod(tmp_path):
                 stopped = time.monotonic()
-                await asyncio.sleep(OUTAGE_SECONDS)  # the outage itself
+                await asyncio.sleep(seconds)  # the outage itself
             back = time.monotonic()
             await visits.wait_for(500)
         ended = time.monotonic()
         counted = await asyncio.to_thread(wait_for_clicks, service, link, len(visits.redirects))
     waited = time.monotonic() - ended
-    tell(f"before: {visits.in_words(loaded, stopped)}; while MongoDB was stopped for {OUTAGE_SECONDS:.0f} s: "
+    tell(f"before: {visits.in_words(loaded, stopped)}; while MongoDB was stopped for {seconds:.0f} s: "
          f"{visits.in_words(stopped, back)}; after: {visits.in_words(back, ended)}")  # fmt: skip
     tell(f"{len(visits.redirects)} redirects, {len(visits.others)} errors, {counted} clicks counted "
          f"{waited:.1f} s after the last one")  # fmt: skip
+    longest = max(waited for _, waited in visits.redirects)
+    outcome(
+        Outcome(f"MongoDB hung for {seconds:.0f} s, two workers", len(visits.redirects), counted, longest)
+    )
     assert visits.others == []
     assert counted == len(visits.redirects)

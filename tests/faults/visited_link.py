@@ -72,7 +72,7 @@ class VisitedLink:
 
     async def wait_until_counted(self, clicks: int) -> None:
         """Return once there are exactly so many, counted and recorded; fail where there are more."""
-        await wait_for_async(self.counted, f"not {clicks} clicks", lambda seen: seen >= clicks)
+        await wait_for_async(self.counted, f"not {clicks} clicks", lambda seen: seen >= clicks, seconds=60)
         assert await self.counted() == clicks
         assert await self.database["clicks"].count_documents({"link_id": self.id}) == clicks
 

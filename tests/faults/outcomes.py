@@ -1,0 +1,40 @@
+"""What became of what was answered: the rows of the table that `pytest tests/faults --long` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass
+
+HEAD = ("scenario", "answered", "stored", "lost", "doubled", "longest wait")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How many were answered and how many are stored; `longest_wait` in seconds."""
+
+    scenario: str
+    answered: int
+    stored: int
+    longest_wait: float
+
+    def cells(self) -> Sequence[str]:
+        """The row."""
+        lost, doubled = max(0, self.answered - self.stored), max(0, self.stored - self.answered)
+        return (
+            self.scenario, f"{self.answered:,}", f"{self.stored:,}", f"{lost:,}", f"{doubled:,}",
+            f"{self.longest_wait:.2f} s",
+        )  # fmt: skip
+
+
+TellOutcome = Callable[[Outcome], None]
+
+
+def as_property(outcome: Outcome) -> list[object]:
+    """What a test's report carries; it may come from another process, as JSON does."""
+    return list(astuple(outcome))
+
+
+def table(properties: Iterable[Sequence[object]]) -> list[str]:
+    """The lines of the table, in Markdown."""
+    rows = [HEAD, ("---",) * len(HEAD), *(Outcome(*each).cells() for each in properties)]  # type: ignore[arg-type]
+    return [f"| {' | '.join(cells)} |" for cells in rows]
