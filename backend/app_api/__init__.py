@@ -1,4 +1,4 @@
-"""What mobile apps talk to: opens and installs (decisions, "Mobile SDK keys")."""
+"""The API for mobile apps: opens and installs (decisions, "Mobile SDK keys")."""
 
 from backend.app_api import open_app
 from backend.app_api.blueprint import app_api

@@ -1,4 +1,4 @@
-"""The deferred deep link of a first launch: the click on the way to the store that may have led to it."""
+"""Finds the deferred deep link of a first launch: the earlier click that probably led to the install."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ from backend.storage.deferred_links import find_candidates
 
 
 async def find_deferred_link(opened: AppOpen, org_id: str, named: Link | None) -> Candidate | None:
-    """What a first launch claims: the click on the link that it names, so that nobody else gets that, or
-    else the only click that may have led to it."""
+    """The click that a first launch uses up, so that no other installation gets it; None if there is none.
+
+    If the open names a link (`named`), only clicks on that link count. If several clicks are left, the result
+    is None: a guess could show somebody else's link.
+    """
     waiting = await _waiting(opened, org_id)
     if named:
         waiting = [each for each in waiting if each.link_id == named.id]
@@ -29,7 +32,7 @@ async def find_deferred_link(opened: AppOpen, org_id: str, named: Link | None) -
 
 
 async def _waiting(opened: AppOpen, org_id: str) -> Sequence[Candidate]:
-    """The links that wait for this app at the address that the open comes from."""
+    """The remembered clicks for this app from the address that the open comes from."""
     database = resources().database
     if not resources().settings.deferred_link_seconds:
         return []
@@ -44,7 +47,7 @@ async def _waiting(opened: AppOpen, org_id: str) -> Sequence[Candidate]:
 
 
 async def _address_hashes(org_id: str) -> list[str]:
-    """The caller's address, hashed with each key that may have hashed it when it clicked."""
+    """The caller's address, hashed with each key that may still be in use for earlier clicks."""
     keys = await find_address_keys(resources().database, days_of_window(resources().clock()))
     address = visitor_address()
     return [hashed for key in keys if (hashed := hash_address(key, org_id, address))]

@@ -1,4 +1,4 @@
-"""First launches: recorded once for ever, each with the link that led to it."""
+"""Records first launches. Each installation counts once for ever, with the link that led to it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from backend.storage.links import find_link
 
 
 async def record_first_launch(opened: AppOpen, org_id: str, named: FoundLink) -> tuple[FoundLink, bool]:
-    """The link that led to a first launch, and whether the installation is new.
+    """Record a first launch. Returns the link that led to it, and whether the installation is new.
 
-    An installation that reports again, since an answer was lost or it was opened twice at once, is told what
-    it was told before, and counts against no limit. A new one is refused where its address reported too many.
+    `named` is the link that the open itself names. An installation that reports again (because an answer was
+    lost, or two requests came at once) gets the same link as before and counts against no limit. Raises
+    Refusal if the installation is new and its address has reported too many.
     """
     is_counted = False
     while not (recorded := await find_install(resources().database, org_id, opened.install_id)):
@@ -32,7 +33,10 @@ async def record_first_launch(opened: AppOpen, org_id: str, named: FoundLink) ->
 
 
 async def _record(opened: AppOpen, org_id: str, named: FoundLink) -> FoundLink | None:
-    """Record the installation with its link; None if it was recorded before. Raises AlreadyClaimed."""
+    """Record the installation with its link, which is returned; None if it was recorded before.
+
+    Raises AlreadyClaimed if another installation has just used up the click.
+    """
     candidate = await find_deferred_link(opened, org_id, named.link)
     found = named
     if candidate and not named.link:

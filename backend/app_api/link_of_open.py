@@ -1,4 +1,4 @@
-"""Which link led to an app's open. Each way to find one is a function; the first that finds one decides."""
+"""Finds the link that led to an app's open. Each way to find it is a function; they are tried in order."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from backend.storage.links import find_link, find_link_at
 
 @dataclass(frozen=True, slots=True)
 class FoundLink:
-    """The link that led to an open, if any did, and how it was found."""
+    """The link that led to an open (None if there is none), and how it was found."""
 
     link: Link | None = None
     match: Match = Match.NONE
 
 
 async def find_named_link(opened: AppOpen, org_id: str) -> FoundLink:
-    """The organization's link that an open names itself, or its install referrer does."""
+    """The organization's link that the open itself names, or that its install referrer names."""
     for match, find in _WAYS:
         if link := await find(opened, org_id):
             return FoundLink(link, match)

@@ -1,4 +1,6 @@
-"""POST /open: an app was opened. It records installs, and tells the app where its link leads."""
+"""POST /open: an app reports that it was opened. Records installs, and returns the link that the app is to
+show.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,9 @@ from backend.json_api.json_body import read_json_object
 
 @app_api.post("/open")
 async def open_app() -> dict[str, Any]:
-    """Record an install at the first launch, once for ever, and give the link that led to this open.
+    """Record the install if this is a first launch, and return the link that led to this open.
 
-    `match` says how the link was found. Without a link, and for one that is disabled, it is `none`, and
+    `match` says how the link was found. If there is no link, or it is disabled, `match` is `none`, and
     `destination_url` and `link` are null.
     """
     opened = parse_open(await read_json_object())

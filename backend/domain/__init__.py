@@ -1,1 +1,1 @@
-"""What Waylink's terms mean: rules and values, without I/O. Time and ids are passed in."""
+"""The rules of Waylink and the values they work on. No I/O: the time and new ids are passed in."""

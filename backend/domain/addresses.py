@@ -1,4 +1,4 @@
-"""Addresses of visitors, as far as they stay the same while somebody is at it."""
+"""Network addresses of visitors, reduced to the part that stays the same during a visit."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ _IPV6_PREFIX_BITS = 64
 
 @lru_cache(maxsize=4096)
 def network_of(address: str) -> str | None:
-    """What stays the same of a device's address for an hour: all of IPv4, the first half of IPv6.
+    """The part of an IP address that a device usually keeps for an hour or longer.
 
-    None for what is no address.
+    This is the whole address for IPv4, and the first 64 bits in hexadecimal digits for IPv6. None if the text
+    is not an IP address.
     """
     try:
         parsed = ip_address(address)

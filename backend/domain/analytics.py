@@ -1,8 +1,8 @@
-"""Counts over rolling windows, exact at the second, at a cost that no number of clicks changes.
+"""Exact click and install counts for rolling windows, at a cost that does not grow with the number of clicks.
 
-Each thing counted adds one to four buckets of its link: the total, its day (by hour), its hour (by minute)
-and its minute (by second). A window is then whole days plus what its first day, hour and minute hold after
-its first second: about forty small buckets, whatever happened in them.
+Each click adds one to four buckets of its link: the total, its day (split by hour), its hour (split by
+minute) and its minute (split by second). The count of a window is the sum of its whole days, plus the rest of
+the day, hour and minute in which the window starts: about forty small buckets.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Parts = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class WindowCounts:
-    """How often something happened to a link (contract, "Click analytics object")."""
+    """Counts of a link in total and in the last 30 and 7 days (contract, "Click analytics object")."""
 
     total: int
     last_30_days: int
@@ -36,23 +36,25 @@ class WindowCounts:
 
 
 def bucket_parts(at: datetime) -> dict[str, str]:
-    """The buckets that a moment adds one to, by name, each with the part of it."""
+    """The four buckets to which an event at this time adds one: bucket name -> part of the bucket."""
     at = at.astimezone(UTC)
     return {TOTAL: _ALL, _day(at): str(at.hour), _hour(at): str(at.minute), _minute(at): str(at.second)}
 
 
 def is_bucket(name: str) -> bool:
-    """Whether a bucket may have this name."""
+    """Whether the text is a valid bucket name, such as `total` or `day/2026-01-31`."""
     return name == TOTAL or _BUCKET.fullmatch(name) is not None
 
 
 def is_fine(bucket: str) -> bool:
-    """Whether a bucket is only needed until no window can begin in it any more."""
+    """Whether the bucket is an hour or a minute. Such a bucket can be deleted once no window can
+    start in it.
+    """
     return bucket.startswith(("hour/", "minute/"))
 
 
 def buckets_of_windows(now: datetime) -> set[str]:
-    """The buckets that `window_counts` reads at this time."""
+    """Names of the buckets that `window_counts` needs at this time."""
     names = {TOTAL, *_days_from(now - LONG_WINDOW, now)}
     for start in (now - LONG_WINDOW, now - SHORT_WINDOW):
         names |= {_hour(start), _minute(start)}
@@ -60,9 +62,10 @@ def buckets_of_windows(now: datetime) -> set[str]:
 
 
 def window_counts(buckets: Mapping[str, Parts], now: datetime) -> WindowCounts:
-    """The counts at `now` from the buckets that `buckets_of_windows` names; one that is missing is empty.
+    """Counts up to `now`, computed from the buckets that `buckets_of_windows` names.
 
-    A window begins with the second that lies 30 (or 7) days before the second of `now`, that one included.
+    A missing bucket counts as empty. A window starts exactly 30 (or 7) days before `now`, rounded down to a
+    whole second; that second is included.
     """
     now = now.astimezone(UTC)
     return WindowCounts(
@@ -74,26 +77,32 @@ def window_counts(buckets: Mapping[str, Parts], now: datetime) -> WindowCounts:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How often something happened in the hour or day (in UTC) that begins at `start`."""
+    """The number of events in the hour or the day (in UTC) that starts at `start`."""
 
     start: datetime
     count: int
 
 
 def days_of_chart(now: datetime, days: int) -> list[str]:
-    """The buckets of the last `days` days, the one of `now` included, oldest first."""
+    """Bucket names of the last `days` days in UTC, today included, oldest first."""
     return [_day(now - timedelta(days=number)) for number in reversed(range(days))]
 
 
 def counts_by_day(buckets: Mapping[str, Parts], now: datetime, days: int) -> list[Count]:
-    """A count for each of the last `days` days, today included, from the buckets of `days_of_chart`."""
+    """One count for each of the last `days` days in UTC, today included, oldest first.
+
+    `buckets` are those that `days_of_chart` names; a missing one counts as empty.
+    """
     today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     starts = (today - timedelta(days=number) for number in reversed(range(days)))
     return [Count(start, sum(buckets.get(_day(start), {}).values())) for start in starts]
 
 
 def counts_by_hour(buckets: Mapping[str, Parts], now: datetime) -> list[Count]:
-    """A count for each of the last 24 hours, this one included, from the buckets of two days."""
+    """One count for each of the last 24 hours in UTC, the current one included, oldest first.
+
+    `buckets` are those of today and yesterday; a missing one counts as empty.
+    """
     hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     starts = (hour - timedelta(hours=number) for number in reversed(range(24)))
     return [Count(start, buckets.get(_day(start), {}).get(str(start.hour), 0)) for start in starts]

@@ -1,4 +1,4 @@
-"""API keys: their kinds, how they look, how they are recognized without being stored."""
+"""API keys: their kinds, their text, and how a key is checked although only its hash is stored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class KeyKind(StrEnum):
 
     @property
     def prefix(self) -> str:
-        """The first characters of every key of this kind."""
+        """The text that every key of this kind starts with."""
         return _PREFIXES[self]
 
 
@@ -27,9 +27,9 @@ _PREFIXES = {KeyKind.REST: "c_api_", KeyKind.MOBILE: "c_mob_", KeyKind.WEB: "c_w
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as it is stored: only its hash, and what helps its owner to tell it apart.
+    """A key as it is stored: its hash, and details that help its owner to recognize it.
 
-    `last_used_at` is exact to a day; None: not used since this is recorded.
+    `last_used_at` is exact to the day. None: not used since uses are recorded.
     """
 
     id: str
@@ -43,33 +43,38 @@ class ApiKey:
 
     @property
     def hint(self) -> str:
-        """The key with its secret left out, as it is shown in lists."""
+        """The key with its secret part hidden, for lists."""
         return f"{self.kind.prefix}…{self.last_four}"
 
     def is_for(self, key_hash: str) -> bool:
-        """Whether this is the record of the key with this hash, compared in constant time."""
+        """Whether the stored key has this hash. Takes the same time for every hash, so timing reveals
+        nothing.
+        """
         return hmac.compare_digest(self.key_hash, key_hash)
 
 
 def key_text(kind: KeyKind, secret: str) -> str:
-    """The key that is given to its owner once."""
+    """The full text of a key, which its owner sees only once."""
     return kind.prefix + secret
 
 
 def kind_of(key: str) -> KeyKind | None:
-    """The kind that a key's prefix names, or None."""
+    """The kind of key that the text's prefix stands for; None if it has no known prefix."""
     return next((kind for kind, prefix in _PREFIXES.items() if key.startswith(prefix)), None)
 
 
 def hash_key(key: str) -> str:
-    """SHA-256 of the key, in hex.
+    """SHA-256 of the key's text, in hex.
 
-    A plain hash is enough, since a key carries 192 random bits: there is no dictionary to try.
+    A plain hash is enough: a key has 192 random bits, so it can't be guessed.
     """
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def new_key(kind: KeyKind, secret: str, *, key_id: str, org_id: str, now: datetime) -> ApiKey:
-    """The record to store for the key `key_text(kind, secret)`."""
+    """The record to store for the key `key_text(kind, secret)`.
+
+    `now` becomes its creation time.
+    """
     key = key_text(kind, secret)
     return ApiKey(key_id, org_id, kind, hash_key(key), key[-4:], now)

@@ -21,7 +21,7 @@ _FINGERPRINT = re.compile(r"([0-9A-F]{2}:){31}[0-9A-F]{2}")
 
 
 class InvalidApp(ValueError):
-    """An app's identifier breaks its rule, which the message says; `identifier` names it."""
+    """An app identifier is invalid. `identifier` names which one; the message states the rule."""
 
     def __init__(self, identifier: str, rule: str) -> None:
         super().__init__(f"{identifier} {rule}.")
@@ -31,7 +31,7 @@ class InvalidApp(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class IosApp:
-    """An iOS app: its Universal Links need team and bundle id, its App Store page the store id."""
+    """An iOS app. Universal Links need its team id and bundle id; its App Store page needs the store id."""
 
     team_id: str
     bundle_id: str
@@ -45,18 +45,18 @@ class IosApp:
 
     @property
     def app_id(self) -> str:
-        """The application identifier that association files name."""
+        """The app's id in an Apple association file: `<team id>.<bundle id>`."""
         return f"{self.team_id}.{self.bundle_id}"
 
     @property
     def store_url(self) -> str | None:
-        """The app's page in the App Store, if its id is known."""
+        """The URL of the app's App Store page; None if its store id is not set."""
         return f"https://apps.apple.com/app/id{self.app_store_id}" if self.app_store_id else None
 
 
 @dataclass(frozen=True, slots=True)
 class AndroidApp:
-    """An Android app: its package, and SHA-256 fingerprints of the certificates it is signed with."""
+    """An Android app: its package name, and SHA-256 fingerprints of its signing certificates."""
 
     package: str
     fingerprints: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class AndroidApp:
 
 @dataclass(frozen=True, slots=True)
 class Apps:
-    """The apps of one link domain; a domain without apps has `Apps()`."""
+    """The iOS and Android app of one link domain. `Apps()` means that the domain has no apps."""
 
     ios: IosApp | None = None
     android: AndroidApp | None = None
@@ -78,7 +78,10 @@ class Apps:
 def parse_apps(
     *, team_id: str, bundle_id: str, app_store_id: str, package: str, fingerprints: Iterable[str]
 ) -> Apps:
-    """The apps with these identifiers, each "" where there is none; raises InvalidApp."""
+    """Check these identifiers and return the apps they describe.
+
+    Pass "" for an identifier that is not set. Raises InvalidApp.
+    """
     return Apps(_ios(team_id, bundle_id, app_store_id), _android(package, fingerprints))
 
 

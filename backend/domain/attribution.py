@@ -1,4 +1,4 @@
-"""Attribution: where a visit came from, and which touch holds for what the visitor does later."""
+"""Attribution: where a visit came from, and which visit gets the credit for what the visitor does later."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ CLICK_IDS_KEPT = 50
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A visit that came from a link, a campaign or an ad. `utm` and `click_ids` hold only what is known."""
+    """A visit that came from a link, a campaign or an ad. Values that are not known are left out of `utm` and
+    `click_ids`.
+    """
 
     at: datetime
     link_id: str | None
@@ -37,7 +39,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class ClickId:
-    """An ad click id that a device arrived with, and when first."""
+    """An ad click id that a device arrived with, and the time it first did."""
 
     name: str
     value: str
@@ -46,7 +48,7 @@ class ClickId:
 
 @dataclass(frozen=True, slots=True)
 class Identification:
-    """From when on a device belongs to a customer."""
+    """The customer that a device was identified as, and the time from which this holds."""
 
     customer_id: str
     at: datetime
@@ -54,9 +56,9 @@ class Identification:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A browser, as its device ID tells it: its touches, ad click ids and customers, oldest first.
+    """A browser, known by its device id: its touches, ad click ids and customers, each list oldest first.
 
-    `clocks` are those that it was seen with (domain/device_clock), the one used last at the end.
+    `clocks` are the clocks it was seen with (see domain/device_clock), the most recently used one last.
     """
 
     org_id: str
@@ -70,7 +72,7 @@ class Device:
     clocks: tuple[Clock, ...] = ()
 
     def seen(self, at: datetime, clock: Clock) -> Device:
-        """The device after it was seen at this time, with this clock."""
+        """A copy of the device that was also seen at this time, with this clock."""
         return replace(
             self,
             first_seen_at=min(self.first_seen_at, at),
@@ -79,9 +81,10 @@ class Device:
         )
 
     def touched(self, touch: Touch) -> Device:
-        """The device after this touch, which may be older than others that arrived before it.
+        """A copy of the device with this touch added, in order of time.
 
-        Touches of one moment stand in the order in which they arrived.
+        The touch may be older than touches that arrived before it. Touches with equal times keep the order in
+        which they arrived.
         """
         touches = sorted((*self.touches, touch), key=lambda each: each.at)
         first = min(filter(None, (self.first_touch, touch)), key=lambda each: each.at)
@@ -93,40 +96,43 @@ class Device:
         )
 
     def identified(self, customer_id: str, at: datetime) -> Device:
-        """The device after it was identified as this customer's."""
+        """A copy of the device that is identified as this customer from `at` on."""
         customers = sorted((*self.customers, Identification(customer_id, at)), key=lambda each: each.at)
         return replace(self, customers=tuple(customers[-CUSTOMERS_KEPT:]))
 
     def first_touch_at(self, at: datetime) -> Touch | None:
-        """The first touch of the device, if it had one by then."""
+        """The device's first touch, if it happened at or before `at`; else None."""
         return self.first_touch if self.first_touch and self.first_touch.at <= at else None
 
     def last_touch_at(self, at: datetime) -> Touch | None:
-        """The touch that holds at this moment: the latest until then."""
+        """The device's latest touch at or before `at`; None if there is none."""
         latest = next((touch for touch in reversed(self.touches) if touch.at <= at), None)
         return latest or self.first_touch_at(at)
 
     def credit_at(self, at: datetime) -> Credit:
-        """Which touches hold for what the device does at this moment."""
+        """The touches that get the credit for something the device does at this time."""
         return Credit(at, self.first_touch_at(at), self.last_touch_at(at))
 
     def customer_at(self, at: datetime) -> str | None:
-        """The customer that the device was identified as last, until then."""
+        """The customer that the device was last identified as at or before `at`; None if there is none."""
         return next((each.customer_id for each in reversed(self.customers) if each.at <= at), None)
 
     def times_of(self, customers: Collection[str], *, beginning: bool) -> Times:
-        """When the device was these customers'; with `beginning`, also before it was identified at all."""
+        """The periods in which the device belonged to one of these customers.
+
+        With `beginning`, also the period before the device was first identified.
+        """
         starts = [None, *(each.at for each in self.customers)]
         are_theirs = [beginning, *(each.customer_id in customers for each in self.customers)]
         ends = [*starts[1:], None]
         return [(start, end) for start, end, theirs in zip(starts, ends, are_theirs, strict=True) if theirs]
 
     def during(self, times: Times) -> Device:
-        """What the device did in these times."""
+        """A copy of the device with only what it did in these periods."""
         return self._that_did(lambda at: _is_in(at, times))
 
     def outside(self, times: Times) -> Device:
-        """What the device did at all other times."""
+        """A copy of the device without what it did in these periods."""
         return self._that_did(lambda at: not _is_in(at, times))
 
     def _that_did(self, is_kept: Callable[[datetime], bool]) -> Device:
@@ -154,16 +160,16 @@ def _is_in(at: datetime, times: Times) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """The touches that hold for what a device did at a moment: its first one, and the latest until then."""
+    """The touches that get the credit for an action at time `at`: the first, and the latest until then."""
 
     at: datetime
     first: Touch | None
     last: Touch | None
 
     def with_touches(self, touches: Sequence[Touch]) -> Credit:
-        """The credit once it is known that the device had these touches, oldest first, as well.
+        """The credit, updated with these touches of the device (oldest first), which arrived later.
 
-        Of two touches of one moment the one that arrived later is the latest.
+        Of two touches with the same time, the one that arrived later counts as the latest.
         """
         until = touches[: bisect_right(touches, self.at, key=lambda each: each.at)]
         if not until:
@@ -175,7 +181,7 @@ class Credit:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where an attribution check says that the visit came from; `link` where one resolved."""
+    """Where a visit came from, as its attribution check says. `link` is set if a link was found."""
 
     link: Link | None = None
     utm: dict[str, str] = field(default_factory=dict)
@@ -183,7 +189,7 @@ class Source:
 
     @property
     def is_organic(self) -> bool:
-        """Whether nothing says where the visit came from."""
+        """Whether the visit came from no known link, campaign or ad."""
         return not (self.link or self.utm or self.click_ids)
 
     def context(self) -> dict[str, Any] | None:
@@ -197,14 +203,17 @@ class Source:
         }
 
     def touch(self, at: datetime) -> Touch | None:
-        """The touch that a device keeps of it; None for an organic visit."""
+        """The touch to store with the device; None for an organic visit."""
         if self.is_organic:
             return None
         return Touch(at, self.link.id if self.link else None, self.utm, self.click_ids)
 
 
 def source_of(signals: Signals, link: Link | None) -> Source:
-    """What the signals of an address mean: a link's UTM fields, and the address's own over them."""
+    """Where a visit came from, given the signals in its address and the link that they name (or None).
+
+    UTM values in the address replace those of the link.
+    """
     named = {name: signals[name] for name in UTM_FIELDS if name in signals}
     click_ids = {name: signals[name] for name in CLICK_ID_SIGNALS if name in signals}
     return Source(link, (link.utm if link else {}) | named, click_ids)

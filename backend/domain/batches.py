@@ -1,4 +1,4 @@
-"""Batches: what one request of the browser SDK delivers (decisions, "wire format")."""
+"""Batches: the body of one request from the browser SDK (decisions, "wire format")."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _FIELDS = frozenset({"api_key", "device_id", "sdk", "sent_at", "calls"})
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A request of the SDK whose key was checked; its calls are not parsed yet.
+    """A request from the SDK with a valid key. Its calls are not parsed yet.
 
-    `notes` are sentences on what was left out of it.
+    `notes` are sentences that say which fields were left out.
     """
 
     device_id: str
@@ -33,22 +33,22 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class ArrivedCall:
-    """A valid call; an attribution check with the source that its signals name."""
+    """A valid call. An attribution check also has the source of its visit."""
 
     call: Call
     source: Source | None = None
 
     @property
     def touches(self) -> bool:
-        """Whether the device is touched by it: whether its visit came from somewhere."""
+        """Whether the call adds a touch to the device, that is, whether its visit is not organic."""
         return self.source is not None and not self.source.is_organic
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The valid calls of a request, to be stored.
+    """The valid calls of one request, ready to be stored.
 
-    `sent_at` is by the browser's clock, `received_at` by the server's.
+    `sent_at` is a time by the browser's clock, `received_at` by the server's.
     """
 
     org_id: str
@@ -59,9 +59,9 @@ class Batch:
 
 
 def parse_envelope(body: Mapping[str, Any]) -> Envelope:
-    """What surrounds the calls of a request; raises InvalidField for the first field that breaks a rule.
+    """Read the body of a request, but not its calls.
 
-    A field that is unknown is left out.
+    Unknown fields are left out. Raises InvalidField for the first field that breaks a rule.
     """
     _SDK.parse("sdk", body.get("sdk"))
     return Envelope(

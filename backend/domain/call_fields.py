@@ -1,4 +1,6 @@
-"""Rules for fields of the browser SDK's calls, beside those that all requests share (domain/field_rules)."""
+"""Rules for fields that only the browser SDK's calls have. Rules that all requests share:
+domain/field_rules.
+"""
 
 from __future__ import annotations
 
@@ -20,43 +22,44 @@ _CLEAR_CONTACTS = frozenset({"email", "phone"})
 
 
 class LenientRule(ABC):
-    """A rule that takes more than it keeps; `notes` tells in sentences what of a value was not kept."""
+    """A rule that accepts some bad values and repairs them. `notes` says what it changed."""
 
     @abstractmethod
     def notes(self, field: str, value: Any) -> Iterable[str]:
-        """What was cut or left out of a value that `parse` took."""
+        """Sentences on what was cut or left out of the value that `parse` accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddressText(LenientRule):
-    """What stood in an address: its visitor may have typed anything. The visit still happened, so that
-    characters that can't be read are replaced, and what is too long is cut."""
+    """Text from a page's address. A visitor may have typed anything there, and the visit happened all the
+    same: so unreadable characters are replaced, and text that is too long is cut.
+    """
 
     max_length: int
 
     def parse(self, field: str, value: object) -> str:
-        """The text, readable and not too long."""
+        """The text, with unreadable characters replaced and at most `max_length` characters long."""
         if not isinstance(value, str):
             raise InvalidField(field, "must be a string")
         return _readable(value[: self.max_length])
 
     def notes(self, field: str, value: str) -> Iterable[str]:
-        """That it was cut."""
+        """One sentence if the text was cut, else nothing."""
         if len(value) > self.max_length:
             yield f"{field} was cut to {self.max_length} characters"
 
     def schema(self) -> Schema:
-        """A string."""
+        """JSON Schema of any string."""
         return {"type": "string"}
 
 
 class Signals(LenientRule):
-    """What an address says of where its visitor came from (contract, SDK rule 3)."""
+    """The parts of a page's address that tell where its visitor came from (contract, SDK rule 3)."""
 
     _VALUE = AddressText(512)
 
     def parse(self, field: str, value: object) -> dict[str, str]:
-        """The signals that have a value."""
+        """The known signals that have a value, by name."""
         if not isinstance(value, dict):
             raise InvalidField(field, "must be a JSON object")
         return {
@@ -64,63 +67,66 @@ class Signals(LenientRule):
         }
 
     def notes(self, field: str, value: dict[str, Any]) -> Iterable[str]:
-        """Which were unknown or too long."""
+        """Sentences on signals that were unknown or too long."""
         yield from notes_on_unknown([name for name in value if name not in SIGNALS], f"{field}.")
         for name in SIGNALS:
             yield from self._VALUE.notes(f"{field}.{name}", value.get(name) or "")
 
     def schema(self) -> Schema:
-        """An object of strings."""
+        """JSON Schema of an object whose values are strings."""
         return {"type": "object", "properties": {name: self._VALUE.schema() for name in SIGNALS}}
 
 
 class Metadata:
-    """What a site adds to an event: a JSON object of at most 4 KiB and eight levels."""
+    """A site's own data on an event: a JSON object of at most 4 KiB and eight levels."""
 
     _OBJECT = JsonObject(max_bytes=4096, max_depth=8)
 
     def parse(self, field: str, value: object) -> dict[str, Any]:
-        """The object, its numbers as JSON usually has them: only money needs to be exact."""
+        """The object. Its numbers become floats: only money has to be exact. Raises InvalidField."""
         self._OBJECT.check_depth(field, value)
         return self._OBJECT.parse(field, _without_decimals(value))
 
     def schema(self) -> Schema:
-        """An object."""
+        """JSON Schema of any object."""
         return self._OBJECT.schema()
 
 
 class Amount:
-    """An amount of money, whose decimal places its currency decides (`money.rounded`)."""
+    """An amount of money. It is rounded later, once its currency is known (`money.rounded`)."""
 
     def parse(self, field: str, value: object) -> Decimal:
-        """The amount as it was written."""
+        """The amount as an exact decimal, not yet rounded. Raises InvalidField."""
         try:
             return money.parse_amount(value)
         except money.InvalidAmount as error:
             raise InvalidField(field, str(error)) from None
 
     def schema(self) -> Schema:
-        """A number."""
+        """JSON Schema of a number."""
         return {"type": "number", "minimum": 0, "maximum": int(money.LARGEST)}
 
 
 class CurrencyCode:
-    """A currency of ISO 4217."""
+    """A currency code of ISO 4217, such as EUR."""
 
     def parse(self, field: str, value: object) -> str:
-        """The code in capitals."""
+        """The code in capitals. Raises InvalidField."""
         try:
             return money.parse_currency(value)
         except money.InvalidCurrency as error:
             raise InvalidField(field, str(error)) from None
 
     def schema(self) -> Schema:
-        """Three letters."""
+        """JSON Schema of three letters."""
         return {"type": "string", "pattern": "^[A-Za-z]{3}$"}
 
 
 def notes_on_unknown(names: Sequence[str], prefix: str = "") -> list[str]:
-    """A sentence for each of these fields, which were left out because nobody knows them; ten by name."""
+    """Sentences that say that these unknown fields were left out. At most ten are named.
+
+    `prefix` is put before each name, such as `data.`.
+    """
     notes = [f"{prefix}{_readable(name)[:64]} {_why_left_out(name)}" for name in names[:MOST_NOTES]]
     if more := len(names) - len(notes):
         notes.append(f"{more} more fields are unknown and were left out")

@@ -1,4 +1,4 @@
-"""The calls of the browser SDK: their kinds, and what each may carry (contract, "Events")."""
+"""Calls of the browser SDK: their kinds, and the fields of each kind (contract, "Events")."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAGE_LENGTH = 2048
 
 
 class Kind(StrEnum):
-    """What a call reports."""
+    """The kinds of calls."""
 
     ATTRIBUTION = "attribution"
     IDENTIFY = "identify"
@@ -37,7 +37,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that keeps every rule of its kind. `fields` holds what its kind has of its own and was given.
+    """A valid call. `fields` holds the fields that only its kind has, as far as they were given.
 
     `notes` are sentences on what was rounded, cut or left out.
     """
@@ -52,10 +52,10 @@ class Call:
 
 
 def parse_call(value: object) -> Call:
-    """The call that this JSON value is; raises MissingField or InvalidField for the first
-    field that can't be understood.
+    """Read one call from its JSON value.
 
-    Null and a blank text stand for a field that is not given. A field that is unknown is left out.
+    Null and blank text mean that a field is not given. Unknown fields are left out. Raises MissingField or
+    InvalidField for the first field that breaks a rule.
     """
     if not isinstance(value, dict):
         raise InvalidField("call", "must be a JSON object")
@@ -86,13 +86,13 @@ def _is_blank(value: object) -> bool:
 
 
 def _notes(rules: Mapping[str, Rule[Any]], given: Mapping[str, Any]) -> list[str]:
-    """What the rules took and did not keep."""
+    """Sentences on what the rules changed in the given values."""
     lenient = {name: rule for name, rule in rules.items() if isinstance(rule, LenientRule) and name in given}
     return [note for name, rule in lenient.items() for note in rule.notes(name, given[name])]
 
 
 def _round_revenue(fields: dict[str, Any]) -> list[str]:
-    """Give the revenue its currency's decimal places; a sentence where it had more."""
+    """Round the revenue in `fields` to its currency's decimals. Returns a note if that changed it."""
     exact, currency = fields["revenue"], fields["currency"]
     fields["revenue"] = money.rounded(exact, currency)
     return [f"revenue was rounded to {fields['revenue']} {currency}"] if fields["revenue"] != exact else []

@@ -1,4 +1,4 @@
-"""What asks for a link: the device's platform, the browser, and whether it is a person's at all."""
+"""Clients that ask for a link: the platform, the browser, and whether a person is behind it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from enum import StrEnum
 
 
 class Platform(StrEnum):
-    """Where a link can be opened; a tablet is its system's platform, everything else counts as desktop."""
+    """The platforms that links can treat differently. A tablet belongs to its system's platform; everything
+    that is neither iOS nor Android counts as desktop.
+    """
 
     IOS = "ios"
     ANDROID = "android"
@@ -15,7 +17,7 @@ class Platform(StrEnum):
 
 
 class ClientKind(StrEnum):
-    """How a client says that it treats a link."""
+    """The kinds of clients, by what they do with a link."""
 
     BROWSER = "browser"
     IN_APP_BROWSER = "in_app_browser"
@@ -25,13 +27,13 @@ class ClientKind(StrEnum):
 
     @property
     def is_automatic(self) -> bool:
-        """Whether the client says of itself that no person clicked (decisions, "what counts as a click")."""
+        """Whether this kind of client is a program, not a person (decisions, "what counts as a click")."""
         return self in {ClientKind.CRAWLER, ClientKind.PREVIEW_FETCHER}
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client as its User-Agent describes it; `system` and `browser` are display names, or ""."""
+    """A client, as its User-Agent describes it. `system` and `browser` are names to show, or ""."""
 
     kind: ClientKind
     platform: Platform

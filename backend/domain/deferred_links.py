@@ -1,6 +1,6 @@
-"""Deferred deep links: what a click leaves behind, so that the app gets the link at its first launch.
+"""Deferred deep links: a click is remembered, so that the app can open the link at its first launch.
 
-A phone that follows a link to a store can't hand the link to the app that is installed there. The app's
+When a link sends a phone to a store, it can't pass itself on to the app that is installed there. So the app's
 first launch is matched with the click by address, platform and time (decisions, "deferred-deep-links").
 """
 
@@ -25,7 +25,9 @@ LEADS_TO_APP = frozenset({Outcome.APP_STORE, Outcome.INTENT, Outcome.APP_PAGE})
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """What a click on the way to an app leaves: which app, a keyed hash of the address, and until when."""
+    """What is remembered of a click that leads to an app: the app, a keyed hash of the visitor's address, and
+    the time after which it is deleted.
+    """
 
     app_id: str
     address_hash: str
@@ -34,39 +36,43 @@ class Handoff:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A link that may have led to a first launch; `id` is claimed once."""
+    """A link that may have led to a first launch. Each `id` can be claimed only once."""
 
     id: str
     link_id: str
 
 
 def hash_address(key: bytes, org_id: str, address: str) -> str | None:
-    """A keyed hash of an address, of no use in another organization; None for what is no address."""
+    """A keyed hash of an IP address, different for each organization. None if the text is not an IP
+    address.
+    """
     network = network_of(address)
     return hmac.new(key, f"{org_id}/{network}".encode(), hashlib.sha256).hexdigest() if network else None
 
 
 def day_of(moment: datetime) -> str:
-    """The name of the day, in UTC, whose key hashes an address at that moment."""
+    """The UTC day of this time, such as `2026-01-31`. Its key hashes the addresses of that day."""
     return moment.astimezone(UTC).date().isoformat()
 
 
 def days_of_window(now: datetime) -> list[str]:
-    """The days whose keys may have hashed the address of a click that has not expired."""
+    """The days (oldest first) whose keys may have hashed the address of a click that is still remembered."""
     return sorted({day_of(now - LONGEST_WINDOW), day_of(now)})
 
 
 def app_id_on(apps: Apps, platform: str) -> str | None:
-    """What the domain's app on a platform is called: its bundle id or package."""
+    """The bundle id (iOS) or package name (Android) of a domain's app; None if it has no app there."""
     if platform == Platform.IOS:
         return apps.ios.bundle_id if apps.ios else None
     return apps.android.package if apps.android and platform == Platform.ANDROID else None
 
 
 def app_of_open(all_apps: Iterable[Apps], platform: Platform, named: str | None) -> str | None:
-    """The app that was opened: the one it names, or else the only one that its organization has there.
+    """The id of the app that was opened.
 
-    None where neither tells: another app's click is not this app's.
+    `named` is the app that the request names. Without a name, the app is known only if the organization has
+    exactly one on the platform. None if the app is not the organization's or can't be told: it must not get
+    the click of another app.
     """
     known = {app_id for apps in all_apps if (app_id := app_id_on(apps, platform))}
     if named:
@@ -75,5 +81,7 @@ def app_of_open(all_apps: Iterable[Apps], platform: Platform, named: str | None)
 
 
 def only_candidate(candidates: Sequence[Candidate]) -> Candidate | None:
-    """The candidate, if it is the only one: a guess among several could show one visitor another's link."""
+    """The candidate if there is exactly one, else None. With several, a guess could show a visitor somebody
+    else's link.
+    """
     return candidates[0] if len(candidates) == 1 else None

@@ -1,4 +1,4 @@
-"""What a visitor of a short URL gets. One pure decision, and the addresses that it leads to."""
+"""Decides what a visitor of a short URL gets, and builds the addresses for it. No I/O."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FALLBACKS = {
 
 
 class Outcome(StrEnum):
-    """What is answered to a request for a short URL."""
+    """The possible answers to a request for a short URL."""
 
     WEB = "web"  # 302 to the destination
     INTENT = "intent"  # 302 to intent://, which opens the Android app or the Play Store
@@ -28,9 +28,10 @@ class Outcome(StrEnum):
 
 
 def decide(link: Link | None, client: Client, apps: Apps) -> Outcome:
-    """What this client gets for this link (None: the path or host is unknown), given its domain's apps.
+    """The answer for this client, this link and the apps of the link's domain.
 
-    Contract, "What the service does" and "States and transitions"; decisions, "Redirect".
+    `link` is None if there is no link at this host and path. Contract, "What the service does" and "States
+    and transitions"; decisions, "Redirect".
     """
     if link is None or not link.is_enabled:
         return Outcome.NOT_FOUND
@@ -46,7 +47,9 @@ def decide(link: Link | None, client: Client, apps: Apps) -> Outcome:
 
 
 def _on_ios(link: Link, apps: Apps) -> Outcome:
-    """Where the app is installed, its Universal Link has opened it and the request never came."""
+    """The answer on iOS. If the app is installed, iOS opens it without asking the service; so here
+    it is not.
+    """
     wants_store = link.ios_behavior is Behavior.APP and "ios_fallback_url" not in link.fallbacks
     return Outcome.APP_STORE if wants_store and apps.ios and apps.ios.store_url else Outcome.WEB
 
@@ -58,23 +61,25 @@ def _on_android(link: Link, client: Client, apps: Apps) -> Outcome:
 
 
 def fallback_url(link: Link, client: Client) -> str | None:
-    """The web address that this client gets instead of the destination, where the link has one for it."""
+    """The web address that replaces the destination for this client; None if the link has none for it."""
     if client.kind is not ClientKind.BROWSER:
         return None
     return link.fallbacks.get(_FALLBACKS[client.platform]) if _uses_fallback(link, client.platform) else None
 
 
 def _uses_fallback(link: Link, platform: Platform) -> bool:
-    """On a desktop always; on a phone where the link would open the app."""
+    """Whether the platform's fallback is used: on desktop always, on a phone only if the link opens
+    the app.
+    """
     behaviors = {Platform.IOS: link.ios_behavior, Platform.ANDROID: link.android_behavior}
     return behaviors.get(platform, Behavior.APP) is Behavior.APP
 
 
 def possible_targets(link: Link, platform: Platform | None) -> dict[str, str]:
-    """Where a browser on this platform (None: what is no browser) may be sent on to in the web, by the link's
-    fields.
+    """All web addresses that the link may send this platform to, by the name of the link's field.
 
-    A phone's fallback is possible also while the link opens in the browser: its behavior may change.
+    `platform` None means a client that is not a browser. A phone's fallback is included even while the link
+    opens in the browser, since that setting may change.
     """
     destination = {"destination_url": link.destination_url}
     name = _FALLBACKS[platform] if platform else ""
@@ -85,15 +90,15 @@ def possible_targets(link: Link, platform: Platform | None) -> dict[str, str]:
 
 
 def play_store_url(app: AndroidApp, referrer: dict[str, str]) -> str:
-    """The app's page in the Play Store; the app can read the install referrer at its first launch."""
+    """The app's Play Store page. `referrer` is passed to the app, which can read it at its first launch."""
     query = urlencode({"id": app.package, "referrer": urlencode(referrer)})
     return f"https://play.google.com/store/apps/details?{query}"
 
 
 def intent_url(app: AndroidApp, scheme: str, short_url_rest: str, fallback: str) -> str:
-    """An `intent://` address that opens a short URL in the app, or the fallback where the app is missing.
+    """An `intent://` address that opens a short URL in the Android app, or `fallback` if the app is missing.
 
-    `short_url_rest` is the short URL without its scheme: host, path and the visitor's query.
+    `short_url_rest` is the short URL without `https://`: host, path and the visitor's query.
     """
     rest = quote(short_url_rest, safe="%:/?[]@!$&'()*+,;=-._~")
     return (

@@ -1,8 +1,8 @@
-"""When a call counts: a device's own clock orders what the device did (docs/decisions/browser-clocks.md).
+"""The time at which a call counts, based on the device's own clock (docs/decisions/browser-clocks.md).
 
-The server compares its clock with the device's once, and keeps the difference with the device. If each
-request were compared anew, what its way took would be added to its times, and a sale could come out before
-its landing.
+The server compares the device's clock with its own once and stores the difference with the device. If it did
+so for every request, each request's travel time would be added to its calls' times, and a sale could appear
+to be earlier than its landing.
 """
 
 from __future__ import annotations
@@ -23,22 +23,26 @@ Clock = timedelta
 
 
 def clock_of(sent_at: datetime, received_at: datetime, known: Sequence[Clock]) -> Clock:
-    """The clock that a request was sent by: one of those known of its device, or else a new one."""
+    """The clock that a request was sent by: a known clock of the device if one fits, else a new one.
+
+    `sent_at` is a time by the browser's clock, `received_at` by the server's.
+    """
     ahead = _in_milliseconds(received_at - sent_at)
     nearest = min(known, key=lambda each: abs(each - ahead), default=ahead)
     return nearest if abs(nearest - ahead) <= SAME_CLOCK else ahead
 
 
 def with_clock(known: Sequence[Clock], clock: Clock) -> tuple[Clock, ...]:
-    """The clocks of a device after it used this one: the latest of them, the one used last at the end."""
+    """The device's clocks after it used `clock`: the most recent ones, `clock` last."""
     return (*(each for each in known if each != clock), clock)[-CLOCKS_KEPT:]
 
 
 def counted_at(occurred: Sequence[datetime], sent_at: datetime, clock: Clock) -> list[datetime]:
-    """When the calls of a request count, by the server's clock, in whole milliseconds.
+    """The times at which the calls of one request count, by the server's clock, in whole milliseconds.
 
-    A call that did not wait between zero and eight days was made before its device's clock was set. It counts
-    when it was sent; several such calls stay in their order, a millisecond apart.
+    `occurred` and `sent_at` are times by the device's clock. If a call seems to have waited less than zero or
+    more than eight days, the device's clock was set in between: the call then counts at the time it was sent.
+    Several such calls keep their order, one millisecond apart.
     """
     last = len(occurred) - 1
     return [

@@ -1,10 +1,10 @@
-"""What can be wrong with a request, said in terms of its fields."""
+"""Errors in a request, told in terms of its fields."""
 
 from __future__ import annotations
 
 
 class RequestError(ValueError):
-    """The request can't be carried out as it is; the message is for the caller."""
+    """The request is invalid. The message is meant for the caller."""
 
 
 class MissingField(RequestError):
@@ -17,7 +17,7 @@ class MissingField(RequestError):
 
 
 class InvalidField(RequestError):
-    """A field's value breaks its rule; `rule` completes a sentence that begins with the field's name."""
+    """A field's value breaks a rule. `rule` completes a sentence that starts with the field's name."""
 
     def __init__(self, field: str, rule: str) -> None:
         super().__init__(f"{field} {rule}")

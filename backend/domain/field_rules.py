@@ -1,4 +1,4 @@
-"""Rules for the values of fields: each checks a value, and describes what it accepts as JSON Schema."""
+"""Rules for the values of fields. Each rule checks a value, and describes in JSON Schema what it accepts."""
 
 from __future__ import annotations
 
@@ -28,20 +28,22 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class Rule(Protocol[ValueT_co]):
-    """What a field accepts."""
+    """A rule for the value of one field."""
 
     def parse(self, field: str, value: object) -> ValueT_co:
-        """The value as it is stored; raises InvalidField."""
+        """The value in the form in which it is stored. Raises InvalidField if it breaks the rule."""
 
     def schema(self) -> Schema:
-        """JSON Schema (2020-12) of what `parse` accepts, as far as JSON Schema can say it."""
+        """JSON Schema (2020-12) of what `parse` accepts, as exactly as JSON Schema can say it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text of 1 to `max_length` characters, without control characters; `lines` allows line ends and tabs.
+    """Text of 1 to `max_length` characters without control characters. With `lines`, line ends and tabs are
+    allowed.
 
-    A name or text that is `shown` to others has no bidirectional control characters either.
+    With `shown` (text that other people will see), characters that change the writing direction are refused
+    too.
     """
 
     max_length: int
@@ -49,7 +51,7 @@ class Text:
     shown: bool = False
 
     def parse(self, field: str, value: object) -> str:
-        """The text."""
+        """The text, unchanged. Raises InvalidField."""
         text = parse_string(field, value)
         if not text.strip():
             raise InvalidField(field, "must not be empty")
@@ -62,7 +64,7 @@ class Text:
         return text
 
     def schema(self) -> Schema:
-        """A string with its lengths."""
+        """JSON Schema of a string with these lengths."""
         return {"type": "string", "minLength": 1, "maxLength": self.max_length}
 
 
@@ -73,7 +75,7 @@ class WebAddress:
     max_bytes: int = 8192
 
     def parse(self, field: str, value: object) -> str:
-        """The URL, unchanged."""
+        """The URL, unchanged. Raises InvalidField."""
         url = parse_string(field, value)
         if not url:
             raise InvalidField(field, "must not be empty")
@@ -87,7 +89,7 @@ class WebAddress:
         return url
 
     def schema(self) -> Schema:
-        """A string that begins as a web address does."""
+        """JSON Schema of a string that starts with http:// or https://."""
         return {
             "type": "string",
             "format": "iri",
@@ -97,24 +99,24 @@ class WebAddress:
 
 
 class Uuid:
-    """A UUID in its usual form."""
+    """A UUID of 8-4-4-4-12 hexadecimal digits."""
 
     def parse(self, field: str, value: object) -> str:
-        """The UUID in lower case."""
+        """The UUID in lower case. Raises InvalidField."""
         if not isinstance(value, str) or not is_uuid(value):
             raise InvalidField(field, "must be a UUID")
         return value.lower()
 
     def schema(self) -> Schema:
-        """A string in that form."""
+        """JSON Schema of a UUID."""
         return {"type": "string", "format": "uuid"}
 
 
 class Moment:
-    """A moment as ISO 8601 writes it."""
+    """A date and time in ISO 8601."""
 
     def parse(self, field: str, value: object) -> datetime:
-        """The moment in UTC, which it is taken for where it names no offset."""
+        """The time in UTC. A time without an offset is taken as UTC. Raises InvalidField."""
         text = parse_string(field, value)
         try:
             moment = datetime.fromisoformat(text)
@@ -124,39 +126,39 @@ class Moment:
             raise InvalidField(field, rule) from None
 
     def schema(self) -> Schema:
-        """A string in that form."""
+        """JSON Schema of a date and time."""
         return {"type": "string", "format": "date-time"}
 
 
 class Sha256:
-    """A SHA-256."""
+    """A SHA-256 hash in hexadecimal digits."""
 
     _DIGITS = re.compile(r"[0-9a-f]{64}")
 
     def parse(self, field: str, value: object) -> str:
-        """The hash in lower case."""
+        """The hash in lower case. Raises InvalidField."""
         text = parse_string(field, value).lower()
         if not self._DIGITS.fullmatch(text):
             raise InvalidField(field, "must be a SHA-256 in 64 hexadecimal digits")
         return text
 
     def schema(self) -> Schema:
-        """Its digits."""
+        """JSON Schema of 64 hexadecimal digits."""
         return {"type": "string", "pattern": "^[0-9A-Fa-f]{64}$"}
 
 
 class HostName:
-    """A host name, in the one form in which it is stored."""
+    """A host name. It is stored in one normal form (`normalize_host`)."""
 
     def parse(self, field: str, value: object) -> str:
-        """The normalized name."""
+        """The host name in its normal form. Raises InvalidField."""
         try:
             return normalize_host(parse_string(field, value))
         except InvalidHostName as error:
             raise InvalidField(field, str(error)) from None
 
     def schema(self) -> Schema:
-        """A string."""
+        """JSON Schema of any string."""
         return {"type": "string", "minLength": 1, "maxLength": 253}
 
 
@@ -169,7 +171,7 @@ class LinkPath:
     _SEGMENT = re.compile(r"[A-Za-z0-9\-_.~]+")
 
     def parse(self, field: str, value: object) -> str:
-        """The path, unchanged."""
+        """The path, unchanged. Raises InvalidField."""
         path = parse_string(field, value)
         segments = path.split("/")
         if not all(self._SEGMENT.fullmatch(segment) and segment not in {".", ".."} for segment in segments):
@@ -187,7 +189,7 @@ class LinkPath:
         return path
 
     def schema(self) -> Schema:
-        """A string of segments."""
+        """JSON Schema of a path that consists of segments."""
         segment = "[A-Za-z0-9\\-_.~]+"
         return {
             "type": "string",
@@ -198,37 +200,37 @@ class LinkPath:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """One of the numbers of an enumeration; `meaning` says what they stand for."""
+    """A member of an enumeration, given as its number. `meaning` explains the numbers to the caller."""
 
     choices: type[IntEnum]
     meaning: str
 
     def parse(self, field: str, value: object) -> IntEnum:
-        """The member; a boolean is no integer."""
+        """The member. Raises InvalidField, also for true and false, which Python takes for numbers."""
         if type(value) is not int or value not in list(self.choices):
             raise InvalidField(field, f"must be {self.meaning}")
         return self.choices(value)
 
     def schema(self) -> Schema:
-        """An integer among the members' values."""
+        """JSON Schema of the allowed numbers."""
         return {"type": "integer", "enum": [member.value for member in self.choices]}
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One of the words of an enumeration."""
+    """A member of an enumeration, given as its text."""
 
     choices: type[StrEnum]
 
     def parse(self, field: str, value: object) -> StrEnum:
-        """The member."""
+        """The member. Raises InvalidField."""
         words = [member.value for member in self.choices]
         if not isinstance(value, str) or value not in words:
             raise InvalidField(field, f"must be one of {', '.join(words)}")
         return self.choices(value)
 
     def schema(self) -> Schema:
-        """A string among the members' values."""
+        """JSON Schema of the allowed words."""
         return {"type": "string", "enum": [member.value for member in self.choices]}
 
 
@@ -236,25 +238,25 @@ class Flag:
     """True or false."""
 
     def parse(self, field: str, value: object) -> bool:
-        """The boolean; 0, 1 and texts are none."""
+        """The boolean. Raises InvalidField for anything else, also for 0, 1 and text."""
         if not isinstance(value, bool):
             raise InvalidField(field, "must be true or false")
         return value
 
     def schema(self) -> Schema:
-        """A boolean."""
+        """JSON Schema of a boolean."""
         return {"type": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
 class JsonObject:
-    """A JSON object of at most `max_bytes` bytes, written compactly in UTF-8, and `max_depth` levels."""
+    """A JSON object of at most `max_depth` levels and `max_bytes` bytes (as compact JSON in UTF-8)."""
 
     max_bytes: int = 4096
     max_depth: int = 16
 
     def parse(self, field: str, value: object) -> dict[str, Any]:
-        """The object, unchanged."""
+        """The object, unchanged. Raises InvalidField."""
         self.check_depth(field, value)
         if not isinstance(value, dict):
             raise InvalidField(field, "must be a JSON object")
@@ -264,7 +266,9 @@ class JsonObject:
         return value
 
     def check_depth(self, field: str, value: object) -> None:
-        """Raises InvalidField for too many levels: whatever else walks through a value must be able to."""
+        """Raise InvalidField if the value has too many levels. Run this first: it can't overflow
+        the stack.
+        """
         level = [value]
         for _ in range(self.max_depth):
             level = [inner for each in level for inner in _items(each)]
@@ -285,12 +289,12 @@ class JsonObject:
                 raise InvalidField(field, "must not have names that begin with $ or contain NUL")
 
     def schema(self) -> Schema:
-        """An object whose names do not begin with $."""
+        """JSON Schema of an object whose names do not start with $."""
         return {"type": "object", "propertyNames": {"pattern": "^[^$\\u0000]*$"}, "maxProperties": 500}
 
 
 def parse_string(field: str, value: object) -> str:
-    """The value, which must be a text that UTF-8 can hold."""
+    """The value, if it is text that can be written in UTF-8. Raises InvalidField."""
     if not isinstance(value, str):
         raise InvalidField(field, "must be a string")
     if _SURROGATE.search(value):
@@ -299,7 +303,7 @@ def parse_string(field: str, value: object) -> str:
 
 
 def is_uuid(text: str) -> bool:
-    """Whether the text is a UUID in its usual form, 8-4-4-4-12 hexadecimal digits."""
+    """Whether the text is a UUID of 8-4-4-4-12 hexadecimal digits."""
     return _UUID.fullmatch(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Host names of link domains, in the one form in which they are stored and compared."""
+"""Host names of link domains, in the one normal form in which they are stored and compared."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
 class InvalidHostName(ValueError):
-    """The text is not a host name; the message says which rule it breaks."""
+    """The text is not a host name. The message states the rule that it breaks."""
 
 
 def normalize_host(text: str) -> str:
-    """The host of a Host header or a typed domain: lower case, punycode, no port, no trailing dot.
+    """A host (from a Host header or typed by a user) in lower case and punycode, without port or final dot.
 
-    Raises InvalidHostName for what can't be a DNS name (contract, "Link input fields": domain).
+    Raises InvalidHostName if it can't be a DNS name (contract, "Link input fields": domain).
     """
     host = in_ascii(_without_port(text.strip())).lower().removesuffix(".")
     if not host or len(host) > LONGEST_NAME:
@@ -35,8 +35,8 @@ def normalize_host(text: str) -> str:
 def in_ascii(host: str) -> str:
     """The host in punycode, as browsers write it (UTS 46, nontransitional): `straße.de` is not `strasse.de`.
 
-    What is ASCII already is given back as it is. Raises InvalidHostName for what is too long, or can't be
-    written so.
+    A host that is ASCII already is returned unchanged. Raises InvalidHostName if it is too long or has no
+    such form.
     """
     if host.isascii():
         return host
@@ -50,7 +50,7 @@ def in_ascii(host: str) -> str:
 
 
 def is_host_name(text: str) -> bool:
-    """Whether the text is a host name in the form of `normalize_host`."""
+    """Whether the text is a host name in the form that `normalize_host` returns."""
     try:
         return normalize_host(text) == text
     except InvalidHostName:
@@ -58,7 +58,7 @@ def is_host_name(text: str) -> bool:
 
 
 def is_ip_address(host: str) -> bool:
-    """Whether the host is an address instead of a name."""
+    """Whether the host is an IP address, not a name."""
     try:
         ipaddress.ip_address(host.strip("[]"))
     except ValueError:
@@ -72,7 +72,11 @@ def _without_port(text: str) -> str:
 
 
 def _refuse_long(host: str) -> None:
-    """Punycode of a label takes a time that grows with the square of its length, and is never shorter."""
+    """Raise InvalidHostName if the host is too long.
+
+    Checked before the conversion to punycode: its time grows with the square of a label's length, and its
+    result is never shorter than the label.
+    """
     if len(host) > LONGEST_NAME + 1:
         raise InvalidHostName(f"must be a host name of 1 to {LONGEST_NAME} characters")
     if any(len(label) > LONGEST_LABEL for label in host.split(".")):

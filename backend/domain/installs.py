@@ -1,4 +1,4 @@
-"""Opens of mobile apps, and the installs among them."""
+"""Opens of mobile apps. The first open of an installation is its install."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Platform(StrEnum):
 
 
 class Match(StrEnum):
-    """How the link that led to an open was found."""
+    """The ways in which the link that led to an open was found."""
 
     LINK = "link"  # the app named the link that it was opened with: certain
     INSTALL_REFERRER = "install_referrer"  # the Play Store handed it on: certain
@@ -46,7 +46,9 @@ LINK_ID_PARAMETER = "cl_link_id"
 
 @dataclass(frozen=True, slots=True)
 class AppOpen:
-    """An app was opened: where, by which installation, and what is known of the link that led there."""
+    """A report that an app was opened: on which platform, by which installation, and what the app knows of
+    the link that led there.
+    """
 
     platform: Platform
     install_id: str
@@ -58,20 +60,20 @@ class AppOpen:
 
     @property
     def own_link_id(self) -> str | None:
-        """The id of the link that it names itself."""
+        """The link id that the app itself reports, in its normal form; None if that is not a UUID."""
         return _uuid(self.link_id)
 
     @property
     def referred_link_id(self) -> str | None:
-        """The id of the link that its Play install referrer names."""
+        """The link id in the Play install referrer, in its normal form; None if there is no UUID."""
         return _uuid(link_id_of_referrer(self.install_referrer or ""))
 
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """An app was opened for the first time; `link_id` is the link that led there, where one did.
+    """The first open of an app on a device. `link_id` is the link that led to it, None if there was none.
 
-    `candidate_id` is the deferred deep link that it claims, so that no other installation gets it.
+    `candidate_id` is the deferred deep link that it uses up, so that no other installation gets it.
     """
 
     org_id: str
@@ -84,8 +86,11 @@ class Install:
 
 
 def parse_open(body: Mapping[str, object]) -> AppOpen:
-    """The open that a body reports; raises MissingField or InvalidField. Unknown fields are left out, so that
-    newer apps can talk to an older service."""
+    """Read the body of a request that reports an open.
+
+    Unknown fields are left out, so that newer apps can talk to an older service. Raises MissingField or
+    InvalidField.
+    """
     for name in OPEN_REQUIRED:
         if body.get(name) is None:
             raise MissingField(name)
@@ -97,7 +102,7 @@ def parse_open(body: Mapping[str, object]) -> AppOpen:
 
 
 def link_id_of_referrer(referrer: str) -> str | None:
-    """The link's id in a Play install referrer such as `cl_link_id=…&utm_source=…`."""
+    """The link id in a Play install referrer such as `cl_link_id=…&utm_source=…`; None if there is none."""
     try:
         return parse_qs(referrer, max_num_fields=50).get(LINK_ID_PARAMETER, [None])[0]
     except ValueError:

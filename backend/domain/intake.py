@@ -1,4 +1,4 @@
-"""What becomes of calls that arrive: which count, for whom, and what is to be written of them."""
+"""Decides what to do with calls that arrive: which of them count, for which customer, and what to store."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _IDENTITY_FIELDS = ("email_sha256", "phone_sha256", "name")
 
 
 class Status(StrEnum):
-    """What became of a valid call."""
+    """The result of a valid call."""
 
     ACCEPTED = "accepted"
     DUPLICATE = "duplicate"
@@ -38,10 +38,11 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is stored of the calls that arrive: which of them, what counted once, and their devices.
+    """What the database already has about the arriving calls.
 
-    `records` are those of devices that a touch may be credited with although they were stored before it
-    (`late_touches`).
+    `calls` are those stored before; `counted` are the ids of theirs that counted before; `devices` are their
+    devices. `records` are stored records that may have to be credited to touches that arrive only now (see
+    `late_touches`).
     """
 
     calls: frozenset[CallKey] = frozenset()
@@ -52,7 +53,9 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A lead, conversion or event, with the customer of its moment; it counts at `credit.at`."""
+    """A lead, conversion or event to store. `customer_id` is the device's customer at that time; it counts at
+    `credit.at`.
+    """
 
     batch: Batch
     call: Call
@@ -62,7 +65,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A call that tells a device's customer, and what is known of them."""
+    """A customer to store for a device, with what the call says about that customer (`known`)."""
 
     batch: Batch
     customer_id: str
@@ -72,12 +75,12 @@ class Identity:
 
 @dataclass(slots=True)
 class Decisions:
-    """A status for each call of each batch, and what is to be written.
+    """A status for each call of each batch, and everything that is to be written.
 
-    `calls` and `counted` are new marks, each with the time of its arrival. `devices` are all that something
-    was kept of: two transactions that know nothing of each other's calls then write one document, and the
-    storage lets only one of them through. `credited` are records that
-    were stored before a touch that holds for them arrived.
+    `calls` and `counted` are ids to mark as stored or counted, each with its time of arrival. `credited` are
+    stored records whose credit changes because an earlier touch arrived late. `devices` has the device of
+    every call that is stored, even if nothing about it changed: so two transactions for the same device write
+    the same document, and MongoDB lets only one of them through.
     """
 
     statuses: list[list[Status]] = field(default_factory=list)
@@ -90,19 +93,24 @@ class Decisions:
 
 
 def call_key(batch: Batch, call: Call) -> CallKey:
-    """What a call is known by; it counts once, however often it is delivered."""
+    """The key by which a call that is delivered again is recognized."""
     return batch.org_id, call.call_id
 
 
 def once_key(batch: Batch, call: Call) -> OnceKey | None:
-    """What a conversion's transaction_id or a lead's event_id is known by; None where the call has none."""
+    """The key of a conversion's transaction_id or a lead's event_id, which counts only once; None without
+    one.
+    """
     own_id = call.fields.get(_ONCE_FIELDS.get(call.kind, ""))
     return None if own_id is None else (batch.org_id, call.kind, own_id)
 
 
 def late_touches(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) -> dict[DeviceKey, datetime]:
-    """From when on stored records of a device may have to be credited anew: its earliest touch among these
-    calls, where the device did something later before."""
+    """For each device with touches that arrived late: the time from which its stored records need a new
+    credit.
+
+    A touch is late if the device already did something at a later time.
+    """
     late: dict[DeviceKey, datetime] = {}
     for timed in _timed(batches, devices):
         device = devices.get(timed.device_key)
@@ -114,7 +122,7 @@ def late_touches(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) 
 
 
 def decide(batches: Sequence[Batch], known: Known) -> Decisions:
-    """Decide about the calls of these batches, in their order, which is that of their arrival."""
+    """Decide about all calls of these batches. `batches` and their calls are in order of arrival."""
     intake = _Intake(known)
     for timed in _timed(batches, known.devices):
         statuses = [intake.take(timed, arrived, at) for arrived, at in timed.calls]
@@ -125,7 +133,7 @@ def decide(batches: Sequence[Batch], known: Known) -> Decisions:
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
-    """A batch, the clock that it was sent by, and when each of its calls counts."""
+    """A batch, the clock that it was sent by, and its calls with the times at which they count."""
 
     batch: Batch
     clock: Clock
@@ -148,14 +156,14 @@ def _timed(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) -> Ite
 
 @dataclass(slots=True)
 class _Intake:
-    """Takes one call after the other, each in the light of those before it, and credits them at the end."""
+    """Decides about one call after another, given those before it. `credit` comes last."""
 
     known: Known
     decisions: Decisions = field(default_factory=Decisions)
     touches: dict[DeviceKey, list[Touch]] = field(default_factory=dict)
 
     def take(self, timed: _Timed, arrived: ArrivedCall, at: datetime) -> Status:
-        """Take a call in, unless it was stored before or reports what was counted before."""
+        """Decide about one call: it is a duplicate if it was stored before or its id was counted before."""
         batch = timed.batch
         key = call_key(batch, arrived.call)
         if key in self.known.calls or key in self.decisions.calls:
@@ -167,7 +175,9 @@ class _Intake:
         return Status.ACCEPTED
 
     def credit(self) -> None:
-        """Credit the records, those stored before too, with the touches that these calls brought."""
+        """Update the credit of all records, including stored ones, with the touches that these
+        calls brought.
+        """
         for each in self.touches.values():
             each.sort(key=lambda touch: touch.at)
         self.decisions.records = [self._credited(each) for each in self.decisions.records]
@@ -203,13 +213,13 @@ class _Intake:
             self.decisions.records.append(Record(batch, call, customer_id, device.credit_at(at)))
 
     def _device(self, timed: _Timed, at: datetime) -> Device:
-        """The device of a call, as it is with the calls before this one."""
+        """The call's device, with everything that earlier calls changed, seen at this time."""
         changed = self.decisions.devices.get(timed.device_key)
         device = changed or self.known.devices.get(timed.device_key)
         return (device or Device(*timed.device_key, at, at)).seen(at, timed.clock)
 
     def _identified(self, batch: Batch, call: Call, at: datetime, device: Device) -> Device:
-        """The device, identified as the customer of a call."""
+        """The device after a call identified it as a customer, if the call did."""
         assert call.customer_id is not None
         is_new = device.customer_at(at) != call.customer_id
         fields = call.fields if call.kind in _ABOUT_CUSTOMERS else {}

@@ -1,4 +1,4 @@
-"""The fields that make and change a link (contract, "Link input fields")."""
+"""The fields with which a link is created and changed (contract, "Link input fields")."""
 
 from __future__ import annotations
 
@@ -38,14 +38,16 @@ Changes = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NewLink:
-    """A link that may be made: where, and its fields. `selected_path` None asks for a generated path."""
+    """The checked fields of a link that is to be created. `selected_path` None means that the path is
+    generated.
+    """
 
     domain: str
     selected_path: str | None
     fields: Changes
 
     def to_link(self, path: str, *, link_id: str, org_id: str, created_by: CreatedBy, now: datetime) -> Link:
-        """The link at this path. It is enabled (decisions, "initial is_enabled")."""
+        """The link with this path. New links are enabled (decisions, "initial is_enabled")."""
         made = now.replace(microsecond=0)
         bare = Link(
             id=link_id,
@@ -62,9 +64,10 @@ class NewLink:
 
 
 def parse_new_link(body: Mapping[str, object]) -> NewLink:
-    """The link that a create-link body asks for; raises MissingField or InvalidField.
+    """Read the body of a create-link request.
 
-    Null stands for an absent field, and the empty text too where a field is optional.
+    Null means that a field is absent; for an optional field, so does empty text. Raises MissingField or
+    InvalidField.
     """
     for name in CREATE_REQUIRED:
         if body.get(name) is None:
@@ -76,7 +79,7 @@ def parse_new_link(body: Mapping[str, object]) -> NewLink:
 
 
 def body_of(link: Link) -> dict[str, Any]:
-    """The body of create-link that asks for such a link."""
+    """A create-link body that would create a link like this one."""
     return {
         "domain": link.domain,
         "selected_path": link.path,
@@ -92,13 +95,13 @@ def body_of(link: Link) -> dict[str, Any]:
 
 
 def parse_changes(body: Mapping[str, object]) -> Changes:
-    """The changes that an update-link body asks for; raises InvalidField, for unknown fields too."""
+    """Read the body of an update-link request. Raises InvalidField, also for unknown fields."""
     _refuse_unknown(body, UPDATE_FIELDS)
     return _parse(body, UPDATE_FIELDS, clearable=OPTIONAL)
 
 
 def apply_changes(link: Link, changes: Changes) -> Link:
-    """The link with these changes; its times are left as they are."""
+    """A copy of the link with these changes. Its modification time stays the same."""
     plain: dict[str, Any] = {
         name: Behavior.BROWSER if value is None and OPTIONAL.get(name) is _BEHAVIOR else value
         for name, value in changes.items()
@@ -143,5 +146,7 @@ def _merge(old: Mapping[str, str], changes: Changes, names: tuple[str, ...]) -> 
 
 
 def _shown(name: str) -> str:
-    """A name of the caller's, fit to stand in an answer."""
+    """A field name from the request as ASCII text of at most 100 characters, safe to show in an error
+    message.
+    """
     return name.encode("ascii", "backslashreplace").decode()[:100]

@@ -1,4 +1,6 @@
-"""Amounts of money: exact decimals in the major unit of an ISO 4217 currency."""
+"""Amounts of money as exact decimals, in the main unit of an ISO 4217 currency (12.50 EUR, not 1250
+cents).
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,15 @@ MINOR_DIGITS: dict[str, int] = {
 
 
 class InvalidAmount(ValueError):
-    """The amount breaks a rule; the message completes a sentence that begins with the field's name."""
+    """The amount breaks a rule. The message completes a sentence that starts with the field's name."""
 
 
 class InvalidCurrency(ValueError):
-    """The text is not a currency; the message completes a sentence that begins with the field's name."""
+    """The text is not a currency. The message completes a sentence that starts with the field's name."""
 
 
 def parse_currency(value: object) -> str:
-    """The ISO 4217 code in capitals; raises InvalidCurrency."""
+    """The ISO 4217 code in capitals. Raises InvalidCurrency."""
     code = value.upper() if isinstance(value, str) else ""
     if code not in MINOR_DIGITS:
         raise InvalidCurrency("must be an ISO 4217 currency code, such as EUR")
@@ -34,10 +36,10 @@ def parse_currency(value: object) -> str:
 
 
 def parse_amount(value: object) -> Decimal:
-    """An amount in major units, as it was meant; raises InvalidAmount.
+    """The amount (0 or more) in the currency's main unit, rounded to 15 digits. Raises InvalidAmount.
 
-    `value` is a number as JSON gives it, read as Decimal and never as float. Digits beyond the fifteenth are
-    rounded away: 0.1 + 0.2 is 0.30000000000000004 in a browser and means 0.30.
+    `value` is a number from JSON, read as Decimal and never as float. Rounding corrects the errors of a
+    browser's arithmetic: there, 0.1 + 0.2 is 0.30000000000000004, but 0.30 is meant.
     """
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise InvalidAmount("must be a number, in major units")
@@ -50,5 +52,5 @@ def parse_amount(value: object) -> Decimal:
 
 
 def rounded(amount: Decimal, currency: str) -> Decimal:
-    """An amount that `parse_amount` gave with the currency's minor digits; a half goes to the even digit."""
+    """An amount from `parse_amount`, rounded to the currency's decimals; halves go to the even digit."""
     return amount.quantize(Decimal(1).scaleb(-MINOR_DIGITS[currency]), ROUND_HALF_EVEN)

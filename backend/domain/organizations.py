@@ -1,4 +1,4 @@
-"""Organizations: who owns links, keys, domains and web origins."""
+"""Organizations. They own links, keys, domains and web origins."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ NAME_RULE = Text(200, shown=True)
 
 @dataclass(frozen=True, slots=True)
 class Organization:
-    """An organization; its subscription, where it has one, pays for install analytics.
+    """An organization. A subscription (until `subscription_until`) pays for install analytics.
 
-    `retention_days` is how long it keeps what its visitors did; None is without limit. `device_cookie`: the
-    SDK's cookie is renewed by header, on `cookie_domain` where its sites give `init` one.
+    `retention_days` is how many days data about its visitors is kept; None means without limit. With
+    `device_cookie`, the service renews the SDK's cookie in its answers; `cookie_domain` is the domain that
+    the organization's sites pass to `init`, if they do.
     """
 
     id: str
@@ -27,5 +28,5 @@ class Organization:
     cookie_domain: str | None = None
 
     def has_subscription(self, now: datetime) -> bool:
-        """Whether a paid subscription is in force at `now`."""
+        """Whether the organization has a paid subscription at `now`."""
         return self.subscription_until is not None and now < self.subscription_until

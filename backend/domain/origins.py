@@ -1,4 +1,4 @@
-"""Web origins: the sites that may use an organization's public key from a browser."""
+"""Web origins: the sites on which browsers may use an organization's public key."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class InvalidOrigin(ValueError):
-    """The text is not a web origin; the message says which rule it breaks."""
+    """The text is not a web origin. The message states the rule that it breaks."""
 
 
 def parse_origin(text: str) -> str:
-    """An origin as browsers send it: scheme, host in lower case, and the port where it is not the default.
+    """An origin in the form that browsers send: scheme, host in lower case, and the port if it is not the
+    default.
 
-    `https://*.shop.com` stands for every subdomain of shop.com. Raises InvalidOrigin.
+    `https://*.shop.com` allows every subdomain of shop.com. Raises InvalidOrigin.
     """
     parts = urlsplit(text.strip())
     if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
@@ -27,7 +28,7 @@ def parse_origin(text: str) -> str:
 
 
 def origin_matches(origin: str, pattern: str) -> bool:
-    """Whether a browser's Origin header is the allowed origin or falls under its wildcard (SDK rule 9)."""
+    """Whether an Origin header equals the allowed origin `pattern` or fits its wildcard (SDK rule 9)."""
     if "://*." not in pattern:
         return origin == pattern
     scheme, _, suffix = pattern.partition("://*")
@@ -54,7 +55,7 @@ def _port(scheme: str, netloc: str) -> str:
 
 
 def patterns_for(origin: str) -> list[str]:
-    """Every entry of a list of origins that could match this Origin header: itself, and its wildcards."""
+    """All entries in a list of allowed origins that would match this Origin header: itself and wildcards."""
     scheme, separator, host = origin.partition("://")
     labels = host.split(".")
     # No host name has more labels than this, and each costs a look-up.

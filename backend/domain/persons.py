@@ -1,4 +1,4 @@
-"""Whose it is what is stored of visitors: persons, and the devices that they use alone or with others."""
+"""Finds out whose data is whose: persons, and the devices that they use alone or share with others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import Enum, auto
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody, by customer ids and by e-mail addresses (hashed)."""
+    """One person, known by customer ids and by hashes of e-mail addresses."""
 
     customers: frozenset[str] = frozenset()
     emails: frozenset[str] = frozenset()
@@ -18,19 +18,19 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who used a device from `at` on: a customer, or whoever has an e-mail address (hashed)."""
+    """Somebody who used a device from `at` on: a customer, or the owner of a hashed e-mail address."""
 
     at: datetime
     customer_id: str | None = None
     email_sha256: str | None = None
 
     def is_person(self, person: Person) -> bool:
-        """Whether this is the person."""
+        """Whether this user is the given person."""
         return self.customer_id in person.customers or self.email_sha256 in person.emails
 
 
 class Share(Enum):
-    """What a person has of a device."""
+    """Which part of a device's data belongs to a person."""
 
     ALL = auto()  # nobody else used it
     BEGINNING = auto()  # others used it too, but what it did before it was identified is the person's
@@ -40,10 +40,10 @@ class Share(Enum):
 def person_of(
     customers: Iterable[str], emails: Iterable[str], known: Mapping[str, Collection[str]]
 ) -> Person:
-    """The person with these customer ids and e-mail addresses.
+    """The person with these customer ids and hashed e-mail addresses.
 
-    `known` has all customers of each address that one of these customers was identified by. Addresses that
-    nobody else was identified by are the person's own, too.
+    `known` maps the person's e-mail addresses to all customers who were identified by them. An address also
+    becomes the person's if nobody else was identified by it.
     """
     own = frozenset(customers)
     return Person(own, frozenset(emails) | {email for email, users in known.items() if own.issuperset(users)})
@@ -52,11 +52,12 @@ def person_of(
 def users_of_device(
     customers: Iterable[User], senders: Iterable[User], known: Mapping[str, Collection[str]]
 ) -> list[User]:
-    """Who used a device, the first one first.
+    """The users of a device, in order of time.
 
-    `customers` are those it was identified as, `senders` those who left an e-mail address with a lead while
-    it was not identified, and `known` has the customers of each such address. An address that is nobody's
-    tells of a user only where the device was never identified: else it is the first customer's.
+    `customers` are those the device was identified as. `senders` left an e-mail address in a lead while the
+    device was not identified. `known` maps each such address to the customers who were identified by it. An
+    address without a customer counts as a user of its own only if the device was never identified; else it is
+    taken for its first customer's.
     """
     identified = list(customers)
     ids = {each.customer_id for each in identified}
@@ -70,7 +71,7 @@ def users_of_device(
 
 
 def share_of(person: Person, users: Sequence[User]) -> Share:
-    """What the person has of a device with these users, the first one first."""
+    """Which part of a device belongs to the person. `users` are the device's users, in order of time."""
     if all(user.is_person(person) for user in users):
         return Share.ALL
     return Share.BEGINNING if users[0].is_person(person) else Share.LATER

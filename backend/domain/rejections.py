@@ -1,4 +1,4 @@
-"""Calls that can't be understood, as an owner is told of them: what was wrong, and nothing of the call."""
+"""Why calls were rejected, as their owner is told. Holds nothing of the calls' content."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ BATCH = "batch"
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """What was wrong: a field of a kind of call, and the rule that it broke. `rule` completes a sentence
-    that begins with the field's name; both are the service's own words."""
+    """The reason: the kind of call (UNKNOWN_KIND if it has none), the field, and the rule that it broke.
+
+    `rule` completes a sentence that starts with the field's name. No text comes from the call itself.
+    """
 
     kind: str
     field: str
@@ -23,7 +25,7 @@ class Rejection:
 
 
 def rejection_of(value: object, error: InvalidField | MissingField) -> Rejection:
-    """Why this JSON value is no call."""
+    """The reason why this JSON value is not a valid call, given the error that `parse_call` raised."""
     kind = value.get("kind") if isinstance(value, dict) else None
     is_known = isinstance(kind, str) and kind in set(Kind)
     return Rejection(str(kind) if is_known else UNKNOWN_KIND, error.field, error.rule)

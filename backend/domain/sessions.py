@@ -1,4 +1,4 @@
-"""Sessions of the dashboard: a random token in a browser's cookie stands for a user who signed in."""
+"""Dashboard sessions: a random token in the browser's cookie stands for a signed-in user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SESSION_LASTS = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A sign-in that holds until `expires_at`. `org_id` is the organization that its pages act for."""
+    """A signed-in user until `expires_at`. `org_id` is the organization that the dashboard shows."""
 
     token_hash: str
     user_id: str
@@ -23,23 +23,23 @@ class Session:
 
 
 def new_session(token: str, user_id: str, org_id: str, now: datetime) -> Session:
-    """The session that this token stands for from now on."""
+    """A new session for this token, which starts now."""
     return Session(hash_token(token), user_id, org_id, now, now + SESSION_LASTS)
 
 
 def hash_token(token: str) -> str:
-    """SHA-256 of a token, in hex: what is stored, so that a stolen database signs nobody in."""
+    """SHA-256 of a session token, in hex. Only this is stored, so a stolen database lets nobody sign in."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def form_token(token: str) -> str:
-    """The token that each form carries, made from the cookie's: another site knows neither of them.
+    """The token that every form contains, derived from the cookie's token. Other sites know neither.
 
-    It is a keyed hash, so that a page that leaks it does not give the session away.
+    It is a keyed hash: if a page leaks it, the session itself stays safe.
     """
     return hmac.new(token.encode("utf-8", "surrogatepass"), b"waylink form", hashlib.sha256).hexdigest()
 
 
 def is_form_token(given: str, token: str) -> bool:
-    """Whether a form carried the token that belongs to this cookie, compared in constant time."""
+    """Whether `given`, sent with a form, belongs to this session. Takes the same time for every value."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), form_token(token).encode())

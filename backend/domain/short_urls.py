@@ -1,4 +1,4 @@
-"""Short URLs: the text that names a link, and the domain and path it stands for."""
+"""Short URLs: how they are written, and which domain and path they name."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _LONGEST_PATH = 2048  # bytes; a path has 512 characters at most, each of which 
 class ShortUrlForm:
     """How short URLs are written: `https://<domain>/<path>` (contract, "Create link").
 
-    Where `localhost_port` is given, domains under .localhost get http and that port, so that a link made on a
-    developer's machine opens there without TLS.
+    If `localhost_port` is set, domains that end in .localhost get http and that port, so that links open on a
+    developer's machine without TLS.
     """
 
     localhost_port: int | None = None
@@ -29,11 +29,9 @@ class ShortUrlForm:
 
 
 def parse_short_url(text: str) -> tuple[str, str] | None:
-    """The (domain, path) of the link that a browser would ask for at this address, or None where there can be
-    no such link.
+    """The (domain, path) of the link at this address; None if no link can be there.
 
-    Scheme and port do not matter, since a link is named by its host and path alone; query and fragment are
-    what a visitor adds and are left out.
+    Scheme, port, query and fragment are ignored: host and path alone name a link.
     """
     try:
         parts = urlsplit(text.strip())
@@ -46,10 +44,10 @@ def parse_short_url(text: str) -> tuple[str, str] | None:
 
 
 def link_path(raw_path: bytes) -> str | None:
-    """The path of a link that a request's path names, or None where no link can have that path.
+    """The link path in a request's raw path; None if no link can have that path.
 
-    Percent-encoded unreserved characters are the characters themselves (RFC 3986, 6.2.2.2); no link's path
-    has any other percent-encoding, so an encoded slash is never a slash.
+    Percent-encoded unreserved characters (RFC 3986, 6.2.2.2) are decoded. Any other percent-encoding gives
+    None, so an encoded slash is never a slash.
     """
     if len(raw_path) > _LONGEST_PATH or not raw_path.isascii():
         return None
@@ -72,8 +70,9 @@ def _decode_unreserved(text: str) -> str | None:
 
 
 def _without_dot_segments(path: str) -> str:
-    """The path that a browser sends, which goes up and down by itself, also where dots come percent-encoded
-    (URL Standard, "path state")."""
+    """The path with `.` and `..` resolved, as browsers do it, also if the dots are percent-encoded (URL
+    Standard, "path state").
+    """
     kept: list[str] = []
     *folders, last = path.removeprefix("/").split("/")
     for segment in folders:
@@ -84,7 +83,9 @@ def _without_dot_segments(path: str) -> str:
 
 
 def _go(kept: list[str], segment: str) -> bool:
-    """Add a segment to the path, or go where dots point; whether it was added."""
+    """Resolve one path segment: append it to `kept`, or follow `.` or `..`. Returns whether it was
+    appended.
+    """
     dots = segment.lower().replace("%2e", ".")
     if dots == ".." and kept:
         kept.pop()

@@ -1,4 +1,4 @@
-"""Cells of CSV files that people open in spreadsheets."""
+"""Safe cells for CSV files that are opened in spreadsheets."""
 
 from __future__ import annotations
 
@@ -7,5 +7,8 @@ _BEGINS_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20\t\r\n")
 
 
 def inert(cell: str) -> str:
-    """The cell, which no spreadsheet takes for a formula: anyone can write into an address."""
+    """The cell's text; if a spreadsheet could take it for a formula, with a single quote before it.
+
+    Visitors can put any text into an address, and it may end up in such a file.
+    """
     return f"'{cell}" if cell.lstrip(" \u3000\u00a0").startswith(_BEGINS_FORMULA) else cell

@@ -1,4 +1,4 @@
-"""Users of the dashboard: people who act for one organization or several."""
+"""Users of the dashboard. A user acts for one or more organizations."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _MOST_WORK = {"kibibytes": 262_144, "rounds": 10, "lanes": 16}
 
 
 class InvalidEmail(ValueError):
-    """The text is not an e-mail address; the message completes a sentence."""
+    """The text is not an e-mail address. The message completes a sentence."""
 
 
 class WeakPassword(ValueError):
-    """The password breaks a rule; the message completes a sentence that begins with "The password"."""
+    """The password breaks a rule. The message completes a sentence that starts with "The password"."""
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person. `password_hash` is Argon2id's encoded form; the password itself is never stored."""
+    """A user. `password_hash` is an encoded Argon2id hash; the password itself is never stored."""
 
     id: str
     email: str
@@ -43,7 +43,7 @@ class User:
 
 
 def normalize_email(text: str) -> str:
-    """The address in the one form in which it is stored and compared: trimmed, lower case.
+    """The e-mail address in the form in which it is stored and compared: trimmed, in lower case.
 
     Raises InvalidEmail.
     """
@@ -54,13 +54,13 @@ def normalize_email(text: str) -> str:
 
 
 def is_password_hash(text: str) -> bool:
-    """Whether the text is a hash of Argon2id that takes about as much work to check as those made here."""
+    """Whether the text is an encoded Argon2id hash that costs about as much to check as the service's own."""
     found = _PASSWORD_HASH.fullmatch(text)
     return found is not None and all(1 <= int(found[name]) <= most for name, most in _MOST_WORK.items())
 
 
 def check_password(password: str) -> None:
-    """Raise WeakPassword for a password that must not be set."""
+    """Raise WeakPassword if this password is not allowed."""
     if len(password) < SHORTEST_PASSWORD:
         raise WeakPassword(f"must have at least {SHORTEST_PASSWORD} characters")
     if len(password) > LONGEST_PASSWORD:

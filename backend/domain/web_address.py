@@ -1,4 +1,4 @@
-"""The web address that a click leads to: the link's destination with what the visitor and the link add."""
+"""The web address that a click leads to: the destination plus parameters of the visitor and the link."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _AUTHORITY = re.compile(r"(?P<scheme>[^:/?#]+://)(?P<userinfo>[^/?#]*@)?(?P<host
 
 
 def web_address(link: Link, visitor_query: str = "") -> str:
-    """Where a click on the link leads in the web, as the ASCII text of a Location header.
+    """The web address for a click on the link, as ASCII text for a Location header.
 
-    `visitor_query` is the short URL's query string, as sent. The destination's own parameters come first,
-    then the visitor's, both in order and unchanged, with repeats and valueless keys; then the link's UTM
-    parameters and `cl_link_id`. For a UTM parameter, the link's own value stands over the visitor's, the
-    visitor's over the destination's (decisions, "Redirect"). The stored destination is not changed.
+    `visitor_query` is the query string of the short URL, as it was sent. The address has the destination's
+    own parameters first, then the visitor's, both unchanged and in order (also repeats and names without a
+    value), then the link's UTM parameters and `cl_link_id`. If a UTM parameter is given more than once, the
+    link's value wins over the visitor's, and the visitor's over the destination's (decisions, "Redirect").
     """
     address, hash_sign, fragment = link.destination_url.partition("#")
     base, _, query = address.partition("?")
@@ -37,18 +37,20 @@ def _parts(query: str) -> list[str]:
 
 
 def _key(part: str) -> str:
-    """The decoded name of a parameter, since `utm%5Fsource` is the same parameter as `utm_source`."""
+    """The decoded name of a parameter: `utm%5Fsource` is the same as `utm_source`."""
     name = part.partition("=")[0]
     return unquote_plus(name) if "%" in name or "+" in name else name
 
 
 def _ascii(text: str) -> str:
-    """Percent-encode what a URI can't hold, and nothing else."""
+    """The text with only those characters percent-encoded that a URI can't contain."""
     return quote(text, safe=_URI_CHARACTERS, errors="replace")
 
 
 def _ascii_base(base: str) -> str:
-    """A destination without query: an IDN host in punycode, the rest percent-encoded where it must be."""
+    """A destination (without its query) in ASCII: its host in punycode, the rest percent-encoded where
+    needed.
+    """
     if base.isascii():
         return _ascii(base)
     return _ascii(_AUTHORITY.sub(_with_ascii_host, base, count=1))

@@ -1,1 +1,1 @@
-"""What the JSON APIs of servers and apps share: bodies, keys, rate limits, and errors."""
+"""What the JSON APIs for servers, browsers and apps share: request bodies, keys, rate limits and errors."""

@@ -1,4 +1,4 @@
-"""Which key sent a request (contract, "Authentication")."""
+"""Finds the API key of a request (contract, "Authentication")."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ KEY_HEADER = "API-KEY"
 
 
 async def authenticate(kind: KeyKind, invalid: ErrorRow = error_table.KEY_INVALID) -> ApiKey:
-    """The key in the current request's API-KEY header.
+    """The key in the current request's API-KEY header. It must be of this kind.
 
-    Refuses a request without one, and with `invalid` one that no key of this kind is: unknown, revoked, or of
-    another kind. An address that sends too many such requests is refused whatever it sends (429).
+    Raises Refusal without a key, and with the row `invalid` if the key is unknown, revoked or of another
+    kind. An address that sent too many such requests is refused (429) even with a valid key.
     """
     text = request.headers.get(KEY_HEADER, "")
     if not text:

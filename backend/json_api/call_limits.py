@@ -1,4 +1,4 @@
-"""Limits of what browsers and apps send, and of requests without a valid key."""
+"""Rate limits for calls of browsers and apps, and for requests without a valid key."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from backend.rate_limits.service_limits import (
 
 
 def count_calls(key: ApiKey, amount: int = 1) -> None:
-    """Count calls of a browser or an app; refuses them where its address or its key has sent too many.
+    """Count `amount` calls of a browser or an app. Raises Refusal if its address or its key has sent too
+    many.
 
-    The address counts first: what it is refused takes nothing from the key, which all visitors share.
+    The address is checked first. Calls refused there do not count against the key, which all visitors of a
+    site share.
     """
     limits, org_id = resources().rate_limits, key.org_id
     network = visitor_network()  # "" over a Unix socket, where a proxy does not tell it
@@ -34,17 +36,17 @@ def count_calls(key: ApiKey, amount: int = 1) -> None:
 
 
 async def count_install(org_id: str) -> None:
-    """Count a new install; refuses it where its address has reported too many."""
+    """Count a new install. Raises Refusal if its address has reported too many."""
     network = visitor_network()
     if network and (seconds := await resources().rate_limits.count_install(org_id, network)):
         raise refused(error_table.ADDRESS_LIMIT_EXCEEDED, INSTALLS_OF_ADDRESS, seconds, org_id)
 
 
 async def find_key(text: str, kind: KeyKind) -> ApiKey | None:
-    """The valid key of this kind with this text, or None, which is counted against the address.
+    """The active key of this kind with this text; None if there is none, which counts against the address.
 
-    An address that sent too many is refused before a key is looked up, unless this process has met the key:
-    who has a valid one does not suffer from others at the same address.
+    An address that sent too many wrong keys is refused (Refusal) without a look-up, unless this process
+    already knows the key: so a valid key still works when others at the same address misbehave.
     """
     keys = resources().keys
     is_new = not keys.has_met(text)
@@ -59,7 +61,7 @@ async def find_key(text: str, kind: KeyKind) -> ApiKey | None:
 
 
 def count_without_key() -> None:
-    """Count a request without a valid key; refuses it where the address has sent too many."""
+    """Count a request without a valid key. Raises Refusal if its address has sent too many."""
     network = visitor_network()
     state = resources().rate_limits.without_key.count(network)
     if network and not state.allowed:
@@ -67,11 +69,14 @@ def count_without_key() -> None:
 
 
 def give_back_without_key() -> None:
-    """Take back what was counted: the request was a valid one."""
+    """Undo `count_without_key`: the request turned out to be valid."""
     resources().rate_limits.without_key.give_back(visitor_network())
 
 
 def refused(row: ErrorRow, limit: str, seconds: float, org_id: str | None) -> Refusal:
-    """The refusal by a limit, counted for its organization where it is known."""
+    """The Refusal for a limit, to be raised by the caller. `seconds` is the time until a new try makes sense.
+
+    It is also counted for its organization, if that is known.
+    """
     resources().rate_limits.refused.add(limit, org_id)
     return Refusal(row).with_headers({"Retry-After": str(ceil(seconds))})

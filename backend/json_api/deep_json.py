@@ -1,4 +1,4 @@
-"""JSON with more levels than the parser can go down."""
+"""JSON with more levels than Python's parser can read."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def without_depths(text: str) -> str:
-    """The text with `0` for each array and object that stands below MOST_LEVELS levels.
+    """The JSON text with `0` in place of each array and object below level MOST_LEVELS.
 
-    What stands beside it can then be read: a call of a batch does not sink the others.
+    The rest can then be parsed: one bad call does not make its whole batch unreadable.
     """
     kept: list[str] = []
     depth, end = 0, 0

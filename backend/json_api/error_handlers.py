@@ -1,4 +1,4 @@
-"""Turns whatever goes wrong into an answer from the error table."""
+"""Turns every error into an answer from the error table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BY_STATUS = {
 
 
 def answer_errors(app: Quart) -> None:
-    """Answer every error of the app in shape A or B, and never with internals."""
+    """Make the app answer every error in shape A or B (contract, "Errors"), without internal details."""
     app.register_error_handler(Refusal, _refused)
     app.register_error_handler(MissingField, _missing)
     app.register_error_handler(InvalidField, _invalid)
@@ -37,7 +37,7 @@ def answer_errors(app: Quart) -> None:
 
 
 def error_answer(row: ErrorRow, headers: dict[str, str] | None = None, **details: str) -> Response:
-    """The answer that a row stands for."""
+    """The answer for a row of the error table. `details` fill its placeholders."""
     response = jsonify(row.body(**details))
     response.status_code = row.status
     response.headers.update(headers or {})
@@ -45,7 +45,10 @@ def error_answer(row: ErrorRow, headers: dict[str, str] | None = None, **details
 
 
 def keep_out_of_caches(response: Response, *varies_by: str) -> Response:
-    """The answer, marked so that no cache keeps it; `varies_by` are the request's headers that made it."""
+    """The response, marked so that no cache stores it.
+
+    `varies_by` names the request headers that the answer depends on.
+    """
     response.headers["Cache-Control"] = "no-store"
     response.vary.update(varies_by)
     return response
@@ -64,7 +67,7 @@ async def _invalid(error: InvalidField) -> Response:
 
 
 async def answer_http_error(error: HTTPException) -> Response:
-    """The answer to an error of HTTP's own, such as an unknown path."""
+    """The answer to an HTTP error that Quart raised, such as 404 for an unknown path."""
     row = _BY_STATUS.get(error.code or 500)
     if row is None:
         status = error.code or 500

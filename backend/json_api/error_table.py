@@ -1,5 +1,6 @@
-"""Every error that the JSON APIs answer with, as data: a row per row of the contract's error table, then the
-rows that the decisions add."""
+"""Every error that the JSON APIs answer with, as data: first the rows of the contract's error table, in its
+order, then those that the decisions add.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +16,10 @@ INVALID_PAGE = "Invalid pagination parameters"
 
 @dataclass(frozen=True, slots=True)
 class ErrorRow:
-    """An error: HTTP status, then the body's `code`, `errorMessage` and inner values (contract, "Errors").
+    """One error: HTTP status, and the body's `code`, `errorMessage` and inner values (contract, "Errors").
 
-    `inner_message` and `field_name` may hold {field} or {message}, which the occasion fills in. `listed` rows
-    have shape B: the inner values in a list called `errors`.
+    `inner_message` and `field_name` may contain {field} or {message}, to be filled in for each request. A row
+    that is `listed` has shape B: the inner values stand in a list called `errors`.
     """
 
     status: int
@@ -29,7 +30,7 @@ class ErrorRow:
     listed: bool = False
 
     def body(self, **details: str) -> dict[str, Any]:
-        """The JSON body, in shape A or B."""
+        """The JSON body, in shape A or B. `details` fill the placeholders."""
         inner = {
             "errorMessage": _fill(self.inner_message, details),
             "fieldName": _fill(self.field_name, details),

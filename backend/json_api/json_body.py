@@ -1,4 +1,4 @@
-"""The JSON object in a request's body, read without trust."""
+"""Reads the JSON object in a request's body, with limits on its type, size and depth."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MAX_BODY_BYTES = 64 * 1024
 
 
 async def read_json_object() -> dict[str, Any]:
-    """The body of the current request as an object.
+    """The body of the current request as a JSON object.
 
-    Refuses another media type (415), more than 64 KiB (413), and what is no JSON object (400). A body without
-    a Content-Type is taken for JSON.
+    Raises Refusal for another media type (415), more than 64 KiB (413), or anything but a JSON object (400).
+    A missing Content-Type is taken for JSON.
     """
     if request.content_type and not _is_json(request.mimetype):
         raise Refusal(error_table.MEDIA_TYPE_WRONG)
@@ -28,9 +28,10 @@ async def read_json_object() -> dict[str, Any]:
 
 
 def parse_json_object(data: bytes, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
-    """The object that these bytes are, in UTF-8; raises Refusal for anything else.
+    """The JSON object in these bytes (UTF-8). Raises Refusal for anything else.
 
-    Values of so many levels that no field takes them may be cut off below MOST_LEVELS.
+    `parse_float` turns the text of a number with decimals into a value. What is nested deeper than any field
+    allows may be cut off below MOST_LEVELS.
     """
     try:
         text = data.decode("utf-8")
@@ -50,7 +51,7 @@ def _parse(text: str, parse_float: Callable[[str], Any]) -> object:
 
 
 async def read_bytes() -> bytes:
-    """The body of the current request; refuses more than 64 KiB (413)."""
+    """The body of the current request. Raises Refusal (413) if it has more than 64 KiB."""
     data = bytearray()
     if (request.content_length or 0) > MAX_BODY_BYTES:
         raise _too_large()

@@ -1,4 +1,4 @@
-"""The rate limit of a key, as headers and as a refusal (decisions, "rate limits")."""
+"""The rate limit of each REST key (decisions, "rate limits")."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ RATE_LIMIT_HEADERS = {
 
 
 async def rate_limit_headers(key_id: str, org_id: str) -> dict[str, str]:
-    """Count a request of this key: the RateLimit headers of its answer; refuses it beyond the limit."""
+    """Count a request of this key and return the RateLimit headers for its answer.
+
+    Raises Refusal (429, with the same headers) if the key has used up its limit.
+    """
     state = await resources().rate_limits.rest_requests.count(key_id)
     values = (state.limit, state.remaining, state.reset_after)
     headers = dict(zip(RATE_LIMIT_HEADERS, map(str, values), strict=True))

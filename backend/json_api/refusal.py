@@ -1,4 +1,4 @@
-"""The exception that ends a request with a row of the error table."""
+"""The exception that ends a request with an error from the error table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from backend.json_api.error_table import ErrorRow
 
 
 class Refusal(Exception):
-    """The request is answered with this row; `details` fill its placeholders."""
+    """Raised to answer the request with this row of the error table. `details` fill its placeholders."""
 
     def __init__(self, row: ErrorRow, **details: str) -> None:
         super().__init__(row.inner_message)
@@ -15,6 +15,6 @@ class Refusal(Exception):
         self.headers: dict[str, str] = {}
 
     def with_headers(self, headers: dict[str, str]) -> Refusal:
-        """The same refusal with these headers on its answer."""
+        """The same refusal, whose answer also has these headers."""
         self.headers |= headers
         return self

@@ -16,7 +16,7 @@ from backend.storage.organizations import get_organization
 
 @rest.post("/analytics")
 async def click_analytics() -> dict[str, int]:
-    """How often a link was clicked."""
+    """How often a link was clicked: in total and in the last 30 and 7 days."""
     reference = parse_reference(await read_json_object())
     counts = await count_window(resources().database, await _link_id(reference), resources().clock())
     return click_counts_json(counts)
@@ -24,7 +24,10 @@ async def click_analytics() -> dict[str, int]:
 
 @rest.post("/install-analytics")
 async def install_analytics() -> dict[str, int]:
-    """How many installs a link led to; for organizations with a subscription in force."""
+    """How many installs a link led to: in total and in the last 30 and 7 days.
+
+    Refused if the organization has no paid subscription.
+    """
     reference = parse_reference(await read_json_object())
     await _require_subscription()
     counts = await count_install_window(resources().database, await _link_id(reference), resources().clock())

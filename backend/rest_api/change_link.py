@@ -18,7 +18,7 @@ from backend.storage.links import find_link
 
 @rest.patch("/update-link/<link_text>")
 async def update_link(link_text: str) -> dict[str, str]:
-    """Change the fields that the body has, all of them or, where one is refused, none."""
+    """Change the fields that are in the body. If one of them is refused, nothing is changed."""
     link_id = parse_link_id(link_text)
     changes = parse_changes(await read_json_object())
     await _change(link_id, changes)
@@ -41,7 +41,7 @@ def _read_status(body: dict[str, object]) -> bool:
 
 
 async def _change(link_id: str, changes: Changes) -> None:
-    """Change the organization's link; refused where it has none with this id."""
+    """Change the organization's link. Raises Refusal if it has no link with this id."""
     database = resources().database
     link = await find_link(database, link_id, caller().org_id)
     if link is None:

@@ -22,7 +22,7 @@ from backend.storage.new_links import DomainNotConfigured, store_new_link
 
 @rest.post("/create-link")
 async def create_link() -> Response:
-    """Make a link; its generated path, where none was selected, is unique on the domain."""
+    """Create a link. Without `selected_path`, its path is generated and unique on the domain."""
     body = await read_json_object()
     new = parse_new_link(body)
     key = read_idempotency_key(body)

@@ -1,4 +1,4 @@
-"""The OpenAPI document, and a page that shows it; both are open to everyone."""
+"""The OpenAPI document and an HTML page that shows it. Both are public."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ documentation = Blueprint("documentation", __name__, url_prefix=API_ROOT, templa
 
 @documentation.get("/openapi.json")
 async def openapi_json() -> dict[str, Any]:
-    """The document."""
+    """The OpenAPI document."""
     return openapi_document(resources().settings.base_url + API_ROOT)
 
 
 @documentation.get("/docs")
 async def docs_page() -> Response:
-    """The document as a page, rendered here: it needs no script, and nothing from another site."""
+    """The OpenAPI document as an HTML page, without scripts and without anything from other sites."""
     document = openapi_document(resources().settings.base_url + API_ROOT)
     html = await render_template(
         "rest_api_docs.html", document=document, as_json=_pretty, in_words=rule_in_words

@@ -29,7 +29,7 @@ _INTEGER = re.compile(r"-?[0-9]{1,15}")
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """Which links a caller wants to see."""
+    """The part of the list of links that a caller asks for."""
 
     page: int
     size: int
@@ -38,7 +38,7 @@ class PageRequest:
 
 @rest.post("/links/info")
 async def links_info() -> dict[str, Any]:
-    """The link that a short URL names."""
+    """The link with the short URL in the body."""
     short_url = given_text(await read_json_object(), "shortUrl")
     if not short_url:
         raise Refusal(error_table.SHORT_URL_EMPTY)
@@ -50,7 +50,7 @@ async def links_info() -> dict[str, Any]:
 
 @rest.get("/links/page")
 async def links_page() -> dict[str, Any]:
-    """A page of the organization's links, enabled and disabled, newest first."""
+    """One page of the organization's links, newest first, enabled and disabled ones."""
     wanted = _read_page_request()
     database, form, org_id = resources().database, resources().short_url_form, caller().org_id
     total = await count_links(database, org_id, wanted.created_by)

@@ -1,4 +1,6 @@
-"""The Idempotency-Key header: a create-link that is sent again makes no second link."""
+"""The Idempotency-Key header: a create-link request that is repeated with it does not create a
+second link.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,17 @@ PATTERN = r"[!-~]{1,255}"
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyKey:
-    """A caller's name for one request, and a fingerprint of the body that it stands for."""
+    """The caller's key for one request, and a fingerprint of the request's body."""
 
     text: str
     fingerprint: str
 
 
 def read_idempotency_key(body: Mapping[str, object]) -> IdempotencyKey | None:
-    """The current request's key, None without the header; raises InvalidField for what can't be one."""
+    """The Idempotency-Key of the current request with the fingerprint of `body`; None without the header.
+
+    Raises InvalidField if the header is not a valid key.
+    """
     text = request.headers.get(HEADER)
     if text is None:
         return None

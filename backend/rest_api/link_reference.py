@@ -1,4 +1,4 @@
-"""How a request names a link: by `linkId`, or by its short URL."""
+"""The link that a request means: given by `linkId` or by its short URL."""
 
 from __future__ import annotations
 
@@ -15,34 +15,38 @@ from backend.storage.links import find_link, find_link_at
 
 
 def parse_link_id(text: str) -> str:
-    """The `linkId` of a path in its stored form; refuses what is no UUID."""
+    """A `linkId` from a path, in the form in which it is stored. Raises Refusal if it is not a UUID."""
     if not is_uuid(text):
         raise Refusal(error_table.LINK_ID_INVALID)
     return text.lower()
 
 
 def given_text(body: Mapping[str, object], field: str) -> str:
-    """A text of the body; empty where it is absent, null or blank. Raises InvalidField for another type."""
+    """The text of a field of the body; "" if it is absent, null or blank. Raises InvalidField for another
+    type.
+    """
     value = body.get(field)
     return "" if value is None else parse_string(field, value).strip()
 
 
 async def find_by_short_url(short_url: str, org_id: str) -> Link | None:
-    """The organization's link with this short URL."""
+    """The organization's link with this short URL; None if it has none."""
     place = parse_short_url(short_url)
     return await find_link_at(resources().database, *place, org_id) if place else None
 
 
 @dataclass(frozen=True, slots=True)
 class LinkReference:
-    """What a body names a link by; one of the two is empty, or both are given."""
+    """The link id and the short URL in a body. One of them may be "", but not both."""
 
     link_id: str
     short_url: str
 
 
 def parse_reference(body: Mapping[str, object]) -> LinkReference:
-    """`linkId` and `shortUrl` of a body; refuses one that has neither (contract, "Errors", shape B)."""
+    """Read `linkId` and `shortUrl` from a body. Raises Refusal if both are missing (contract, "Errors", shape
+    B).
+    """
     reference = LinkReference(given_text(body, "linkId"), given_text(body, "shortUrl"))
     if not reference.link_id and not reference.short_url:
         raise Refusal(error_table.LINK_DETAILS_EMPTY)
@@ -50,7 +54,10 @@ def parse_reference(body: Mapping[str, object]) -> LinkReference:
 
 
 async def find_referenced_link(reference: LinkReference, org_id: str) -> Link | None:
-    """The organization's link that `linkId` names, or else `shortUrl` (decisions, "both given")."""
+    """The organization's link with this `linkId`, or else with this `shortUrl`; None if it has none.
+
+    If both are given, `linkId` counts (decisions, "both given").
+    """
     link_id = reference.link_id
     if not link_id:
         return await find_by_short_url(reference.short_url, org_id)

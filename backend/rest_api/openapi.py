@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the REST API, from its operations."""
+"""Builds the OpenAPI 3.1 document of the REST API from its list of operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backend.rest_api.schemas import SCHEMAS
 
 
 def openapi_document(server_url: str) -> dict[str, Any]:
-    """The document of the API that answers under this address."""
+    """The OpenAPI document of the API at this base URL."""
     paths: dict[str, Any] = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method] = _operation(operation)

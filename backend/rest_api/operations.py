@@ -1,5 +1,6 @@
-"""The operations of the REST API as data, from the definitions that validate requests: what the OpenAPI
-document and its page are made of."""
+"""The operations of the REST API as data, built from the rules that check requests. The OpenAPI document and
+its page are made from this list.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from backend.rest_api.find_links import DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SI
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One method of one path; `endpoint` is its route, `answer` the name of its answer's schema."""
+    """One method of one path. `endpoint` names its Quart route, `answer` the schema of its answer."""
 
     endpoint: str
     method: str
@@ -32,7 +33,9 @@ class Operation:
 
 
 def _fields(rules: Mapping[str, Rule[Any]], required: Mapping[str, Rule[Any]]) -> Schema:
-    """A body of exactly these fields; an optional one may be null, and those of text empty."""
+    """The schema of a body that has these fields only. An optional field may be null; if it is text, also
+    empty.
+    """
     properties = {
         name: rule.schema() if name in required or name not in OPTIONAL else _clearable(rule.schema())
         for name, rule in rules.items()

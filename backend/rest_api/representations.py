@@ -1,4 +1,4 @@
-"""How links and counts look in answers (contract, "Resources and their fields")."""
+"""Links and counts as JSON in answers (contract, "Resources and their fields")."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backend.domain.short_urls import ShortUrlForm
 
 
 def link_json(link: Link, form: ShortUrlForm) -> dict[str, Any]:
-    """The Link object of look-up and list: these eight fields and no others."""
+    """The Link object of links/info and links/page, with exactly its eight fields."""
     return {
         "id": link.id,
         "short_url": form.write(link.domain, link.path),
@@ -25,7 +25,7 @@ def link_json(link: Link, form: ShortUrlForm) -> dict[str, Any]:
 
 
 def click_counts_json(counts: WindowCounts) -> dict[str, int]:
-    """The Click analytics object."""
+    """The Click analytics object of the contract."""
     return {
         "clicks_last_30_days": counts.last_30_days,
         "clicks_last_7_days": counts.last_7_days,
@@ -34,7 +34,7 @@ def click_counts_json(counts: WindowCounts) -> dict[str, int]:
 
 
 def install_counts_json(counts: WindowCounts) -> dict[str, int]:
-    """The Install analytics object."""
+    """The Install analytics object of the contract."""
     return {
         "installs_last_30_days": counts.last_30_days,
         "installs_last_7_days": counts.last_7_days,

@@ -1,4 +1,4 @@
-"""What a JSON Schema accepts, in a few words, for people who read the API's page."""
+"""Describes a JSON Schema in a few words, for the API's HTML page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FORMATS = {"uri": "http or https URL", "uuid": "UUID"}
 
 
 def rule_in_words(schema: Schema) -> str:
-    """The rule, as in "text, at most 1,024 characters; or null or empty"."""
+    """What the schema accepts, such as "text, at most 1,024 characters; or null or empty"."""
     first, *others = schema.get("anyOf", [schema])
     words = ", ".join([_kind(first), *_bounds(first)])
     also = " or ".join("null" if other["type"] == "null" else "empty" for other in others)

@@ -1,4 +1,4 @@
-"""JSON Schema of what the REST API answers with (contract, "Resources and their fields", "Errors")."""
+"""JSON Schemas of the REST API's answers (contract, "Resources and their fields", "Errors")."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIME: Schema = {
 
 
 def _object(**properties: Schema) -> Schema:
-    """An object with at least these properties: within version 1 there will be additions."""
+    """The schema of an object with at least these properties: version 1 may get more."""
     return {"type": "object", "required": list(properties), "properties": properties}
 
 

@@ -1,4 +1,4 @@
-"""The routes under {base_url}/serviceCore/sdk/v1."""
+"""The routes below {base_url}/serviceCore/sdk/v1."""
 
 from __future__ import annotations
 

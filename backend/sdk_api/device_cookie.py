@@ -1,4 +1,6 @@
-"""The device cookie, renewed by header behind a first-party proxy (contract, SDK rules 10 and 11)."""
+"""Renews the SDK's device cookie in answers, for sites with a first-party proxy (contract, SDK rules 10 and
+11).
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,11 @@ LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
 
 
 async def renew_device_cookie(response: Response, organization: Organization, device_id: str) -> None:
-    """Set the cookie again on this answer, if the organization wants that and the browser sent it along.
+    """Set the device cookie again on this answer, if the organization wants that and the browser sent it.
 
-    A browser sends a cookie only where it belongs, so one that holds the batch's own device id proves that
-    the request went to an address of the page's site; and the SDK writes it after consent only.
+    The cookie must hold the batch's own device id. Browsers send a cookie only to the site that it belongs
+    to, so this proves that the request came to an address of the page's own site. The SDK sets the cookie
+    only with consent.
     """
     if not organization.device_cookie or device_id not in request.cookies.getlist(NAME):
         return
@@ -42,9 +45,10 @@ async def renew_device_cookie(response: Response, organization: Organization, de
 
 
 async def _domain(host: str, chosen: str | None) -> str | None:
-    """The domain of the SDK's cookie on a page of this host; None stands for the host alone.
+    """The domain for the SDK's cookie on a page of this host; None means this host only.
 
-    It is what `init` was given as `cookieDomain`, else the widest that browsers accept.
+    `chosen` is the `cookieDomain` that was passed to `init`. Without it, the widest domain that browsers
+    accept is used.
     """
     if chosen and f".{host}".endswith(f".{chosen}"):
         return chosen

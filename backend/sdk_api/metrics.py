@@ -1,4 +1,4 @@
-"""Metrics of what browsers send."""
+"""Metrics of requests from the browser SDK."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""{sdk_api_url}/probe/…: says what arrived of a probe that `waylink doctor proxy` sends through a proxy."""
+"""{sdk_api_url}/probe/…: `waylink doctor proxy` sends requests here through a proxy and sees what arrives."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP")
 
 @sdk.route("/probe/<path:rest>", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
 async def probe(rest: str) -> Response:
-    """What arrived, for whoever sent it: method, rest of the path, query, and hashes of body and headers,
-    and which headers of proxies came along."""
+    """What arrived: the method, the rest of the path, the query, hashes of body and headers, and the headers
+    that proxies added.
+    """
     body = await read_bytes()
     return jsonify(
         {

@@ -1,4 +1,4 @@
-"""GET {base_url}/waylink.js: the browser SDK for a script tag, from the service itself."""
+"""GET {base_url}/waylink.js: the browser SDK as a file for a script tag."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ script = Blueprint("sdk_script", __name__)
 
 @script.get("/waylink.js")
 async def script_tag_file() -> Response:
-    """The script-tag file."""
+    """The SDK's script file."""
     return await _file("waylink.js")
 
 
 @script.get("/waylink.js.map")
 async def source_map() -> Response:
-    """Its source map, which browsers' developer tools ask for."""
+    """The source map of the SDK's script, for the developer tools of browsers."""
     return await _file("waylink.js.map")
 
 
