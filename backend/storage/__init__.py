@@ -1,1 +1,1 @@
-"""What is kept, in MongoDB: one file a collection. Nothing outside this package imports the driver."""
+"""All access to MongoDB, one file for each collection. No other package imports the MongoDB driver."""

@@ -1,7 +1,7 @@
-"""The `address_keys` collection: random keys that hash addresses, each for a day or a month.
+"""The `address_keys` collection: random keys for hashing IP addresses, one for each day or month.
 
-A key is thrown away once its hashes are of no use any more; from then on nobody can tell an address from its
-hash, wherever a copy of the hash may be.
+A key is deleted when its hashes are no longer needed. From then on, nobody can find the address for a hash,
+even in a copy of the data.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ COLLECTION = Collection(
 
 
 async def address_key(database: Database, day: str) -> bytes:
-    """The key of a day such as 2026-01-31, the same for every process; made where there is none yet.
+    """The key of a day such as 2026-01-31, the same in every process. It is created if it does not exist.
 
-    It is thrown away a day after its own.
+    It is deleted one day after its own day.
     """
     begins_at = datetime.fromisoformat(day).replace(tzinfo=UTC)
     return await _key(database, day, begins_at + 2 * LONGEST_WINDOW)
 
 
 async def address_key_of_month(database: Database, month: str) -> bytes:
-    """The key of a month such as 2026-01, likewise; it is thrown away two months after its own."""
+    """The key of a month such as 2026-01, created if needed. It is deleted two months after its own month."""
     begins_at = datetime.fromisoformat(f"{month}-01").replace(tzinfo=UTC)
     return await _key(database, month, begins_at + _THREE_MONTHS)
 
@@ -53,5 +53,5 @@ async def _key(database: Database, name: str, expires_at: datetime) -> bytes:
 
 
 async def find_address_keys(database: Database, names: Sequence[str]) -> list[bytes]:
-    """The keys of these days or months, as far as there are any."""
+    """Those keys of these days or months that exist."""
     return [bytes(found["key"]) async for found in database[NAME].find({"_id": {"$in": list(names)}})]

@@ -24,24 +24,24 @@ COLLECTION = Collection(
 
 
 async def set_apps(database: Database, domain: str, org_id: str, apps: Apps) -> None:
-    """Store the apps of a domain of the organization, instead of what was there."""
+    """Store the apps of the organization's domain; they replace earlier ones."""
     await database[NAME].replace_one({"_id": domain}, to_document(apps, org_id), upsert=True)
 
 
 async def find_apps(database: Database, domain: str) -> Apps:
-    """The apps of a domain; `Apps()` where none are set."""
+    """The apps of a domain; `Apps()` if it has none."""
     document = await database[NAME].find_one({"_id": domain})
     return from_document(document) if document else Apps()
 
 
 async def list_apps(database: Database, org_id: str) -> dict[str, Apps]:
-    """The apps of each of the organization's domains that has any."""
+    """The apps of each of the organization's domains that has any, by domain."""
     cursor = database[NAME].find({"org_id": org_id}).sort("_id", 1)
     return {document["_id"]: from_document(document) async for document in cursor}
 
 
 def to_document(apps: Apps, org_id: str) -> dict[str, Any]:
-    """The apps of a domain as they are stored, besides the domain."""
+    """The stored form of a domain's apps, without the domain."""
     android = (
         {"package": apps.android.package, "fingerprints": list(apps.android.fingerprints)}
         if apps.android
@@ -51,7 +51,7 @@ def to_document(apps: Apps, org_id: str) -> dict[str, Any]:
 
 
 def from_document(document: dict[str, Any]) -> Apps:
-    """The apps that are stored so; raises InvalidApp."""
+    """The apps in a stored document. Raises InvalidApp."""
     ios, android = document["ios"], document["android"]
     return Apps(
         IosApp(**known_fields(ios, IosApp)) if ios else None,

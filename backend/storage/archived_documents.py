@@ -1,8 +1,8 @@
-"""What a document of an archive must be like: as the service would store it, were it new.
+"""Checks the documents of an archive: the service must be able to store each of them as a new one.
 
-An archive is a file that anyone may have changed. Each document is held against the rules of the service, and
-the links and domains that it names must be the archive's own. A collection without rules of its own may hold
-plain data: ownership keeps it with its organization.
+Anyone may have changed an archive file. So each document is checked against the rules of the service, and may
+only refer to links and domains of the same archive. Collections without rules here may hold any plain data;
+ownership (storage/ownership) keeps it within its organization.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ from backend.storage.mongo import Document
 
 
 class BrokenRule(ValueError):
-    """The document could not be made new; the message says why."""
+    """The document is not valid. The message says why."""
 
 
 @dataclass(slots=True)
 class Holdings:
-    """What an archive brings: its organization, and what its documents may name."""
+    """The organization of an archive, and everything that its documents may refer to."""
 
     org_id: str
     link_ids: set[str] = field(default_factory=set)
@@ -81,7 +81,7 @@ class Holdings:
     marks: set[str] = field(default_factory=set)
 
     def add(self, name: str, document: Document) -> None:
-        """Take up what other documents may name of this one."""
+        """Note what later documents may refer to in this document."""
         if name == links.NAME:
             self.link_ids.add(str(document["_id"]))
         elif name == domains.NAME:
@@ -93,7 +93,10 @@ class Holdings:
 def check_document(
     name: str, document: Document, holdings: Holdings, is_api_host: Callable[[str], bool]
 ) -> None:
-    """Raise BrokenRule unless the document could be stored as a new one of the archive's organization."""
+    """Raise BrokenRule unless the document is valid as a new one of the archive's organization.
+
+    `name` is its collection; `is_api_host` says which hosts can't be link domains.
+    """
     try:
         # What was refused is kept as a stranger sent it, and shown as such.
         check_plain("document", document, is_json=name == refusals.NAME)
@@ -298,7 +301,7 @@ def _counts(document: Document, holdings: Holdings) -> None:
 
 
 def _link(document: Document, holdings: Holdings) -> None:
-    """A link is what create-link would make of its fields."""
+    """Raise an error unless create-link would accept the link's fields and store them in this form."""
     Uuid().parse("_id", document["_id"])
     link = links.from_document(document)
     new = parse_new_link(body_of(link))

@@ -1,4 +1,4 @@
-"""Leads, conversions and revenue by where they came from."""
+"""The report of leads, conversions and revenue by their source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backend.storage.mongo import Database, Document
 
 
 class Dimension(StrEnum):
-    """What a report has a row for."""
+    """What each row of the report stands for."""
 
     LINK = "link"
     CAMPAIGN = "campaign"
@@ -22,7 +22,7 @@ class Dimension(StrEnum):
 
 
 class TouchChoice(StrEnum):
-    """The touch that gets the credit."""
+    """Which touch gets the credit."""
 
     FIRST = "first"
     LAST = "last"
@@ -38,10 +38,10 @@ _TOUCHES = {TouchChoice.FIRST: "first_touch", TouchChoice.LAST: "touch"}
 
 @dataclass(slots=True)
 class ReportRow:
-    """What came from one link, campaign or source; `key` is None for what came from none.
+    """The results of one link, campaign or source. `key` is None for those without any.
 
-    `revenue` is exact, in major units by currency. A customer on several devices is one customer, and what a
-    device did before it was identified is its first customer's.
+    `revenue` maps a currency to an exact amount in its main unit. A customer with several devices counts
+    once. What a device did before it was identified counts for its first customer.
     """
 
     key: str | None
@@ -53,13 +53,13 @@ class ReportRow:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From `since` until before `until`; None is without limit."""
+    """The time from `since` up to, but not including, `until`. None means no limit."""
 
     since: datetime | None = None
     until: datetime | None = None
 
     def matches(self) -> Document:
-        """The condition on `at`, if there is one."""
+        """The query for this period on the field `at`; empty if it has no limits."""
         bounds = {"$gte": self.since, "$lt": self.until}
         given = {name: bound for name, bound in bounds.items() if bound is not None}
         return {"at": given} if given else {}
@@ -68,7 +68,7 @@ class Period:
 async def attribution_report(
     database: Database, org_id: str, dimension: Dimension, touch: TouchChoice, period: Period
 ) -> list[ReportRow]:
-    """A row for each link, campaign or source, most conversions first."""
+    """One row for each link, campaign or source, those with most conversions first."""
     rows: dict[str | None, ReportRow] = {}
     path = f"{_TOUCHES[touch]}.{_FIELDS[dimension]}"
     async for found in _grouped(database, leads.NAME, org_id, path, period):
@@ -109,7 +109,7 @@ def _grouped(
 
 
 def _later_identity(org_id: str) -> Document:
-    """Joins the customer that a device was identified as after what it did."""
+    """Pipeline stages that find the customer of records made before their device was identified."""
     match = {"org_id": org_id, "$expr": {"$eq": ["$device_id", "$$device"]}}
     return {
         "$lookup": {

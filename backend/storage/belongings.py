@@ -1,4 +1,6 @@
-"""What belongs to one person: customer ids, e-mail addresses, and devices (domain/persons)."""
+"""Finds everything that belongs to one person: customer ids, e-mail addresses and devices
+(domain/persons).
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,9 @@ from backend.storage.mongo import Database, Document
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whose data is meant: a customer, a device, whoever an e-mail address (hashed) belongs to, or whoever
-    installed an app; nothing says which customer that is."""
+    """Whose data is meant: a customer, a device, the owner of a hashed e-mail address, or an installation of
+    an app (which can't be connected with a customer).
+    """
 
     customer_id: str | None = None
     device_id: str | None = None
@@ -23,7 +26,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class SharedDevice:
-    """A device that other persons use too; `others` are those who are known by an e-mail address only."""
+    """A device that other people use too. `others` are those known only by an e-mail address."""
 
     id: str
     share: Share
@@ -32,7 +35,7 @@ class SharedDevice:
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """What is a subject's; `devices` are nobody else's."""
+    """What belongs to a subject. `devices` are those that nobody else uses."""
 
     person: Person
     installs: list[str] = field(default_factory=list)
@@ -41,9 +44,9 @@ class Belongings:
 
 
 async def find_belongings(database: Database, org_id: str, subject: Subject) -> Belongings:
-    """Everything that is stored under other names than the subject's own and is the same person's.
+    """Everything that belongs to the same person as the subject.
 
-    A device that is named is meant as it is, with whatever anybody did with it.
+    If the subject is a device, all of the device is meant, whoever used it.
     """
     belongings = Belongings(await _person(database, org_id, subject))
     for device_id in await _used_devices(database, org_id, belongings.person):
@@ -72,7 +75,7 @@ async def _person(database: Database, org_id: str, subject: Subject) -> Person:
 
 
 async def _known(database: Database, org_id: str, emails: Iterable[str]) -> dict[str, set[str]]:
-    """The customers who were identified by each of these e-mail addresses."""
+    """Each of these hashed e-mail addresses with the customers who were identified by it."""
     customers: dict[str, set[str]] = {each: set() for each in emails}
     condition = {"org_id": org_id, "emails_sha256": {"$in": list(customers)}}
     async for found in database[identities.NAME].find(condition, {"customer_id": 1, "emails_sha256": 1}):
@@ -89,7 +92,7 @@ async def _used_devices(database: Database, org_id: str, person: Person) -> list
 
 
 async def _users(database: Database, org_id: str, device_id: str) -> list[User]:
-    """Who used a device, the first one first."""
+    """The users of a device, in order of time."""
     device = {"org_id": org_id, "device_id": device_id}
     customers = [
         User(found["first_at"], customer_id=found["customer_id"])

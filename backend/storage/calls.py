@@ -1,4 +1,4 @@
-"""The `calls` collection: which deliveries are stored already, by their call_id."""
+"""The `calls` collection: which calls are stored already, by their call_id."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ KEPT = timedelta(days=30)
 
 
 def call_id(key: CallKey) -> str:
-    """The `_id` of a call in every collection."""
+    """The `_id` of a call's document, in every collection."""
     return "/".join(key)
 
 
 def key_of(call_id: str) -> CallKey:
-    """The call with this `_id`."""
+    """The key of the call that has this `_id`."""
     org_id, _, own_id = call_id.partition("/")
     return org_id, own_id
 
 
 def document(key: CallKey, received_at: datetime) -> Document:
-    """The mark of a call that is stored."""
+    """The document that marks a call as stored."""
     return {"_id": call_id(key), "expires_at": received_at + KEPT}
 
 
 async def find_known(
     database: Database, session: Session, keys: Iterable[CallKey], collection: str
 ) -> set[CallKey]:
-    """Which of these calls the collection has."""
+    """Those of these calls that are in the collection."""
     by_id = {call_id(key): key for key in keys}
     cursor = database[collection].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)
     return {by_id[found["_id"]] async for found in cursor}

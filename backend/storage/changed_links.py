@@ -1,4 +1,4 @@
-"""Changes of an organization's links: what is checked before one is stored."""
+"""Stores changes of an organization's link after checking them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from backend.storage.new_links import refuse_loop
 
 
 class LinkGone(LookupError):
-    """The link that is to change is not there any more."""
+    """The link that is to be changed does not exist any more."""
 
 
 async def store_changes(database: Database, link: Link, changes: Changes, now: datetime) -> None:
-    """Store these changes of the link, all of them, and `now` as its modification time.
+    """Store all these changes of the link, with `now` as its modification time.
 
-    Where they change nothing, nothing is stored and that time stays. Raises InvalidField where the link would
-    lead back to its own short URL, and LinkGone where it is not there any more.
+    If they change nothing, nothing is stored. Raises InvalidField if the link would lead back to its own
+    short URL, and LinkGone if it does not exist any more.
     """
     changed = apply_changes(link, changes)
     if may_loop(changes):

@@ -1,4 +1,4 @@
-"""What other processes change: a stream of the links and apps that are no longer what they were."""
+"""A stream of changes to links and apps, so that every process learns what other processes change."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _log = logging.getLogger("waylink.changes")
 
 @dataclass(frozen=True, slots=True)
 class LinkChanged:
-    """The link at this short URL is not what it was."""
+    """The link with this short URL was changed."""
 
     domain: str
     path: str
@@ -33,19 +33,19 @@ class LinkChanged:
 
 @dataclass(frozen=True, slots=True)
 class EverythingChanged:
-    """It can't be told what changed: apps of a domain, a link deleted, a collection dropped, or missed."""
+    """Anything may have changed: a domain's apps, a deleted link, a dropped collection, or missed changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadsInDoubt:
-    """What was read since this time (`time.monotonic`) may be older than the changes that were told."""
+    """Whatever was read since this time (`time.monotonic`) may be older than changes reported before."""
 
     since: float
 
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """Every change that was confirmed before this time (`time.monotonic`) has been told."""
+    """All changes confirmed before this time (`time.monotonic`) have been reported."""
 
     at: float
 
@@ -54,10 +54,11 @@ Change = LinkChanged | EverythingChanged | ReadsInDoubt | Current
 
 
 async def watch_changes(database: Database) -> AsyncIterator[Change]:
-    """Changes of links and apps, and at least twice a second the proof that none is missing.
+    """Changes of links and apps. At least twice a second, `Current` proves that none was missed.
 
-    Begins with EverythingChanged. A stream that can't prove that it is current is left for another one, which
-    goes on where it was; where that can't be, everything changed. Never ends.
+    Starts with EverythingChanged. If the stream can't prove that it is current, it is replaced by another
+    one, which continues at the same place; if that is impossible, EverythingChanged is reported again. Never
+    ends.
     """
     stream = _Stream(database)
     beating = asyncio.create_task(stream.heart.go_on_beating())
@@ -73,11 +74,11 @@ async def watch_changes(database: Database) -> AsyncIterator[Change]:
 
 
 class _Unproven(Exception):
-    """No heartbeat comes through the stream."""
+    """No heartbeat comes back through the stream."""
 
 
 class _Stream:
-    """The change stream, and how far it is known to be current."""
+    """The change stream, and the time up to which it is known to be complete."""
 
     def __init__(self, database: Database) -> None:
         self.heart = Heart(database)
@@ -87,7 +88,7 @@ class _Stream:
         self._failures = 0
 
     async def changes(self) -> AsyncIterator[Change]:
-        """What comes through one stream, until it fails; raises StorageError or _Unproven."""
+        """The changes from one stream, until it fails. Raises StorageError or _Unproven."""
         opened = time.monotonic()
         goes_on = self._place is not None
         stream = self._database.watch(
@@ -139,7 +140,7 @@ class _Stream:
             raise _Unproven("it does not tell what was written")
 
     async def note_failure(self, error: Exception) -> None:
-        """Wait before the next stream, longer after each failure in a row."""
+        """Wait before the next attempt, longer after each failure in a row."""
         self._failures += 1
         late = time.monotonic() - self._proved_at
         _log.log(

@@ -1,4 +1,4 @@
-"""What the clicks of a link were: platforms, countries, referrers, and what was not counted and why."""
+"""The clicks of a link by platform, country and referrer, and the requests that did not count, by reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PATIENCE = 5.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many records had this value; None where it is not known."""
+    """The number of records with this value. None as value means that it is not known."""
 
     value: str | None
     count: int
@@ -25,7 +25,9 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """The clicks of a link by each of their facts, most first; `is_partial`: only of the latest ones."""
+    """The clicks of a link by several properties, most frequent values first. `is_partial`: only the latest
+    clicks were counted.
+    """
 
     platforms: list[Share]
     countries: list[Share]
@@ -35,7 +37,7 @@ class Breakdown:
 
 
 async def break_down_clicks(database: Database, link_id: str, org_id: str, since: datetime) -> Breakdown:
-    """The organization's clicks on a link from `since` on; raises StorageError after five seconds."""
+    """The organization's clicks on a link since this time. Raises StorageError after five seconds."""
     facets = {name: _by(name) for name in ("platform", "country", "referrer_host")}
     facets["all"] = [{"$count": "count"}]
     counted = await _run(database, [*_latest(link_id, org_id, since, counted=True), {"$facet": facets}])

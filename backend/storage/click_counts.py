@@ -1,4 +1,4 @@
-"""The `click_counts` collection: how often each link was clicked, by day, hour and minute."""
+"""The `click_counts` collection: the number of clicks of each link, by day, hour and minute."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ COLLECTION = Collection(
 async def add_counts(
     database: Database, session: Session | None, moments: Iterable[tuple[str, str, datetime]]
 ) -> None:
-    """Count clicks, each (organization id, link id, time in UTC), within the caller's transaction."""
+    """Count these clicks in the caller's transaction. `moments` are (organization id, link id, time
+    in UTC).
+    """
     await counters.add_moments(database, NAME, session, moments)
 
 
@@ -34,15 +36,15 @@ async def count_window(database: Database, link_id: str, now: datetime) -> Windo
 
 
 async def count_days(database: Database, link_id: str, now: datetime) -> list[Count]:
-    """A link's clicks on each of the last 30 days (in UTC), today included."""
+    """A link's clicks on each of the last 30 days in UTC, today included, oldest first."""
     return counts_by_day(await counters.read_days(database, NAME, link_id, now, 30), now, 30)
 
 
 async def count_hours(database: Database, link_id: str, now: datetime) -> list[Count]:
-    """A link's clicks in each of the last 24 hours, this one included."""
+    """A link's clicks in each of the last 24 hours, the current one included, oldest first."""
     return counts_by_hour(await counters.read_days(database, NAME, link_id, now, 2), now)
 
 
 async def count_totals(database: Database, link_ids: Iterable[str]) -> dict[str, int]:
-    """The clicks of these links since they were made; a link that nobody clicked is left out."""
+    """All clicks of these links, by link id. A link without clicks is left out."""
     return await counters.read_totals(database, NAME, link_ids)

@@ -34,10 +34,11 @@ COLLECTION = Collection(
 
 
 async def ship_clicks(database: Database, log_id: str, start: int, end: int, clicks: Sequence[Click]) -> None:
-    """Store and count what a click log holds from byte `start` to byte `end`: all of it, and only once.
+    """Store and count the clicks between byte `start` and byte `end` of a click log: all of them, and only
+    once.
 
-    Raises AlreadyShipped where the log was moved past `start` before; then nothing changes. After a storage
-    error nothing was stored, or the next try raises AlreadyShipped.
+    Raises AlreadyShipped if the log was already stored beyond `start`; then nothing changes. After a
+    StorageError, either nothing was stored or the next try raises AlreadyShipped.
     """
 
     async def work(session: Session) -> None:

@@ -1,5 +1,6 @@
-"""What a collection says of itself: its name, its indexes, whose its documents are, whom they are about, and
-how long they stay. Indexes, export, restore, erasure, access and retention follow from it."""
+"""Describes a collection: its name and indexes, who owns its documents, whether they are personal data, and
+how long they are kept. Indexes, export, restore, erasure, access and retention all follow from it.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +23,14 @@ _DAY = timedelta(days=1)
 
 
 class NotPersonal(Reason):
-    """No document is about a visitor; the reason says why."""
+    """No document is about a visitor, for the reason given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Personal:
-    """Documents are about visitors: the fields that name one, or IN_ID.
+    """Documents are about visitors. The fields say which one; IN_ID means that it is part of the id.
 
-    Where a device is named and no customer, the device's users decide whose the document is.
+    If a document names a device but no customer, it belongs to whoever used the device.
     """
 
     customer: str | None = None
@@ -43,25 +44,29 @@ class Personal:
 
 
 class NoRetention(Reason):
-    """The time for which an organization keeps its visitors' data does not apply; the reason says why."""
+    """The organization's retention time does not apply, for the reason given."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgesFrom:
-    """Documents are deleted so many days after the time in this field as their organization has set.
+    """A document is deleted when the organization's retention time has passed since the time in this field.
 
-    `spare` is added where the field is not brought up to date each time.
+    `spare` is extra time, for a field that is not updated with every change.
     """
 
     field: str
     spare: timedelta = timedelta()
 
     def expires_at(self, start: datetime, days: int | None) -> datetime | None:
-        """When a document with this time in its field is to be deleted; None for never."""
+        """The time at which a document is deleted. `start` is the value of its field, `days` the retention
+        time.
+
+        None if `days` is None: it is kept without limit.
+        """
         return None if days is None else start + days * _DAY + self.spare
 
     def update(self, days: int | None) -> list[Document]:
-        """The update that dates stored documents as `expires_at` dates new ones."""
+        """A MongoDB update that gives stored documents the date that `expires_at` gives to new ones."""
         if days is None:
             return [{"$set": {"expires_at": None}}]
         milliseconds = (days * _DAY + self.spare) // timedelta(milliseconds=1)
@@ -69,19 +74,19 @@ class AgesFrom:
 
 
 class Stage(Enum):
-    """When a collection is restored: first what happened, in the end what makes the organization work."""
+    """The order of a restore: first records of what happened, last what makes the organization usable."""
 
     HISTORY = "history"
     SETUP = "setup"
 
 
 class NotArchived(Reason):
-    """The archive of an organization leaves the collection out; the reason says why."""
+    """An organization's archive leaves the collection out, for the reason given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """A collection. Where something does not apply to it, a reason says why: no question can be left out."""
+    """A collection. Every field must be set; if something does not apply, its value is the reason why."""
 
     name: str
     indexes: Iterable[IndexModel]
@@ -98,11 +103,11 @@ class Collection:
             raise ValueError(f"{self.name} is no organization's, so that no archive can hold it.")
 
     def scope(self, org_id: str) -> Document:
-        """The condition for an organization's documents, where each of them says whose it is."""
+        """The query for an organization's documents. Only for collections that are owned by organizations."""
         assert isinstance(self.owned_by, Owned)
         return self.owned_by.scope(org_id)
 
     @property
     def all_indexes(self) -> list[IndexModel]:
-        """The indexes, with the one by which MongoDB deletes what has aged."""
+        """All indexes, including the one by which MongoDB deletes expired documents."""
         return [*self.indexes, *([EXPIRY_INDEX] if isinstance(self.retention, AgesFrom) else [])]

@@ -1,4 +1,4 @@
-"""The list of all collections, and those of them to which something applies."""
+"""The list of all collections, and those that are archived, personal or kept for a limited time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from backend.storage.ownership import ByLink, Nobodys, Owned
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """A collection of which every organization has its part."""
+    """A collection that is part of an organization's archive."""
 
     name: str
     owned_by: Owned | ByLink
@@ -88,12 +88,12 @@ COLLECTIONS: tuple[Collection, ...] = (
 
 
 def declared_indexes() -> dict[str, list[IndexModel]]:
-    """The indexes that each collection is to have, by its name."""
+    """The indexes that each collection should have, by its name."""
     return {each.name: each.all_indexes for each in COLLECTIONS}
 
 
 def archived_collections() -> dict[str, Archived]:
-    """What an organization's archive holds, by name, in the order in which it is restored."""
+    """The collections in an organization's archive by name, in the order of a restore."""
     return {
         each.name: Archived(each.name, each.owned_by, each.archived)
         for each in COLLECTIONS
@@ -102,11 +102,11 @@ def archived_collections() -> dict[str, Archived]:
 
 
 def personal_collections() -> list[tuple[Collection, Personal]]:
-    """Where visitors are named, in the order in which they are erased."""
+    """The collections with personal data, in the order in which they are erased."""
     found = [(each, each.personal) for each in COLLECTIONS if isinstance(each.personal, Personal)]
     return sorted(found, key=lambda pair: pair[1].erased_after)
 
 
 def aging_collections() -> list[tuple[Collection, AgesFrom]]:
-    """What an organization keeps for so long as it has set."""
+    """The collections to which an organization's retention time applies."""
     return [(each, each.retention) for each in COLLECTIONS if isinstance(each.retention, AgesFrom)]

@@ -1,8 +1,7 @@
-"""The `counted_once` collection: what counts once for ever, such as an organization's transaction ids
-and the installations of its apps.
+"""The `counted_once` collection: what must never count twice, such as transaction ids and app installations.
 
-Only hashes are kept, so that they can outlive retention and erasure: what was erased does not count
-again when it is reported again.
+Only hashes are stored, so they may be kept after retention and erasure: erased data that is reported again
+does not count again.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ COLLECTION = Collection(
 
 
 def mark_of(collection: str, document: Document, org_id: str) -> str | None:
-    """The id of the mark that a stored document has left; None where it has none."""
+    """The id of the mark that belongs to a stored document; None if it has none."""
     if collection == "installs":
         return _hash((org_id, "install", str(document["_id"]).removeprefix(f"{org_id}/")))
     kind, field = _MARKED_BY.get(collection, ("", ""))
@@ -43,10 +42,10 @@ def mark_of(collection: str, document: Document, org_id: str) -> str | None:
 
 
 def restored(document: Document, provable: Container[str]) -> Document:
-    """A mark out of an archive, as it is stored.
+    """A mark from an archive, in the form in which it is stored.
 
-    One that no record of the archive proves to be the organization's own could be the hash of another's
-    transaction, and so stands under the organization's id.
+    `provable` are marks that follow from records in the archive. Any other mark could be the hash of another
+    organization's transaction, so it is stored with the organization's id in front.
     """
     org_id, mark = document["org_id"], document["_id"]
     return document if mark in provable or "/" in mark else document | {"_id": f"{org_id}/{mark}"}
@@ -55,22 +54,23 @@ def restored(document: Document, provable: Container[str]) -> Document:
 async def find_restored(
     database: Database, session: Session | None, keys: Iterable[_KeyT]
 ) -> frozenset[_KeyT]:
-    """Which of these were counted before the organization was restored, and are marked under its id.
+    """Those of these keys that were counted before the organization was restored, and are stored under its
+    id.
 
-    No unique index refuses them when they are counted again, so that they must be looked up.
+    No unique index prevents that these count twice, so they have to be looked up.
     """
     return await _find(database, session, {f"{key[0]}/{_hash(key)}": key for key in keys})
 
 
 def document(key: OnceKey, at: datetime) -> Document:
-    """The mark of what was counted."""
+    """The document that marks this key as counted."""
     return {"_id": _hash(key), "org_id": key[0], "at": at}
 
 
 async def find_counted(
     database: Database, session: Session | None, keys: Iterable[_KeyT]
 ) -> frozenset[_KeyT]:
-    """Which of these were counted before."""
+    """Those of these keys that were counted before."""
     wanted = frozenset(keys)
     marked = await _find(database, session, {_hash(key): key for key in wanted})
     return marked | await find_restored(database, session, wanted)

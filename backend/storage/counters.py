@@ -1,4 +1,6 @@
-"""Counts of a link by day, hour and minute, for any collection that keeps them (domain/analytics)."""
+"""Counts for each link by day, hour and minute, for every collection that keeps such counts
+(domain/analytics).
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ INDEXES = [EXPIRY_INDEX]
 async def add_moments(
     database: Database, collection: str, session: Session | None, moments: Iterable[Moment]
 ) -> None:
-    """Count what happened, within the caller's transaction: all of it or, if that fails, nothing."""
+    """Count these events in the caller's transaction, so that all of them count or none."""
     increments: dict[tuple[str, str, str], Counter[str]] = {}
     latest: dict[tuple[str, str, str], datetime] = {}
     seconds = Counter((org_id, link_id, at.replace(microsecond=0)) for org_id, link_id, at in moments)
@@ -47,7 +49,7 @@ async def add_moments(
 
 
 async def read_windows(database: Database, collection: str, link_id: str, now: datetime) -> WindowCounts:
-    """The counts of a link at `now`: one query by id for a fixed number of small documents."""
+    """A link's counts at `now`. Costs one query by id for a fixed number of small documents."""
     names = {_id(link_id, bucket): bucket for bucket in buckets_of_windows(now)}
     cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
     return window_counts({names[found["_id"]]: found["parts"] async for found in cursor}, now)
@@ -56,14 +58,16 @@ async def read_windows(database: Database, collection: str, link_id: str, now: d
 async def read_days(
     database: Database, collection: str, link_id: str, now: datetime, days: int
 ) -> dict[str, Parts]:
-    """A link's counts of the last `days` days by hour, by the names of their buckets: one query by id."""
+    """A link's counts for the last `days` days by hour: bucket name -> hour -> count. Costs one
+    query by id.
+    """
     names = {_id(link_id, bucket): bucket for bucket in days_of_chart(now, days)}
     cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
     return {names[found["_id"]]: found["parts"] async for found in cursor}
 
 
 async def read_totals(database: Database, collection: str, link_ids: Iterable[str]) -> dict[str, int]:
-    """The counts of these links since they were made; a link without any is left out."""
+    """The total count of each of these links; a link without any is left out."""
     names = {_id(link_id, TOTAL): link_id for link_id in link_ids}
     cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
     return {names[found["_id"]]: sum(found["parts"].values()) async for found in cursor}

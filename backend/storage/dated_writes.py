@@ -1,5 +1,6 @@
-"""Writes of what ages: each document gets the date that its organization's retention says, also when that is
-set in the same moment."""
+"""Writes documents with an expiry date. The date is right even if the organization's retention changes
+meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ Days = dict[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written of an organization to a collection that ages."""
+    """Documents of an organization that were written to a collection with a retention time."""
 
     collection: Collection
     org_id: str
@@ -28,11 +29,11 @@ async def write_dated(
     org_ids: Iterable[str],
     work: Callable[[Session, Awaitable[Days]], Awaitable[Iterable[Written]]],
 ) -> None:
-    """Run `work` in one transaction, with the retention of these organizations; it gives what it wrote.
+    """Run `work` in one transaction and give it the retention days of these organizations.
 
-    The retention is read beside what the transaction reads itself, and awaited where it is needed. One that
-    is set meanwhile does not see what is not committed yet. So it is read again behind the transaction, and
-    what that wrote is dated anew where it has changed.
+    `work` returns what it wrote. The retention days are read at the same time as the data that `work` reads;
+    it awaits them when it needs them. If they are changed during the transaction, the change does not see the
+    new documents. So they are read again afterwards, and if they differ, the documents get a new date.
     """
     await run_to_the_end(_write_dated(database, list(org_ids), work))
 

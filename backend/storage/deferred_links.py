@@ -1,7 +1,7 @@
-"""The `deferred_links` collection: links that wait for an app's first launch, each claimed once.
+"""The `deferred_links` collection: links that wait for an app's first launch. Each is claimed at most once.
 
-Clicks on one link from one address are one document, since whoever clicked twice installs once. It is gone
-when it expires, and with it the hash of the address.
+Clicks on one link from one address share a document: whoever clicks twice installs once. The document and its
+hashed address are deleted when it expires.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _UNCLAIMED: Document = {
 
 
 class AlreadyClaimed(Exception):
-    """Another installation was faster."""
+    """Another installation has claimed the link first."""
 
 
 async def add_handoffs(database: Database, session: Session, clicks: Iterable[Click]) -> None:
-    """Have the links of these clicks wait for their apps, within the caller's transaction."""
+    """Store the links of those clicks that lead to an app, in the caller's transaction."""
     updates = [_update(click, click.handoff) for click in clicks if click.handoff and click.counted]
     if updates:
         await database[NAME].bulk_write(updates, session=session, ordered=True)
@@ -67,7 +67,9 @@ async def find_candidates(
     platform: Platform,
     now: datetime,
 ) -> list[Candidate]:
-    """The organization's links that wait for this app at an address, unclaimed and not expired."""
+    """The organization's links that wait for this app and these hashed addresses, neither claimed nor
+    expired.
+    """
     waiting = {
         "address_hash": {"$in": list(hashes)},
         "org_id": org_id,
@@ -80,7 +82,7 @@ async def find_candidates(
 
 
 async def claim(database: Database, session: Session, install: Install) -> None:
-    """Take the install's candidate, within the caller's transaction; raises AlreadyClaimed."""
+    """Claim the install's candidate in the caller's transaction. Raises AlreadyClaimed."""
     wanted = {"_id": install.candidate_id, "org_id": install.org_id} | _UNCLAIMED
     result = await database[NAME].update_one(wanted, {"$set": {"claimed_at": install.at}}, session=session)
     if not result.matched_count:

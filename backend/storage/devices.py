@@ -30,7 +30,7 @@ COLLECTION = Collection(
 async def find_devices(
     database: Database, session: Session | None, keys: Iterable[DeviceKey]
 ) -> dict[DeviceKey, Device]:
-    """The devices with these keys that are known."""
+    """Those of these devices that are stored, by key."""
     ids = [own_id(*key) for key in keys]
     devices = [
         _from_document(found) async for found in database[NAME].find({"_id": {"$in": ids}}, session=session)
@@ -41,19 +41,19 @@ async def find_devices(
 async def find_device(
     database: Database, org_id: str, device_id: str, session: Session | None = None
 ) -> Device | None:
-    """The organization's device with this id."""
+    """The organization's device with this id; None if it is not stored."""
     return (await find_devices(database, session, [(org_id, device_id)])).get((org_id, device_id))
 
 
 async def set_history(database: Database, session: Session, device: Device) -> None:
-    """Store what a known device did, as it is now; nothing happens where it is gone."""
+    """Store the history of a device that is stored already. Does nothing if it was deleted."""
     stored = document(device)
     history = {name: stored[name] for name in ("first_touch", "touches", "click_ids", "customers")}
     await database[NAME].update_one({"_id": stored["_id"]}, {"$set": history}, session=session)
 
 
 async def first_and_last_arrival(database: Database, org_id: str) -> tuple[datetime, datetime] | None:
-    """When the organization's first browser came by the SDK, of those still known, and its newest one."""
+    """The times when the organization's first and its newest device arrived; None if it has no devices."""
     ends = [
         found["first_seen_at"]
         for order in (1, -1)
@@ -63,17 +63,17 @@ async def first_and_last_arrival(database: Database, org_id: str) -> tuple[datet
 
 
 def update(device: Device, days: int | None) -> UpdateOne:
-    """The write that stores a device as it is now, of an organization that keeps it for so many days.
+    """The write that stores a device. `days` is the organization's retention; None means without limit.
 
-    It changes the document always, also where nothing of the device is new: of two transactions that write a
-    device at the same time the server then stops one, which begins again and sees what the other brought.
+    It always changes the document, even if nothing about the device is new. So if two transactions write the
+    same device, the server stops one of them; it then starts again and sees what the other one stored.
     """
     stored = document(device) | {"expires_at": RETENTION.expires_at(device.last_seen_at, days)}
     return UpdateOne({"_id": stored.pop("_id")}, {"$set": stored, "$inc": {"revision": 1}}, upsert=True)
 
 
 def document(device: Device) -> Document:
-    """A device as it is stored."""
+    """The stored form of a device."""
     stored = asdict(device)
     device_id = stored.pop("id")
     clocks = [each // MILLISECOND for each in device.clocks]
@@ -81,7 +81,7 @@ def document(device: Device) -> Document:
 
 
 def own_id(org_id: str, device_id: str) -> str:
-    """The `_id` of a device."""
+    """The `_id` of a device's document."""
     return f"{org_id}/{device_id}"
 
 

@@ -1,4 +1,4 @@
-"""What the fields of a stored document may hold: the building blocks of storage/archived_documents."""
+"""Checks for the fields of stored documents. storage/archived_documents is built from them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ _SLACK = timedelta(days=1)
 
 
 def check_plain(name: str, value: object, depth: int = 0, *, is_json: bool = False) -> None:
-    """Raise InvalidField unless a value is nothing but data: of known types, and, but for JSON, without what
-    a terminal would obey."""
+    """Raise InvalidField unless the value contains only types that the service stores.
+
+    Except in JSON, text must be free of characters that control a terminal.
+    """
     is_json = is_json or name in {"custom_data", "metadata"}
     if depth > _DEEPEST:
         raise InvalidField(name, f"must have at most {_DEEPEST} levels")
@@ -61,14 +63,16 @@ def _plain_text(name: str, value: object, *, is_json: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of a document besides `_id` and `org_id`; an `is_open` one may have others of plain data."""
+    """The fields of a document besides `_id` and `org_id`. With `is_open`, it may also have other
+    plain data.
+    """
 
     required: Mapping[str, Parse]
     optional: Mapping[str, Parse] = field(default_factory=dict)
     is_open: bool = False
 
     def check(self, document: Document) -> None:
-        """Raise InvalidField, ValueError or TypeError for what breaks a rule."""
+        """Raise InvalidField, ValueError or TypeError for a field that breaks a rule."""
         for name in self.required:
             if name not in document:
                 raise InvalidField(name, "is missing")
@@ -83,7 +87,9 @@ class Fields:
 
 
 def as_stored(name: str, value: object, parse: Parse) -> None:
-    """Raise InvalidField unless a value is in the very form in which the service stores it."""
+    """Raise InvalidField unless the value is exactly as the service would store it: `parse` must not change
+    it.
+    """
     try:
         same = parse(name, value) == value
     except InvalidField:
@@ -95,14 +101,14 @@ def as_stored(name: str, value: object, parse: Parse) -> None:
 
 
 def time(name: str, value: object) -> object:
-    """A date with its time."""
+    """A date with a time."""
     if not isinstance(value, datetime):
         raise InvalidField(name, "must be a date")
     return value
 
 
 def until(kept: timedelta) -> Parse:
-    """A date of expiry: what is kept for so long can't be kept longer."""
+    """A check for an expiry date: not later than `kept` from now."""
 
     def parse(name: str, value: object) -> object:
         if not isinstance(value, datetime) or value > datetime.now(UTC) + kept + _SLACK:
@@ -113,7 +119,7 @@ def until(kept: timedelta) -> Parse:
 
 
 def or_none(parse: Parse) -> Parse:
-    """None, or what `parse` takes."""
+    """A check that accepts None, and otherwise does what `parse` does."""
     return lambda name, value: None if value is None else parse(name, value)
 
 
@@ -135,7 +141,7 @@ def sha256(name: str, value: object) -> object:
 
 
 def one_of(choices: type[StrEnum]) -> Parse:
-    """A word of an enumeration."""
+    """A check for a word of this enumeration."""
     words = [each.value for each in choices]
 
     def parse(name: str, value: object) -> object:
@@ -147,7 +153,7 @@ def one_of(choices: type[StrEnum]) -> Parse:
 
 
 def list_of(parse: Parse, longest: int = _MOST_PARTS) -> Parse:
-    """A list of at most `longest` values."""
+    """A check for a list of at most `longest` values, each checked by `parse`."""
 
     def check(name: str, value: object) -> object:
         if not isinstance(value, list) or len(value) > longest:
@@ -179,7 +185,7 @@ def texts(name: str, value: object) -> object:
 
 
 def nested(fields: Fields) -> Parse:
-    """A document within a document."""
+    """A check for a document inside a document."""
 
     def parse(name: str, value: object) -> object:
         if not isinstance(value, dict):
@@ -191,5 +197,5 @@ def nested(fields: Fields) -> Parse:
 
 
 def anything(_: str, value: object) -> object:
-    """What is checked elsewhere."""
+    """Any value: it is checked elsewhere."""
     return value

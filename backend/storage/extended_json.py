@@ -1,4 +1,4 @@
-"""Documents as text: MongoDB's canonical Extended JSON, in which every type comes back as it was."""
+"""Documents as text, in MongoDB's canonical Extended JSON: every value keeps its type."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _OPTIONS = JSONOptions(json_mode=JSONMode.CANONICAL, tz_aware=True, tzinfo=UTC)
 
 
 def to_json(document: Document) -> str:
-    """The document on one line; dates, decimals, 64-bit numbers and binary data keep their types."""
+    """The document as one line of text. Dates, decimals, 64-bit numbers and binary data keep their types."""
     return json_util.dumps(document, json_options=_OPTIONS, separators=(",", ":"), ensure_ascii=False)
 
 
 def from_json(text: str) -> Document:
-    """The document that `to_json` wrote; raises ValueError where the text is none."""
+    """The document in a text that `to_json` returned. Raises ValueError if it is not valid."""
     try:
         document = json_util.loads(text, json_options=_OPTIONS)
     except (ValueError, TypeError, ArithmeticError, RecursionError) as error:

@@ -1,7 +1,8 @@
-"""The `heartbeats` collection: what each process writes to see it come back through its change stream.
+"""The `heartbeats` collection: each process writes to it, to see its writes come back through the change
+stream.
 
-A change stream may stay on a member that has fallen behind, whose answers say "nothing new" for ever. A
-heartbeat that came through it proves that everything confirmed before it was written has come through too.
+A change stream may be connected to a member that has fallen behind and reports "nothing new" for ever. A
+heartbeat that comes back proves that all changes confirmed before it was written have come through too.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _PATIENCE = 1.0
 
 
 class Heart:
-    """Writes heartbeats of its own and knows which of them came back; times are of `time.monotonic`."""
+    """Writes heartbeats and notes which of them came back. All times are of `time.monotonic`."""
 
     def __init__(self, database: Database) -> None:
         # A majority need not confirm it: what comes through a change stream was confirmed.
@@ -41,7 +42,7 @@ class Heart:
         self._on_their_way: dict[int, tuple[float, float]] = {}
 
     async def go_on_beating(self) -> None:
-        """Write one after the other."""
+        """Write heartbeats until cancelled."""
         while True:
             self._number += 1
             await self._beat(self._number)
@@ -59,11 +60,14 @@ class Heart:
 
     @property
     def waiting_since(self) -> float | None:
-        """When the oldest heartbeat was stored that has not come back; None where all have."""
+        """When the oldest heartbeat that has not come back was stored; None if all have come back."""
         return next((stored for _, stored in self._on_their_way.values()), None)
 
     def take_back(self, number: int) -> float | None:
-        """When this heartbeat, which has come back, began to be written; None where that is not known."""
+        """Note that this heartbeat, and with it all earlier ones, has come back.
+
+        Returns when its write began; None if that is not known here.
+        """
         began, _ = self._on_their_way.get(number, (None, None))
         self._on_their_way = {n: times for n, times in self._on_their_way.items() if n > number}
         return began

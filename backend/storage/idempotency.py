@@ -1,4 +1,4 @@
-"""The `idempotency` collection: requests that were carried out under a key of the caller's."""
+"""The `idempotency` collection: requests that were sent with an Idempotency-Key and carried out."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ LIFETIME = timedelta(hours=24)
 
 
 class KeyUsed(ValueError):
-    """A request was already carried out under this key."""
+    """A request with this key was carried out before."""
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierRequest:
-    """What was made under a key, and the fingerprint of the body that asked for it."""
+    """The link that was created under a key, and the fingerprint of the request's body."""
 
     fingerprint: str
     domain: str
@@ -39,13 +39,16 @@ class EarlierRequest:
 
 
 async def find_earlier_request(database: Database, org_id: str, key: str) -> EarlierRequest | None:
-    """The organization's request that was carried out under this key."""
+    """The organization's earlier request with this key; None if there is none."""
     found = await database[NAME].find_one({"_id": _id(org_id, key)})
     return EarlierRequest(found["fingerprint"], found["domain"], found["path"]) if found else None
 
 
 async def insert_link_once(database: Database, link: Link, key: str, fingerprint: str, now: datetime) -> None:
-    """Store a new link and its key, both or neither; raises KeyUsed, or PathTaken as insert_link does."""
+    """Store a new link together with its key, both or neither.
+
+    Raises KeyUsed, or PathTaken if another link has the path.
+    """
     record = {
         "_id": _id(link.org_id, key),
         "fingerprint": fingerprint,

@@ -1,4 +1,6 @@
-"""The `identities` collection: which customers a device was identified as, and what is known of them."""
+"""The `identities` collection: the customers that each device was identified as, and what is known
+of them.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ _EMAILS_KEPT = 20
 
 
 def update(identity: Identity, days: int | None) -> UpdateOne:
-    """The write that links a device to a customer, with name and hashes where the call gave them."""
+    """The write that connects a device with a customer, with the name and hashes that the call contained."""
     known = dict(identity.known)
     email = known.pop("email_sha256", None)
     values = {
@@ -58,7 +60,9 @@ def update(identity: Identity, days: int | None) -> UpdateOne:
 
 
 def renewal(device: Device, days: int | None) -> UpdateMany:
-    """The write that keeps a device's identities as long as the device; nearly always it changes nothing."""
+    """The write that keeps a device's identities for as long as the device itself. Usually it changes
+    nothing.
+    """
     behind = {"$lt": device.last_seen_at - _BEHIND}
     identities_of = {"org_id": device.org_id, "device_id": device.id, "last_at": behind}
     return UpdateMany(identities_of, [{"$set": {"last_at": device.last_seen_at}}, *RETENTION.update(days)])

@@ -1,4 +1,4 @@
-"""What the server says of itself, and how its indexes differ from the declared ones. Changes nothing."""
+"""Reads the server's state, and compares its indexes with the declared ones. Changes nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RULES = ("unique", "expireAfterSeconds", "partialFilterExpression")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of the replica set, with its state as MongoDB names it."""
+    """A member of the replica set. Its state is MongoDB's own word for it."""
 
     name: str
     state: str
@@ -28,9 +28,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """`set_name` is None without a replica set, `members` where this user may not ask for them.
+    """The state of the server. `set_name` is None if it has no replica set, `members` if the user may not see
+    them.
 
-    `ahead` is how far the server's clock is ahead of this machine's.
+    `ahead` is how far the server's clock is ahead of this machine's (negative: behind).
     """
 
     version: str
@@ -41,7 +42,7 @@ class ServerState:
 
 
 class Difference(StrEnum):
-    """How an index differs from what is declared."""
+    """How an index differs from its declaration."""
 
     MISSING = "missing"
     CHANGED = "changed"
@@ -50,7 +51,7 @@ class Difference(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IndexDifference:
-    """An index that is not as declared; `is_unique` says whether a rule of the data depends on it."""
+    """An index that differs from its declaration. `is_unique`: it keeps the data free of duplicates."""
 
     collection: str
     index: str
@@ -59,7 +60,7 @@ class IndexDifference:
 
 
 async def read_server_state(database: Database) -> ServerState:
-    """Ask the server; raises StorageError."""
+    """Ask the server for its state. Raises StorageError."""
     began = datetime.now(UTC)
     hello = await database.command("hello")
     ended = datetime.now(UTC)
@@ -74,7 +75,7 @@ async def read_server_state(database: Database) -> ServerState:
 
 
 async def compare_indexes(database: Database) -> AsyncIterator[IndexDifference]:
-    """Every index that is not as declared, of the collections that are there."""
+    """All indexes that differ from their declaration. Collections that do not exist are skipped."""
     existing = set(await database.list_collection_names())
     for name, declared in declared_indexes().items():
         if name not in existing:

@@ -1,4 +1,4 @@
-"""The `install_counts` collection: how many installs each link led to, by day, hour and minute."""
+"""The `install_counts` collection: the number of installs each link led to, by day, hour and minute."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLLECTION = Collection(
 
 
 async def add_install(database: Database, session: Session, org_id: str, link_id: str, at: datetime) -> None:
-    """Count an install within the caller's transaction."""
+    """Count one install of a link in the caller's transaction."""
     await counters.add_moments(database, NAME, session, [(org_id, link_id, at)])
 
 

@@ -1,6 +1,6 @@
 """The `installs` collection: every installation of an app.
 
-That it counts once for ever is marked in `counted_once`, which outlives retention and erasure.
+Its mark in `counted_once` stays after retention and erasure, so that it never counts twice.
 """
 
 from __future__ import annotations
@@ -33,15 +33,17 @@ COLLECTION = Collection(
 
 @dataclass(frozen=True, slots=True)
 class RecordedInstall:
-    """What an installation was told at its first launch."""
+    """What an installation was told at its first launch: the link, and how it was found."""
 
     link_id: str | None
     match: Match
 
 
 async def find_install(database: Database, org_id: str, install_id: str) -> RecordedInstall | None:
-    """The organization's installation with that id, if it was recorded; of one that was erased or has aged
-    nothing is known but that."""
+    """The organization's installation with this id; None if it was never recorded.
+
+    If it was erased or has expired, only the fact that it was recorded is known.
+    """
     if found := await database[NAME].find_one({"_id": _id(org_id, install_id)}):
         return RecordedInstall(found["link_id"], Match(found.get("match", Match.NONE)))
     is_counted = await counted_once.find_counted(database, None, [_once_key(org_id, install_id)])
@@ -49,9 +51,9 @@ async def find_install(database: Database, org_id: str, install_id: str) -> Reco
 
 
 async def record_install(database: Database, install: Install) -> bool:
-    """Store an install, count it for its link and claim its deferred deep link: all of it, or nothing.
+    """Store an install, count it for its link and claim its deferred deep link: all or nothing.
 
-    False if it was recorded before. Raises AlreadyClaimed.
+    Returns False if it was recorded before. Raises AlreadyClaimed.
     """
 
     async def store(session: Session, days: Awaitable[Days]) -> list[Written]:

@@ -1,4 +1,6 @@
-"""The `known_addresses` collection: from where somebody has signed in to an account, as keyed hashes."""
+"""The `known_addresses` collection: addresses from which somebody signed in to an account, as keyed
+hashes.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,11 @@ COLLECTION = Collection(
 
 
 async def add_known_address(database: Database, hashed: str, expires_at: datetime) -> None:
-    """Remember the hash of an account and an address."""
+    """Remember this hash (of an account and an address) until `expires_at`."""
     await database[NAME].update_one({"_id": hashed}, {"$set": {"expires_at": expires_at}}, upsert=True)
 
 
 async def is_known_address(database: Database, hashes: Sequence[str], now: datetime) -> bool:
-    """Whether one of these hashes is remembered: an account and an address have one for each key."""
+    """Whether one of these hashes is remembered. One account and address has one hash for each key."""
     found = await database[NAME].find_one({"_id": {"$in": list(hashes)}, "expires_at": {"$gt": now}})
     return found is not None

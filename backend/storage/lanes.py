@@ -1,8 +1,8 @@
-"""The threads in which the driver waits for MongoDB, in lanes that can't block one another.
+"""The threads that wait for MongoDB, in separate groups ("lanes") that can't block one another.
 
-Motor runs every call in one pool of a few threads. A server that hangs holds them all, and then visitors wait
-behind whoever asks for anything else. Here each kind of work has threads of its own, and a lane whose server
-is known to hang lets nobody wait. The threads are daemons: a process ends without them.
+Motor runs every call in one pool of a few threads. If the server hangs, all of them are blocked, and visitors
+wait behind any other work. Here each kind of work has its own threads, and while MongoDB is known to hang,
+calls fail at once. The threads are daemons: a process can end without them.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _Call = tuple["Future[Any]", Callable[[], Any]]
 
 
 class StorageAway(AutoReconnect):
-    """MongoDB does not answer now; what was asked of it may or may not be done."""
+    """MongoDB does not answer now. The operation may or may not have been carried out."""
 
     def __init__(self) -> None:
         super().__init__("MongoDB does not answer")
 
 
 class Lane:
-    """At most `size` threads that work on what is asked of MongoDB in `with lane.used()`.
+    """At most `size` threads for the MongoDB calls that are made inside `with lane.used()`.
 
-    No more than `most_waiting` calls wait: more than that can't be answered in time anyway.
+    At most `most_waiting` calls wait for a thread: more could not be answered in time.
     """
 
     def __init__(self, name: str, size: int, most_waiting: int) -> None:
@@ -47,7 +47,7 @@ class Lane:
 
     @contextlib.contextmanager
     def used(self) -> Iterator[None]:
-        """What this block, and every task begun in it, asks of MongoDB goes by this lane."""
+        """All MongoDB calls of this block, and of tasks started in it, use this lane."""
         token = _lane.set(self)
         try:
             yield
@@ -55,9 +55,9 @@ class Lane:
             _lane.reset(token)
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
-        """What the call returns, from a thread of this lane.
+        """Run the call in a thread of this lane; the future has its result.
 
-        StorageAway at once while MongoDB is away, or where too many wait.
+        The future fails with StorageAway if MongoDB is away or too many calls wait.
         """
         answer: Future[Any] = Future()
         with self._lock:
@@ -74,7 +74,7 @@ class Lane:
         return answer
 
     def away(self) -> None:
-        """MongoDB does not answer: whoever waits is told so now, and so is whoever asks from now on."""
+        """Note that MongoDB does not answer: waiting and new calls fail at once with StorageAway."""
         with self._lock:
             self._is_away = True
             waiting, self._waiting = self._waiting, set()
@@ -82,11 +82,11 @@ class Lane:
             _settle(answer, StorageAway())
 
     def back(self) -> None:
-        """MongoDB answers again."""
+        """Note that MongoDB answers again."""
         self._is_away = False
 
     def close(self) -> None:
-        """Let the threads end, each when the call that it waits for does."""
+        """End each thread as soon as its current call returns."""
         for _ in range(self._threads):
             self._calls.put(None)
 
@@ -106,14 +106,14 @@ class Lane:
 
 
 class _ByLane(Executor):
-    """Motor's executor: sends each call to the lane of the task that asks."""
+    """The executor for Motor: it runs each call in the lane of the task that makes it."""
 
     def submit(self, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         return _lane.get().submit(lambda: call(*args, **kwargs))
 
 
 def _settle(answer: Future[Any], error: BaseException | None = None, result: Any = None) -> None:
-    """Answer, unless it was answered or given up before."""
+    """Set the result or error of a future, unless it is already done or cancelled."""
     with contextlib.suppress(InvalidStateError):
         if error is None:
             answer.set_result(result)

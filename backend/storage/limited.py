@@ -1,4 +1,6 @@
-"""The `limited` collection: how many requests of an organization a limit refused, by day and limit."""
+"""The `limited` collection: how many requests of an organization were refused by a limit, by day
+and limit.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ KEPT = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """How many requests a limit refused, and when the last of them came."""
+    """How many requests one limit refused, and when the last of them came."""
 
     limit: str
     requests: int
@@ -36,14 +38,14 @@ class Limited:
 
 
 async def add_limited(database: Database, refused: Iterable[tuple[str, Limited]]) -> None:
-    """Add to what was refused of these organizations, by their ids."""
+    """Add these counts of refused requests; each comes with its organization's id."""
     updates = [_update(org_id, each) for org_id, each in refused]
     if updates:
         await database[NAME].bulk_write(updates, ordered=False)
 
 
 async def list_limited(database: Database, org_id: str) -> list[Limited]:
-    """What was refused of an organization in the last thirty days: a row for each limit, most first."""
+    """The organization's refused requests in the last thirty days: one row for each limit, largest first."""
     found: dict[str, Limited] = {}
     async for document in database[NAME].find(COLLECTION.scope(org_id)):
         for each in _read(document):

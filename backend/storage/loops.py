@@ -1,4 +1,4 @@
-"""Links that would send their visitors round in a circle over short URLs of this service."""
+"""Finds links that would send visitors in a circle through short URLs of this service."""
 
 from __future__ import annotations
 
@@ -25,15 +25,18 @@ _DECIDES_WHERE = {*TARGET_FIELDS, "ios_behavior", "android_behavior"}
 
 
 def may_loop(changes: Changes) -> bool:
-    """Whether these changes of a link say anew where it leads."""
+    """Whether the changes contain a field that says where the link leads, so that it must be
+    checked again.
+    """
     return not _DECIDES_WHERE.isdisjoint(changes)
 
 
 async def looping_field(database: Database, link: Link, resolve: Resolve | None = None) -> str | None:
-    """The first of the link's fields that leads some visitor back to its short URL, into another loop or over
-    too many links; None where none does.
+    """The first of the link's fields that makes a loop; None if there is none.
 
-    The link itself need not be stored. `resolve` finds the others, in the database by default.
+    A field makes a loop if it leads a visitor back to the link's own short URL, into another loop, or through
+    too many links. The link itself need not be stored. `resolve` finds the other links; by default in the
+    database.
     """
 
     async def in_database(place: Place) -> Link | None:
@@ -45,7 +48,7 @@ async def looping_field(database: Database, link: Link, resolve: Resolve | None 
 
 
 class _Search:
-    """Follows a link's addresses, and asks for each link on the way once."""
+    """Follows the addresses of links. Each link on the way is read only once."""
 
     def __init__(self, origin: Place, resolve: Resolve) -> None:
         self._origin = origin
@@ -53,12 +56,14 @@ class _Search:
         self._known: dict[Place, Link | None] = {}
 
     async def looping_fields(self, link: Link, traveller: Platform | None) -> list[str]:
-        """Those of the link's fields that lead this traveller in a circle."""
+        """The link's fields that lead this visitor in a circle. `traveller` is a platform; None is no
+        browser.
+        """
         targets = possible_targets(link, traveller)
         return [name for name, url in targets.items() if await self._loops(url, traveller)]
 
     async def _loops(self, url: str, traveller: Platform | None) -> bool:
-        """Whether the chain behind a URL comes back, or does not end soon."""
+        """Whether the chain of links that starts at this URL forms a loop or is too long."""
         places = _places([url])
         for _ in range(_LONGEST_CHAIN):
             if not places:

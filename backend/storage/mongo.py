@@ -1,4 +1,4 @@
-"""The driver's types and errors, under the names that the rest of the service uses."""
+"""The MongoDB driver's types and errors, under the names that the rest of the service uses."""
 
 from __future__ import annotations
 
@@ -61,15 +61,15 @@ _closing: set[asyncio.Task[None]] = set()
 
 
 def known_fields(document: Document, record: type) -> Document:
-    """What of a document is a field of the dataclass `record`.
+    """The fields of the document that the dataclass `record` has.
 
-    A newer version of the service, on another host, may have stored more: that is no reason to fail.
+    Others are ignored: a newer version of the service on another host may have stored more.
     """
     return {item.name: document[item.name] for item in fields(record) if item.name in document}
 
 
 def is_unreachable(error: BaseException) -> bool:
-    """Whether the storage can't be used now, so that the caller may try again; else it is a fault."""
+    """Whether the error means that MongoDB can't be used now and the caller may try again."""
     if not isinstance(error, StorageError):
         return False
     if isinstance(error, ConnectionFailure) or is_too_slow(error):
@@ -79,7 +79,7 @@ def is_unreachable(error: BaseException) -> bool:
 
 
 def _codes(error: StorageError) -> set[int]:
-    """The server's codes of an error; a bulk write has one for each document that failed."""
+    """The server's error codes; a failed bulk write has one for each failed document."""
     details = (isinstance(error, OperationFailure) and error.details) or {}
     parts = [details, *details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]
     codes = {part.get("code") for part in parts}
@@ -87,26 +87,27 @@ def _codes(error: StorageError) -> set[int]:
 
 
 def is_too_slow(error: BaseException) -> bool:
-    """Whether the server gave up because of a time limit that the caller had set."""
+    """Whether the server stopped because a time limit set by the caller has passed."""
     return isinstance(error, PyMongoError) and (isinstance(error, ExecutionTimeout) or error.timeout)
 
 
 async def ping(database: Database) -> None:
-    """Return when the server answers; raises StorageError."""
+    """Return once the server answers. Raises StorageError."""
     await database.command("ping")
 
 
 async def server_time(database: Database) -> datetime:
-    """The time by the database's clock, which all processes share."""
+    """The time by the database's clock, which is the same for all processes."""
     told: datetime = (await database.command("hello"))["localTime"]
     return told
 
 
 async def until_confirmed(database: Database) -> None:
-    """Return once a majority has all that the primary has now; raises StorageError where that takes too long.
+    """Wait until a majority has everything that the primary has now. Raises StorageError if that takes too
+    long.
 
-    To be awaited before something is taken for stored because an index refused it: what an index knows may be
-    on no other member yet, and gone when this one fails. Reads that come after this see it, if it stayed.
+    Await this before you conclude from a duplicate-key error that something is stored: the existing document
+    may be on the primary only, and lost if the primary fails. Later reads see it if it was kept.
     """
     async with await database.client.start_session(causal_consistency=True) as session:
         await database.command("ping", session=session)  # tells the primary's time, for which the read waits
@@ -114,21 +115,23 @@ async def until_confirmed(database: Database) -> None:
 
 
 async def in_transaction(database: Database, work: Callable[[Session], Coroutine[Any, Any, None]]) -> None:
-    """Run `work` in one transaction, again where the server asks for it: all of it is stored, or nothing.
+    """Run `work` in one transaction: all of it is stored or nothing. It runs again if the server asks for
+    that.
 
-    Raises StorageError after `TRANSACTION_SECONDS`, or the caller's `deadline` where that is sooner. What a
-    caller no longer waits for runs on to its end: half a transaction would keep its documents locked.
+    Raises StorageError after `TRANSACTION_SECONDS`, or after the caller's `deadline` if that is shorter. Even
+    if the caller stops waiting, the transaction runs to its end: half a transaction would keep its documents
+    locked.
     """
     await run_to_the_end(_run_transaction(database, work))
 
 
 async def run_to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Wait for work that goes on also where the caller waits no longer."""
+    """Wait for this work. It goes on even if the caller is cancelled."""
     await asyncio.shield(begin(work))
 
 
 def begin(work: Coroutine[Any, Any, ResultT]) -> asyncio.Task[ResultT]:
-    """Begin work whose failure whoever awaits it is told, if anyone does."""
+    """Start this work as a task. If it fails and nobody awaits it, asyncio does not complain."""
     begun = asyncio.create_task(work)
     begun.add_done_callback(_see)
     return begun
@@ -145,7 +148,7 @@ async def _run_transaction(database: Database, work: Callable[[Session], Corouti
 
 
 async def _try_transaction(session: Session, work: Callable[[Session], Coroutine[Any, Any, None]]) -> bool:
-    """Whether all of it is stored; False where the server asks for another try."""
+    """Try once. Returns True if everything is stored, False if the server asks for another try."""
     session.start_transaction(read_concern=ReadConcern("snapshot"), write_concern=WriteConcern("majority"))
     try:
         await work(session)
@@ -160,7 +163,7 @@ async def _try_transaction(session: Session, work: Callable[[Session], Coroutine
 
 
 async def _commit(session: Session) -> None:
-    """Commit, until the server says whether it is."""
+    """Commit, and repeat that until the server says whether it worked."""
     while True:
         try:
             await session.commit_transaction()
@@ -172,9 +175,9 @@ async def _commit(session: Session) -> None:
 
 
 def go_on_closing(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Close what the server keeps open for us, and with it locks, while nobody waits for it.
+    """Close something that the server keeps open for us (and its locks) in the background.
 
-    In a context of its own: it must happen also where the time of who began it is over.
+    It runs in a new context, since it must happen even if the caller's deadline has passed.
     """
     closing = asyncio.get_running_loop().create_task(_close(close), context=Context())
     _closing.add(closing)
@@ -188,6 +191,6 @@ async def _close(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 
 def _see(task: asyncio.Task[Any]) -> None:
-    """Look at its error, which nobody may have waited for."""
+    """Read the task's error, so that asyncio does not warn that nobody did."""
     if not task.cancelled():
         task.exception()

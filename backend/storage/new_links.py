@@ -1,4 +1,4 @@
-"""New links of an organization: what is checked before one is stored, and the search for a free path."""
+"""Stores new links of an organization: checks them first, and finds a free path."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Insert = Callable[[Link], Awaitable[None]]
 
 
 class DomainNotConfigured(ValueError):
-    """The domain is not the organization's."""
+    """The organization does not own the domain."""
 
 
 async def store_new_link(
@@ -33,10 +33,11 @@ async def store_new_link(
     now: datetime,
     insert: Insert | None = None,
 ) -> Link:
-    """Store a new link and give it; its generated path, where none was selected, is unique on the domain.
+    """Store a new link and return it. Without a selected path, a path is generated that is unique on the
+    domain.
 
-    `insert` stores it, `insert_link` by default. Raises DomainNotConfigured, InvalidField where it would lead
-    back to itself, and PathTaken where the selected path is in use.
+    `insert` stores the link; `insert_link` by default. Raises DomainNotConfigured, InvalidField if the link
+    would lead back to itself, and PathTaken if the selected path is in use.
     """
     await check_new_link(database, new, org_id, now)
 
@@ -51,10 +52,10 @@ async def store_new_link(
 async def check_new_link(
     database: Database, new: NewLink, org_id: str, now: datetime, resolve: Resolve | None = None
 ) -> None:
-    """What `store_new_link` checks before it stores; raises DomainNotConfigured, and InvalidField.
+    """Check what `store_new_link` checks before it stores. Raises DomainNotConfigured and InvalidField.
 
-    Whether the selected path is free is not checked: when the link is stored, its index decides. `resolve`
-    finds the links that it leads to, in the database by default.
+    It does not check whether the selected path is free: the unique index decides that when the link is
+    stored. `resolve` finds the links that it leads to; by default in the database.
     """
     if not await is_domain_of(database, new.domain, org_id):
         raise DomainNotConfigured(new.domain)
@@ -64,7 +65,7 @@ async def check_new_link(
 
 
 async def refuse_loop(database: Database, link: Link, resolve: Resolve | None = None) -> None:
-    """Raise InvalidField where the link, stored or not, would lead visitors back to its own short URL."""
+    """Raise InvalidField if the link, stored or not, would lead visitors back to its own short URL."""
     if name := await looping_field(database, link, resolve):
         raise InvalidField(name, "must not lead back to the link's own short URL")
 

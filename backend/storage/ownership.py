@@ -1,4 +1,4 @@
-"""Which documents of a collection are an organization's."""
+"""How a document of a collection shows which organization owns it."""
 
 from __future__ import annotations
 
@@ -12,60 +12,65 @@ from backend.storage.reason import Reason
 
 
 class Nobodys(Reason):
-    """No organization owns the documents; the reason says why."""
+    """No organization owns the documents, for the reason given."""
 
 
 class Owned(ABC):
-    """Every document says itself whose it is."""
+    """Every document itself shows which organization owns it."""
 
     @abstractmethod
     def condition(self, org_id: str) -> Document:
-        """The condition for all documents of the organization, which may be read in the order of ids."""
+        """The query for all documents of the organization. It can be read in the order of ids."""
 
     def scope(self, org_id: str) -> Document:
-        """The same documents, as a part of a condition that has more; the indexes begin with its field."""
+        """The query for the same documents as part of a larger query, for indexes that begin with the
+        organization.
+        """
         return self.condition(org_id)
 
     @abstractmethod
     def is_owned(self, document: Document, org_id: str) -> bool:
-        """Whether a document that stands in an archive of the organization may be stored as its own."""
+        """Whether a document from the organization's archive may be stored as the organization's own."""
 
     def part_of(self, document: Document, org_id: str) -> Document:
-        """What of a document is the organization's."""
+        """The part of a document that belongs to the organization."""
         return document
 
 
 @dataclass(frozen=True, slots=True)
 class ByField(Owned):
-    """A field holds the organization's id."""
+    """A field contains the organization's id."""
 
     field: str = "org_id"
 
     def condition(self, org_id: str) -> Document:
-        """By the field."""
+        """A query by the field."""
         return {self.field: org_id}
 
     def is_owned(self, document: Document, org_id: str) -> bool:
-        """The field names the organization."""
+        """Whether the field contains the organization's id."""
         return bool(document.get(self.field) == org_id)
 
 
 @dataclass(frozen=True, slots=True)
 class ByIdPrefix(Owned):
-    """An id begins with the organization's and a slash; `field` has it too, if indexes begin with that."""
+    """The document's id starts with the organization's id and a slash.
+
+    `field` also contains the organization's id; None if there is no such field.
+    """
 
     field: str | None = "org_id"
 
     def condition(self, org_id: str) -> Document:
-        """By the beginning of the id."""
+        """A query by the start of the id."""
         return {"_id": {"$regex": f"^{re.escape(org_id)}/"}}
 
     def scope(self, org_id: str) -> Document:
-        """By the field, where there is one."""
+        """A query by the field, or else by the start of the id."""
         return {self.field: org_id} if self.field else self.condition(org_id)
 
     def is_owned(self, document: Document, org_id: str) -> bool:
-        """Both the id and the field name the organization."""
+        """Whether both the id and the field name the organization."""
         return str(document["_id"]).startswith(f"{org_id}/") and (
             self.field is None or document.get(self.field) == org_id
         )
@@ -73,57 +78,57 @@ class ByIdPrefix(Owned):
 
 @dataclass(frozen=True, slots=True)
 class ById(Owned):
-    """There is one document an organization, under its id."""
+    """One document for each organization; its id is the organization's id."""
 
     def condition(self, org_id: str) -> Document:
-        """By the id."""
+        """A query by the id."""
         return {"_id": org_id}
 
     def is_owned(self, document: Document, org_id: str) -> bool:
-        """The id is the organization's."""
+        """Whether the id is the organization's id."""
         return bool(document["_id"] == org_id)
 
 
 @dataclass(frozen=True, slots=True)
 class ByMembership(Owned):
-    """A document may be several organizations'; a field holds a list of their ids."""
+    """A document may belong to several organizations; a field contains the list of their ids."""
 
     field: str = "org_ids"
 
     def condition(self, org_id: str) -> Document:
-        """By an entry of the list."""
+        """A query by an entry of the list."""
         return {self.field: org_id}
 
     def is_owned(self, document: Document, org_id: str) -> bool:
-        """The list names the organization alone."""
+        """Whether the list names this organization only."""
         return bool(document.get(self.field) == [org_id])
 
     def part_of(self, document: Document, org_id: str) -> Document:
-        """The document without the other organizations, which are none of this one's business."""
+        """The document without the ids of other organizations, which must not be disclosed."""
         return document | {self.field: [org_id]}
 
 
 @dataclass(frozen=True, slots=True)
 class ByLink:
-    """A document is its link's, and so of the link's organization, which the field `org_id` names as well.
+    """A document belongs to a link, and so to the link's organization, which the field `org_id` also names.
 
-    The link is named by a field, or where there is none by what the id begins with.
+    The link's id is in a field, or else at the start of the document's id.
     """
 
     field: str | None = None
 
     def condition(self, link_ids: Iterable[str]) -> Document:
-        """The condition for all documents of these links."""
+        """The query for all documents of these links."""
         if self.field:
             return {self.field: {"$in": list(link_ids)}}
         return {"_id": {"$in": [re.compile(f"^{re.escape(link_id)}/") for link_id in link_ids]}}
 
     def is_owned(self, document: Document, org_id: str) -> bool:
-        """The document names the organization; whether the link is its own must be looked up."""
+        """Whether the document names the organization. The caller has to check that the link is its own."""
         return bool(document.get("org_id") == org_id)
 
     def part_of(self, document: Document, org_id: str) -> Document:
-        """All of the document."""
+        """The whole document."""
         return document
 
 

@@ -1,4 +1,4 @@
-"""Everything that is stored of one person: to hand it over, and to erase it."""
+"""Exports and erases everything that is stored about one person."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ SHARED_DEVICES = "shared_devices"
 async def export_subject(
     database: Database, org_id: str, subject: Subject
 ) -> AsyncIterator[tuple[str, Document]]:
-    """Every document about the subject with its collection's name; of a shared device the subject's part."""
+    """Every document about the subject, with its collection's name. Of a shared device, only the subject's
+    part.
+    """
     belongings = await find_belongings(database, org_id, subject)
     for each, personal in personal_collections():
         condition = each.scope(org_id) | _condition(org_id, personal, belongings)
@@ -32,11 +34,11 @@ async def export_subject(
 
 
 async def erase_subject(database: Database, org_id: str, subject: Subject) -> dict[str, int]:
-    """Delete everything about the subject; gives how many documents of each collection were deleted.
+    """Delete everything about the subject. Returns the number of deleted documents by collection.
 
-    A device that others use as well is kept without the subject, and told of as SHARED_DEVICES. The marks
-    that keep a call_id or transaction from counting twice stay: without them what was erased could come back.
-    Cut short, an erasure is finished by running it again.
+    A device that others also use is kept without the subject's data, and counted as SHARED_DEVICES. Marks
+    that prevent a call or transaction from counting twice are kept: without them, erased data could come
+    back. If it is interrupted, run it again to finish.
     """
     belongings = await find_belongings(database, org_id, subject)
     for shared in belongings.shared:
@@ -49,7 +51,7 @@ async def erase_subject(database: Database, org_id: str, subject: Subject) -> di
 
 
 async def _leave(database: Database, org_id: str, shared: SharedDevice, person: Person) -> None:
-    """Take a person's touches out of a device that is kept, and their ad click ids out of others' records."""
+    """Remove a person's touches from a shared device, and their ad click ids from other people's records."""
 
     async def work(session: Session) -> None:
         device = await devices.find_device(database, org_id, shared.id, session)
@@ -62,7 +64,9 @@ async def _leave(database: Database, org_id: str, shared: SharedDevice, person: 
 
 
 async def _forget_click_ids(database: Database, session: Session, device: Device, times: Times) -> None:
-    """A record keeps where its visitor came from; a click id of somebody else's visit is none of it."""
+    """Remove the ad click ids of these periods from the device's records, which otherwise stay as
+    they are.
+    """
     for each, personal in personal_collections():
         if not personal.device:
             continue
@@ -76,12 +80,12 @@ async def _forget_click_ids(database: Database, session: Session, device: Device
 
 
 def _times(device: Device, shared: SharedDevice, person: Person) -> Times:
-    """When a shared device was the person's."""
+    """The periods in which a shared device belonged to the person."""
     return device.times_of(person.customers, beginning=shared.share is Share.BEGINNING)
 
 
 def _condition(org_id: str, personal: Personal, belongings: Belongings) -> Document:
-    """Selects what is the subject's of a collection that names persons so."""
+    """The query for the subject's documents in a collection with this kind of personal data."""
     person = belongings.person
     unidentified = [
         _unidentified(org_id, personal.device, personal.customer, personal.email_sha256, shared)
@@ -102,13 +106,15 @@ def _condition(org_id: str, personal: Personal, belongings: Belongings) -> Docum
 def _unidentified(
     org_id: str, device: str, customer: str, email_sha256: str | None, shared: SharedDevice
 ) -> Document:
-    """Selects what a shared device did before it was identified, but for what names others by e-mail."""
+    """The query for what a shared device did before it was identified, without what belongs to someone else's
+    e-mail address.
+    """
     others = {email_sha256: {"$nin": shared.others}} if email_sha256 else {}
     return _names(org_id, device, [shared.id]) | {customer: None} | others
 
 
 def _names(org_id: str, field: str | None, ids: Sequence[str]) -> Document:
-    """Selects what has one of these ids in the field; nothing where there is no field."""
+    """A query for documents with one of these ids in the field. It finds nothing if `field` is None."""
     if field == IN_ID or field is None:
         ids = [f"{org_id}/{each}" for each in ids if field]
     return {field or IN_ID: {"$in": ids}}

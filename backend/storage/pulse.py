@@ -1,4 +1,4 @@
-"""Whether MongoDB answers: asked four times a second, so that no request has to find out by waiting."""
+"""Checks four times a second whether MongoDB answers, so that requests need not wait to find out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _log = logging.getLogger("waylink.storage")
 
 
 class Pulse:
-    """Keeps lanes informed while it runs: `async with Pulse(database, lanes)`."""
+    """`async with Pulse(database, lanes)`: tells these lanes whenever MongoDB stops or starts to answer."""
 
     def __init__(self, database: Database, lanes: Sequence[Lane]) -> None:
         self._database = database

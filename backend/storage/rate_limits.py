@@ -1,7 +1,7 @@
-"""The `rate_limits` collection: how much was counted in windows of time that all processes share.
+"""The `rate_limits` collection: counts for time windows that all processes share.
 
-Windows begin and end by the database's clock, so that a host whose own clock is wrong neither locks anyone
-out nor lets anyone in. Ids hold key ids and keyed hashes of addresses, never an address.
+Windows follow the database's clock, so that a host with a wrong clock neither locks anyone out nor lets
+anyone in. Ids contain key ids and keyed hashes of addresses, never an address.
 """
 
 from __future__ import annotations
@@ -31,14 +31,17 @@ _TRIES_KEPT = 24 * 60 * 60.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What was counted so far, and for how many more seconds the window lasts."""
+    """The count in a window so far, and the seconds until the window ends."""
 
     count: int
     seconds_left: float
 
 
 async def count_in_window(database: Database, window_id: str, amount: int, seconds: float) -> Window:
-    """Add `amount`, which may be negative; a window that has ended begins anew and lasts `seconds`."""
+    """Add `amount` (which may be negative) and return the window.
+
+    If the window has ended, a new one of this many seconds begins.
+    """
     goes_on = {"$gt": ["$ends_at", "$$NOW"]}
     changes = {
         "count": {"$max": [0, {"$add": [{"$cond": [goes_on, "$count", 0]}, amount]}]},
@@ -50,15 +53,15 @@ async def count_in_window(database: Database, window_id: str, amount: int, secon
 
 
 async def forget_count(database: Database, counted_id: str) -> None:
-    """Forget what was counted in a window, or the tries."""
+    """Delete the count of a window, or the tries counted by `begin_try`."""
     await database[NAME].delete_one({"_id": counted_id})
 
 
 async def begin_try(database: Database, tries_id: str, pauses: Sequence[float]) -> float:
-    """Begin a try, unless the pause after the one before is not over: 0, or the seconds that are left of it.
+    """Begin a try. Returns 0, or the seconds that are still to wait since the last try; then none begins.
 
-    The try is followed by a pause of so many seconds as `pauses` has for its number, the last for all others.
-    Tries are forgotten a day after the last one.
+    `pauses` are the pauses in seconds after the first, second, ... try; the last one also holds for all later
+    tries. Tries are forgotten a day after the last one.
     """
     paused = {"$gt": ["$ends_pause_at", "$$NOW"]}
     number = {"$cond": [{"$gt": ["$ends_at", "$$NOW"]}, "$count", 0]}

@@ -1,4 +1,4 @@
-"""Why something does not apply to a collection."""
+"""The reason why something does not apply to a collection."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A sentence that says why not; it can't be empty."""
+    """A sentence that says why. It must not be empty."""
 
     why: str
 

@@ -1,4 +1,4 @@
-"""The `refusals` collection: the latest browser requests that an organization's origins kept out."""
+"""The `refusals` collection: the latest browser requests that were refused because of their Origin header."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST = 256
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A request that was refused: the Origin that it named, and why that was not enough."""
+    """A refused request: its Origin header ("" if it had none), and why it was not enough."""
 
     origin: str
     reason: str
@@ -36,7 +36,9 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class RefusedOrigin:
-    """What was refused of one origin ("" for none): how many of the latest requests, and the last of them."""
+    """The refusals of one origin ("" for none): their number among the latest requests, and the
+    last of them.
+    """
 
     origin: str
     requests: int
@@ -44,7 +46,7 @@ class RefusedOrigin:
 
 
 def by_origin(recent: Iterable[Refusal]) -> list[RefusedOrigin]:
-    """One row for each origin of these refusals, which come newest first; so do the rows."""
+    """One row for each origin in these refusals. Both the refusals and the rows are newest first."""
     latest: dict[str, Refusal] = {}
     requests: Counter[str] = Counter()
     for each in recent:
@@ -54,7 +56,7 @@ def by_origin(recent: Iterable[Refusal]) -> list[RefusedOrigin]:
 
 
 async def add_refusal(database: Database, org_id: str, refusal: Refusal) -> None:
-    """Remember a refusal, and forget the oldest beyond a hundred."""
+    """Store a refusal. Only the organization's latest hundred are kept."""
     entry = {"origin": refusal.origin[:_LONGEST], "reason": refusal.reason, "at": refusal.at}
     await database[NAME].update_one(
         {"_id": org_id}, {"$push": {"recent": {"$each": [entry], "$slice": -KEPT}}}, upsert=True
@@ -62,6 +64,6 @@ async def add_refusal(database: Database, org_id: str, refusal: Refusal) -> None
 
 
 async def list_refusals(database: Database, org_id: str) -> list[Refusal]:
-    """The latest refusals, newest first."""
+    """The organization's latest refusals, newest first."""
     document: dict[str, Any] = await database[NAME].find_one({"_id": org_id}) or {}
     return [Refusal(**known_fields(entry, Refusal)) for entry in reversed(document.get("recent", []))]

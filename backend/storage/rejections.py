@@ -1,4 +1,4 @@
-"""The `rejections` collection: why calls of an organization were rejected, how often and when last."""
+"""The `rejections` collection: why calls of an organization were rejected, how often, and when last."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class RejectedCalls:
-    """The calls of a request that were rejected."""
+    """The rejected calls of one request."""
 
     org_id: str
     at: datetime
@@ -45,9 +45,9 @@ class RejectedCalls:
 
 
 async def add_rejections(database: Database, requests: Iterable[RejectedCalls]) -> None:
-    """Add the rejected calls of these requests to what is known of their organizations.
+    """Add the rejected calls of these requests to their organizations' counts.
 
-    There is one small document for each field and rule that the service has, however much is rejected.
+    There is one small document for each kind of call, field and rule, however many calls are rejected.
     """
     calls: Counter[tuple[str, Rejection]] = Counter()
     last: dict[tuple[str, Rejection], datetime] = {}
@@ -62,7 +62,7 @@ async def add_rejections(database: Database, requests: Iterable[RejectedCalls]) 
 
 
 async def list_rejections(database: Database, org_id: str) -> list[Rejected]:
-    """What was rejected of an organization, the latest first; each is forgotten after thirty days without."""
+    """The organization's rejections, latest first. Each is deleted thirty days after it last happened."""
     found = [_read(each) async for each in database[NAME].find(COLLECTION.scope(org_id))]
     return sorted(found, key=lambda each: each.last, reverse=True)
 

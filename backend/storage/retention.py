@@ -1,4 +1,6 @@
-"""How long an organization keeps what its visitors did: a date on each document, and indexes that obey it."""
+"""How long an organization keeps data about its visitors: each document has an expiry date, and MongoDB
+deletes it then.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,10 @@ from backend.storage.mongo import Database
 
 
 async def set_retention(database: Database, org_id: str, days: int | None) -> dict[str, int]:
-    """Keep an organization's visitor data for so many days, or without limit (None), old data included.
+    """Set for how many days (None: without limit) an organization keeps data about its visitors, old data
+    included.
 
-    Gives how many documents of each collection were dated anew. Raises UnknownOrganization.
+    Returns how many documents of each collection got a new date. Raises UnknownOrganization.
     """
     await organizations.set_retention_days(database, org_id, days)
     return {

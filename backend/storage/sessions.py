@@ -1,4 +1,4 @@
-"""The `sessions` collection: who is signed in to the dashboard. Only hashes of tokens are stored."""
+"""The `sessions` collection: who is signed in to the dashboard. Session tokens are stored as hashes only."""
 
 from __future__ import annotations
 
@@ -32,21 +32,24 @@ async def insert_session(database: Database, session: Session) -> None:
 
 
 async def find_session(database: Database, token_hash: str, now: datetime) -> Session | None:
-    """The session of this token, unless it has expired: the server deletes expired ones a little later."""
+    """The session with this token; None if there is none or it has expired.
+
+    Expiry is checked here because MongoDB deletes expired sessions a little later.
+    """
     found = await database[NAME].find_one({"_id": token_hash, "expires_at": {"$gt": now}})
     return Session(token_hash=found["_id"], **known_fields(found, Session)) if found else None
 
 
 async def set_session_organization(database: Database, token_hash: str, org_id: str) -> None:
-    """Set which organization a session's pages act for."""
+    """Set the organization that the dashboard shows in this session."""
     await database[NAME].update_one({"_id": token_hash}, {"$set": {"org_id": org_id}})
 
 
 async def delete_session(database: Database, token_hash: str) -> None:
-    """End a session; nothing happens where it has ended."""
+    """End a session. Does nothing if it has already ended."""
     await database[NAME].delete_one({"_id": token_hash})
 
 
 async def delete_sessions_of(database: Database, user_id: str) -> None:
-    """End every session of a user."""
+    """End all sessions of a user."""
     await database[NAME].delete_many({"user_id": user_id})
