@@ -218,6 +218,36 @@ def test_counting_once_agrees_with_a_naive_model(groups: list[list[Batch]]) -> N
     assert set(shelf.records) == kept
 
 
+MET = st.tuples(
+    st.sampled_from(["identify", "lead", "event"]), st.none() | st.sampled_from("xyz"), st.sampled_from("de")
+).filter(lambda met: met[0] != "identify" or met[1] is not None)
+
+
+@given(st.lists(st.tuples(MET, st.booleans()), max_size=12))
+def test_identities_agree_with_a_naive_model(history: list[tuple[tuple[str, str | None, str], bool]]) -> None:
+    """However what devices did is grouped, each record has its own customer or the device's, and an identity
+    is told by each identify and by whatever names another customer than the device has."""
+    shelf = Shelf()
+    waiting: list[Batch] = []
+    told: list[str] = []
+    present: dict[str, str] = {}
+    model: dict[str, str | None] = {}
+    identified: list[str] = []
+    for second, ((kind, customer, device), is_group_done) in enumerate(history):
+        call = arrived(kind, second, call_id=str(second), customer=customer)
+        waiting.append(batch(call, device=device))
+        if kind != "identify":
+            model[str(second)] = customer or present.get(device)
+        if customer and (kind == "identify" or present.get(device) != customer):
+            identified.append(customer)
+        present |= {device: customer} if customer else {}
+        if is_group_done or second == len(history) - 1:
+            told += [each.customer_id for each in shelf.store(waiting).identities]
+            waiting = []
+    assert told == identified
+    assert {key[1]: each.customer_id for key, each in shelf.records.items()} == model
+
+
 def sent(*calls: ArrivedCall, at: float, way: float = 0, off: timedelta = timedelta()) -> Batch:
     """A request that a device whose clock is off sent, which was so many seconds on its way."""
     moment = START + timedelta(seconds=at)
