@@ -19,6 +19,7 @@ from backend.operations.logs import configure_logs
 from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
 from backend.redirector.follow import Redirector
+from backend.redirector.link_file import path_in
 from backend.rest_api import documentation, rest
 from backend.sdk_api import SdkService, sdk
 from backend.sdk_api.script import script
@@ -83,7 +84,13 @@ class Service:
         for lane in lanes:
             self._opened.callback(lane.close)
         database = await self._opened.enter_async_context(
-            open_database(self.settings, Indexes.MAKE, REQUEST_SECONDS)
+            open_database(
+                self.settings,
+                Indexes.MAKE,
+                REQUEST_SECONDS,
+                # At a first start more is amiss than that it is away, such as a wrong address.
+                may_be_away=path_in(self.settings.data_dir).exists(),
+            )
         )
         await self._opened.enter_async_context(Pulse(database, lanes))
         self.resources = Resources(

@@ -197,6 +197,13 @@ class Settings:
         "seconds, above 0 and below 86400",
         "How long a link is used without asking again, while the database tells of no changes.",
     )
+    link_file_seconds: float = setting(
+        86400.0,
+        _seconds_or_none,
+        "seconds, from 0 to 86400",
+        "How long after they were last known to be current links redirect from the file `links.cache` in the "
+        "data folder, where MongoDB can't be reached since the service started. 0: never.",
+    )
     deferred_link_seconds: float = setting(
         3600.0,
         _seconds_or_none,

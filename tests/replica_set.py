@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
@@ -53,6 +53,13 @@ class ReplicaSet:
             for member in stopped:
                 member.send_signal(signal.SIGCONT)
 
+    def restart(self, port: int) -> None:
+        """End a member in order, as an upgrade does, and start it again."""
+        member = self.members[port]
+        member.terminate()
+        member.wait(timeout=PATIENCE)
+        self.members[port] = _start(cast("list[str]", member.args))
+
     def lag_behind(self) -> None:
         """The member that takes writes hands over to another one, and takes nothing from it."""
         primary = self.wait_for_primary()
@@ -73,11 +80,12 @@ class ReplicaSet:
             if member.poll() is None:
                 _set_fail_point(port, "stopReplProducer", "off")
 
-    def fail_commands(self, *names: str) -> None:
-        """Have the member that takes writes refuse these commands of the service, from now on."""
+    def fail_commands(self, *names: str, code: int = 96) -> None:
+        """Have the member that takes writes refuse these commands of the service, from now on; or none."""
         with _client(self.wait_for_primary()) as client:
-            data = {"failCommands": names, "errorCode": 96, "appName": "waylink"}
-            client.admin.command("configureFailPoint", "failCommand", mode="alwaysOn", data=data)
+            data = {"failCommands": names, "errorCode": code, "appName": "waylink"}
+            mode = "alwaysOn" if names else "off"
+            client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)
 
     def wait_for_primary(self) -> int:
         """The port of the member that takes writes, once there is one."""
@@ -96,10 +104,10 @@ def replica_set(folder: Path, size: int = 3, *, can_fail: bool = False) -> Itera
     `can_fail` lets `fail_commands` have its members refuse commands, and `stop_replication` work.
     """
     with ExitStack() as started:
-        members = {}
+        members: dict[int, subprocess.Popen[bytes]] = {}
         for _ in range(size):
             port = free_port()
-            members[port] = started.enter_context(_member(folder / str(port), port, can_fail))
+            started.enter_context(_member(members, folder / str(port), port, can_fail))
         _initiate(list(members))
         running = ReplicaSet(members)
         running.wait_for_primary()
@@ -107,7 +115,10 @@ def replica_set(folder: Path, size: int = 3, *, can_fail: bool = False) -> Itera
 
 
 @contextmanager
-def _member(folder: Path, port: int, can_fail: bool) -> Iterator[subprocess.Popen[bytes]]:
+def _member(
+    members: dict[int, subprocess.Popen[bytes]], folder: Path, port: int, can_fail: bool
+) -> Iterator[None]:
+    """A member, in `members` by its port."""
     folder.mkdir()
     command = [
         str(find_mongod()),
@@ -124,12 +135,16 @@ def _member(folder: Path, port: int, can_fail: bool) -> Iterator[subprocess.Pope
         "--setParameter", "diagnosticDataCollectionEnabled=false",
         *(("--setParameter", "enableTestCommands=1") if can_fail else ()),
     ]  # fmt: skip
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    members[port] = _start(command)
     try:
-        yield process
+        yield
     finally:
-        process.kill()
-        process.wait()
+        members[port].kill()
+        members[port].wait()
+
+
+def _start(command: list[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def _initiate(ports: list[int]) -> None:

@@ -96,6 +96,7 @@ def service_process(
     """
     usual = {"WAYLINK_PORT": str(free_port()), "WAYLINK_DRAIN_SECONDS": "0.05"}
     environment = environment_of(data_dir, **(usual | settings))
+    data_dir.mkdir(parents=True, exist_ok=True)
     with (
         (data_dir / "log").open("a") as log,
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment) as process,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from datetime import timedelta
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
@@ -19,6 +20,7 @@ from backend.redirector.association_files import ANDROID, APPLE, AssociationFile
 from backend.redirector.country import country_code, country_lookup
 from backend.redirector.handoffs import Handoffs
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
+from backend.redirector.link_file import MOST_LINKS, LinkFile, path_in
 from backend.redirector.metrics import AnswerTallies, observe_backlog
 from backend.redirector.outcomes import answer_for
 from backend.redirector.qr_code import qr_code, split_suffix
@@ -29,6 +31,7 @@ from backend.storage.lanes import Lane
 from backend.storage.mongo import StorageError
 
 _REPORT_EVERY = 1.0  # seconds
+_KEEP_EVERY = 60.0
 _NO_APP = "No app is set for this domain.\n"
 _logger = logging.getLogger(__name__)
 # A client holds at most parts of a User-Agent, whose length is bounded.
@@ -63,17 +66,29 @@ class Redirector:
         )
         self._tallies = AnswerTallies()
         self._reporting = BackgroundTask("telling redirects and waiting clicks", self._go_on_reporting)
+        self._file_path = path_in(settings.data_dir)
+        self._file = LinkFile(
+            self._file_path,
+            f"{_without_password(settings.mongodb_uri)}/{settings.mongodb_database}",
+            timedelta(seconds=settings.link_file_seconds),
+        )
+        self._knows_hottest = False
+        self._keeping = BackgroundTask("keeping the file of links", self._go_on_keeping)
 
     async def startup(self) -> None:
         """Begin to follow changes and to ship clicks."""
         recognize(b"")  # the lists are read and compiled now, not at the first visit
+        self.cache.fall_back_on(await asyncio.to_thread(self._file.read, self._clock()))
         await self._handoffs.start()
         self.cache.start()
         self.shipper.start()
         self._reporting.start()
+        self._keeping.start()
 
     async def shutdown(self) -> None:
         """Ship what is there, and stop."""
+        await self._keeping.stop()
+        await self._keep_links()
         await self._handoffs.stop()
         await self.cache.stop()
         with self._lane.used():  # which does not wait where the database is known to be away
@@ -89,8 +104,32 @@ class Redirector:
     @property
     def failures(self) -> list[str]:
         """Which background work of the redirector fails now, in words."""
-        others = (self._reporting.failure, self._handoffs.failure, self.cache.failure)
+        others = (self._reporting.failure, self._handoffs.failure, self.cache.failure, self._keeping.failure)
         return [*self.shipper.failures, *filter(None, others)]
+
+    async def _go_on_keeping(self) -> None:
+        """Keep the file of links up to date.
+
+        The first one is written at once, so that the next start knows that this one was; a file that is there
+        stays until this process knows which links are asked for most.
+        """
+        if self._file_path.exists():
+            await asyncio.sleep(_KEEP_EVERY)
+        while True:
+            while not self.cache.follows_changes:  # noqa: ASYNC110 - nobody waits for it
+                await asyncio.sleep(_REPORT_EVERY)
+            self._knows_hottest = True
+            await self._keep_links()
+            await asyncio.sleep(_KEEP_EVERY)
+
+    async def _keep_links(self) -> None:
+        """Write the links used last to the file, unless they may have changed unseen."""
+        if not self._knows_hottest or not self.cache.follows_changes:
+            return
+        try:
+            await asyncio.to_thread(self._file.write, self.cache.hottest(MOST_LINKS), self._clock())
+        except OSError as error:
+            _logger.warning("The file of links can't be written: %s", error)
 
     async def _go_on_reporting(self) -> None:
         """Report every second: another worker may be the one that is asked for the metrics of all."""
@@ -175,3 +214,8 @@ class Redirector:
             if code := country_code(header.decode("latin-1")):
                 return code
         return self._country_of(address)
+
+
+def _without_password(uri: str | None) -> str:
+    """The hosts of a MongoDB URI, and what follows them; "" for the server of our own."""
+    return (uri or "").rpartition("@")[2]

@@ -15,9 +15,10 @@ from backend.domain.deferred_links import LEADS_TO_APP, Handoff, app_id_on, day_
 from backend.domain.destination import Outcome
 from backend.redirector.link_cache import CachedLink
 from backend.storage.address_keys import address_key
-from backend.storage.mongo import Database, StorageError
+from backend.storage.mongo import Database, StorageError, deadline
 
 _LOOK_EVERY = 600.0
+_START_SECONDS = 1.0  # a start waits no longer for them
 _RETRY_SECONDS = 5.0
 _DAY = timedelta(days=1)
 _logger = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ class Handoffs:
     async def start(self) -> None:
         """Read the keys, and go on reading those of the days to come."""
         if self._window:
-            with contextlib.suppress(StorageError):
+            with contextlib.suppress(StorageError), deadline(_START_SECONDS):
                 await self._read_keys()
             self._reading.start()
 

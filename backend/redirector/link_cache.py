@@ -7,9 +7,11 @@ import contextlib
 import logging
 import time
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import islice
 from sys import intern
 
 from backend.concurrency.background_task import BackgroundTask
@@ -109,6 +111,17 @@ class LinkCache:
     def failure(self) -> str | None:
         """What following changes fails with now."""
         return self._watching.failure
+
+    def hottest(self, most: int) -> list[tuple[Link, Apps]]:
+        """The links used last, the last one first, as far as they are known to be as they were read."""
+        used_last = islice(reversed(self._entries.values()), most)
+        return [(entry.link, entry.apps) for entry in used_last if entry.loaded_at != _EXPIRED]
+
+    def fall_back_on(self, links: Iterable[tuple[Link, Apps]]) -> None:
+        """Keep these, the last used first, for when the database does not answer: they may have changed."""
+        for link, apps in reversed([*links][: self._capacity]):
+            kept = CachedLink(_only_what_redirects_need(link), apps, _EXPIRED)
+            self._entries.setdefault((kept.link.domain, kept.link.path), kept)
 
     def current(self, domain: str, path: str) -> CachedLink | None:
         """The link at a short URL if it is in memory and known to be current."""

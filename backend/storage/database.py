@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from contextvars import copy_context
 from enum import Enum, auto
@@ -27,6 +28,9 @@ REQUEST_SECONDS = 5.0
 COMMAND_SECONDS = 600.0
 _INDEX_SECONDS = 24 * 3600.0
 _GOODBYE_SECONDS = 1.0
+_FIRST_ANSWER_SECONDS = 1.5  # where the server may be away
+_PREPARE_AGAIN_SECONDS = 1.0
+_log = logging.getLogger("waylink.storage")
 
 
 class MongoDBUnreachable(ConnectionError):
@@ -49,29 +53,35 @@ class Indexes(Enum):
 
 @asynccontextmanager
 async def open_database(
-    settings: Settings, indexes: Indexes = Indexes.MAKE_IN_NEW, seconds: float = COMMAND_SECONDS
+    settings: Settings,
+    indexes: Indexes = Indexes.MAKE_IN_NEW,
+    seconds: float = COMMAND_SECONDS,
+    *,
+    may_be_away: bool = False,
 ) -> AsyncIterator[Database]:
     """The database that the settings name; a server of our own where none is configured.
 
-    Every operation without a `deadline` of its own fails after so many `seconds`.
+    Every operation without a `deadline` of its own fails after so many `seconds`. Where the configured server
+    `may_be_away`, indexes are made once it answers.
 
     Raises MongoDBNotFound when a server must be started and this machine has none, and MongoDBUnreachable
     when the configured one does not answer.
     """
     if settings.mongodb_uri:
         uri, name = settings.mongodb_uri, settings.mongodb_database
-        async with _connect(uri, name, indexes, seconds) as database:
+        async with _connect(uri, name, seconds) as database, _prepared(database, indexes, may_be_away):
             yield database
         return
     async with (
         EmbeddedMongoDB(settings.data_dir / "mongodb") as server,
-        _connect(server.uri, settings.mongodb_database, indexes, seconds) as database,
+        _connect(server.uri, settings.mongodb_database, seconds) as database,
+        _prepared(database, indexes, may_be_away=False),
     ):
         yield database
 
 
 @asynccontextmanager
-async def _connect(uri: str, name: str, indexes: Indexes, seconds: float) -> AsyncIterator[Database]:
+async def _connect(uri: str, name: str, seconds: float) -> AsyncIterator[Database]:
     client: AsyncIOMotorClient[Document] = AsyncIOMotorClient(
         uri,
         tz_aware=True,
@@ -83,17 +93,43 @@ async def _connect(uri: str, name: str, indexes: Indexes, seconds: float) -> Asy
         retryWrites=True,
     )
     try:
-        database = client.get_database(
+        yield client.get_database(
             name,
             codec_options=CodecOptions(tz_aware=True),
             # Only what a majority has survives any member: nothing else may be answered, or taken for stored.
             read_concern=ReadConcern("majority"),
             write_concern=WriteConcern("majority"),
         )
-        await _prepare(database, indexes)
-        yield database
     finally:
         await _close(client)
+
+
+@asynccontextmanager
+async def _prepared(database: Database, indexes: Indexes, may_be_away: bool) -> AsyncIterator[None]:
+    """The indexes are there; or, where the server may be away, they are once it has come back."""
+    going_on: asyncio.Task[None] | None = None
+    try:
+        # Who waits at a terminal is told soon, whatever a command may take.
+        await _answered(database, _FIRST_ANSWER_SECONDS if may_be_away else REQUEST_SECONDS)
+        await _prepare(database, indexes)
+    except MongoDBUnreachable as error:
+        if not may_be_away:
+            raise
+        _log.warning("The service starts without its storage: %s", error)
+        going_on = asyncio.create_task(_go_on_preparing(database, indexes))
+    try:
+        yield
+    finally:
+        if going_on:
+            going_on.cancel()
+
+
+async def _go_on_preparing(database: Database, indexes: Indexes) -> None:
+    while True:
+        await asyncio.sleep(_PREPARE_AGAIN_SECONDS)
+        with contextlib.suppress(MongoDBUnreachable):
+            await _answered(database, REQUEST_SECONDS)
+            return await _prepare(database, indexes)
 
 
 async def _close(client: AsyncIOMotorClient[Document]) -> None:
@@ -103,12 +139,22 @@ async def _close(client: AsyncIOMotorClient[Document]) -> None:
         await asyncio.wait_for(closing, 2 * _GOODBYE_SECONDS)
 
 
+async def _answered(database: Database, seconds: float) -> None:
+    with _unreachable(database), deadline(seconds):
+        await ping(database)
+
+
 async def _prepare(database: Database, indexes: Indexes) -> None:
-    try:
-        with deadline(REQUEST_SECONDS):  # who waits at a terminal is told soon, whatever a command may take
-            await ping(database)
+    with _unreachable(database):
         if indexes is Indexes.MAKE or (indexes is Indexes.MAKE_IN_NEW and await _is_new(database)):
             await create_indexes(database)
+
+
+@contextlib.contextmanager
+def _unreachable(database: Database) -> Iterator[None]:
+    """Raise MongoDBUnreachable where the server can't be used now."""
+    try:
+        yield
     except StorageError as error:
         if not is_unreachable(error):
             raise

@@ -59,7 +59,9 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path, workers: int) -> None:
             lambda: len(service.workers - {killed}) == workers, "the worker was not replaced", seconds=SECONDS
         )
         wait_for(lambda: is_healthy(service), "the new worker does not answer", seconds=SECONDS)
-        assert [line["message"] for line in service.log_lines] == [f"Worker {killed} ended with exit code -9"]
+        # A busy machine may have a change stream opened again, which is told too.
+        errors = [line["message"] for line in service.log_lines if line["level"] == "error"]
+        assert errors == [f"Worker {killed} ended with exit code -9"]
         assert service.stop() == 0
 
 

@@ -1,0 +1,118 @@
+"""The links that are asked for most, in a file: they redirect also after a start without the database.
+
+What is in it was current when it was written. It is used only where the database does not answer, and not
+longer than it says; a file that was cut short, changed, or is another database's is not used at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.links import Behavior, CreatedBy, Link
+
+# The file is no larger than this, whatever the links hold.
+MOST_LINKS = 10_000
+_MOST_BYTES = 16_000_000
+_FORMAT = 1
+_UNREADABLE_BY_OTHERS = 0o077
+_logger = logging.getLogger(__name__)
+LinkAndApps = tuple[Link, Apps]
+
+
+def path_in(data_dir: Path) -> Path:
+    """Where the file is. That there is one says that a service has run here before."""
+    return data_dir / "links.cache"
+
+
+class LinkFile:
+    """A file of links with their domains' apps; `database` names the one that they are from."""
+
+    def __init__(self, path: Path, database: str, longest_use: timedelta) -> None:
+        self._path = path
+        self._database = database
+        self._longest_use = longest_use
+
+    def write(self, links: Iterable[LinkAndApps], now: datetime) -> None:
+        """Replace the file, all of it or nothing; those that come first are kept where there are too many."""
+        body = bytearray()
+        for number, (link, apps) in enumerate(links):
+            line = json.dumps([_plain(link), asdict(apps)]).encode() + b"\n"
+            if number == MOST_LINKS or len(body) + len(line) > _MOST_BYTES:
+                break
+            body += line
+        head = {
+            "format": _FORMAT,
+            "database": self._database,
+            "written_at": now.isoformat(),
+            "sha256": hashlib.sha256(body).hexdigest(),
+        }
+        self._replace(json.dumps(head).encode() + b"\n" + body)
+
+    def _replace(self, content: bytes) -> None:
+        unfinished = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        try:
+            with os.fdopen(os.open(unfinished, flags, 0o600), "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(self._path)
+        except OSError:
+            with suppress(OSError):
+                unfinished.unlink(missing_ok=True)
+            raise
+
+    def read(self, now: datetime) -> Sequence[LinkAndApps]:
+        """The links of the file; none where there is no file, or none that may be used, which is logged."""
+        if not self._longest_use:
+            return []
+        try:
+            return self._read(now)
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            _logger.warning("The file of links %s is not used: %s", self._path, error)
+            return []
+
+    def _read(self, now: datetime) -> Sequence[LinkAndApps]:
+        with self._path.open("rb") as file:
+            if os.fstat(file.fileno()).st_mode & _UNREADABLE_BY_OTHERS:
+                raise ValueError("others than its owner may read or write it")
+            head, body = json.loads(file.readline(10_000)), file.read(_MOST_BYTES + 1)
+        if head["format"] != _FORMAT or head["database"] != self._database:
+            raise ValueError("it is of another version, or of another database")
+        if head["sha256"] != hashlib.sha256(body).hexdigest():
+            raise ValueError("it is not what was written")
+        if not timedelta() <= now - datetime.fromisoformat(head["written_at"]) <= self._longest_use:
+            raise ValueError("it is too old, or from the future")
+        return [_link_and_apps(*json.loads(line)) for line in body.splitlines()]
+
+
+def _plain(link: Link) -> dict[str, Any]:
+    """The link's fields as JSON has them, without what no redirect needs."""
+    fields = asdict(replace(link, custom_data=None, link_name=""))
+    return {name: value for name, value in fields.items() if name not in {"created_at", "modified_at"}}
+
+
+def _link_and_apps(fields: dict[str, Any], apps: dict[str, Any]) -> LinkAndApps:
+    fields["ios_behavior"] = Behavior(fields["ios_behavior"])
+    fields["android_behavior"] = Behavior(fields["android_behavior"])
+    fields["created_by"] = CreatedBy(fields["created_by"])
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    ios, android = apps["ios"], apps["android"]
+    if android:
+        android["fingerprints"] = tuple(android["fingerprints"])
+    return (
+        Link(**fields, created_at=epoch, modified_at=epoch),
+        Apps(IosApp(**ios) if ios else None, AndroidApp(**android) if android else None),
+    )

@@ -1,0 +1,144 @@
+"""The service starts, and its workers are replaced, while MongoDB is away; and MongoDB restarts below it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from backend.settings import Settings
+from backend.storage.database import open_database
+from tests.api.links import API, create
+from tests.organizations import TestOrganization, create_test_organization
+from tests.polling import wait_for
+from tests.replica_set import ReplicaSet, replica_set
+from tests.sdk_batches import Visitor, call
+from tests.service_process import ServiceProcess, service_process
+
+# What the driver does not know as temporary: MaxTimeMSExpired, Interrupted, LockTimeout, LockFailed,
+# WriteConflict, NoSuchTransaction, TransactionExceededLifetimeLimitSeconds.
+TEMPORARY = (50, 11601, 24, 46, 112, 251, 290)
+FAULT = 2  # BadValue
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
+    """A MongoDB that can be frozen and restarted."""
+    with replica_set(tmp_path_factory.mktemp("members"), 1, can_fail=True) as members:
+        yield members
+
+
+@pytest.fixture
+async def organization(members: ReplicaSet) -> TestOrganization:
+    """An organization in it."""
+    async with open_database(Settings(mongodb_uri=members.uri)) as database:
+        return await create_test_organization(database)
+
+
+def visit(service: ServiceProcess, organization: TestOrganization, path: str) -> httpx.Response:
+    """A visit of a link on a connection of its own."""
+    return httpx.get(f"{service.base_url}{path}", headers={"host": organization.domain}, timeout=30)
+
+
+def list_links(service: ServiceProcess, organization: TestOrganization) -> httpx.Response:
+    """A call of the REST API."""
+    return httpx.get(f"{service.base_url}{API}/links/page", headers=organization.headers, timeout=30)
+
+
+def count(service: ServiceProcess, organization: TestOrganization, short_url: str) -> int:
+    """What the analytics say of the link's clicks; -1 where they say nothing."""
+    answer = httpx.post(
+        f"{service.base_url}{API}/analytics",
+        json={"shortUrl": short_url},
+        headers=organization.headers,
+        timeout=30,
+    )
+    return int(answer.json().get("total_clicks", -1))
+
+
+async def test_links_redirect_after_a_start_without_mongodb(
+    members: ReplicaSet, organization: TestOrganization, tmp_path: Path
+) -> None:
+    """They come from the file; the rest is 503 until MongoDB is back; a killed worker is replaced."""
+    settings = {"WAYLINK_MONGODB_URI": members.uri}
+    with service_process(tmp_path, **settings) as before:
+        wait_for((tmp_path / "links.cache").exists, "there is no file of links")
+        async with httpx.AsyncClient(base_url=before.base_url, timeout=30) as client:
+            short_url = await create(client, organization)
+        path = "/" + short_url.rpartition("/")[2]
+        assert visit(before, organization, path).status_code == 302
+    with members.frozen(), service_process(tmp_path, **settings) as service:
+        assert visit(service, organization, path).headers["location"].startswith("https://shop.example/sale")
+        killed = min(service.workers)
+        os.kill(killed, signal.SIGKILL)
+        wait_for(lambda: service.workers - {killed}, "the worker is not replaced")
+        assert visit(service, organization, path).status_code == 302
+        unknown = visit(service, organization, "/unknown")
+        links = list_links(service, organization)
+        for refused in (unknown, links):
+            assert refused.status_code == 503
+            assert int(refused.headers["Retry-After"]) > 0
+        members.members[members_port(members)].send_signal(signal.SIGCONT)
+        wait_for(
+            lambda: count(service, organization, short_url),
+            "the clicks of the outage are not counted",
+            lambda counted: counted == 3,
+            seconds=60,
+        )
+
+
+def members_port(members: ReplicaSet) -> int:
+    """The port of the only member."""
+    (port,) = members.members
+    return port
+
+
+async def test_restarts_of_mongodb_are_503(
+    members: ReplicaSet, organization: TestOrganization, tmp_path: Path
+) -> None:
+    """What a server may say then is 503, a fault of ours stays 500; and under load no answer is one."""
+    answers: Counter[int] = Counter()
+    stop = asyncio.Event()
+    settings = {"WAYLINK_MONGODB_URI": members.uri, "WAYLINK_LINK_CACHE_SECONDS": "0.01"}
+    with service_process(tmp_path, **settings) as service:
+        for code in TEMPORARY:
+            members.fail_commands("find", code=code)
+            assert list_links(service, organization).status_code == 503, code
+        members.fail_commands("find", code=FAULT)
+        assert list_links(service, organization).status_code == 500
+        members.fail_commands()
+        # A new connection for each request: an idle one may be closed as it is used.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        async with httpx.AsyncClient(base_url=service.base_url, timeout=30, limits=limits) as client:
+            visitor = Visitor(client, organization)
+            body = {"domain": organization.domain, "destination_url": "https://a.example", "link_name": "n"}
+
+            async def load() -> None:
+                while not stop.is_set():
+                    for asked in (
+                        client.post(f"{API}/create-link", json=body, headers=organization.headers),
+                        client.get(f"{API}/links/page", headers=organization.headers),
+                        visitor.post(call("event", name="e")),
+                        client.get("/unknown", headers={"host": organization.domain}),
+                    ):
+                        answers[(await asked).status_code] += 1
+
+            tasks = [asyncio.create_task(load()) for _ in range(4)]
+            for _ in range(2):
+                before, until = sum(answers.values()), time.monotonic() + 30
+                while sum(answers.values()) < before + 40 and time.monotonic() < until:  # noqa: ASYNC110 - counted
+                    await asyncio.sleep(0.02)
+                await asyncio.to_thread(members.restart, members_port(members))
+                await asyncio.to_thread(members.wait_for_primary)
+            stop.set()
+            await asyncio.gather(*tasks)
+    faults = [line for line in service.log_lines if line["level"] == "error"]
+    assert set(answers) <= {200, 201, 404, 503}, (answers, faults)
+    assert answers[201]
