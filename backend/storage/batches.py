@@ -31,7 +31,11 @@ from backend.storage import calls, conversions, counted_once, devices, events, i
 from backend.storage.dated_writes import Days, Written, write_dated
 from backend.storage.mongo import Database, Document, Session
 
-_RECORDS = {Kind.LEAD: leads, Kind.CONVERSION: conversions, Kind.EVENT: events}
+_RECORDS = {
+    Kind.LEAD: leads.COLLECTION,
+    Kind.CONVERSION: conversions.COLLECTION,
+    Kind.EVENT: events.COLLECTION,
+}
 _DUPLICATE_KEY = 11000
 _Reader = Callable[[Database, Session, Sequence[Batch]], Awaitable[Known]]
 
@@ -81,8 +85,8 @@ async def _look_behind(database: Database, session: Session, batches: Sequence[B
     arrived = [(batch, each.call) for batch in batches for each in batch.calls]
     call_keys = [call_key(batch, call) for batch, call in arrived]
     found = [
-        await calls.find_known(database, session, call_keys, collection.NAME)
-        for collection in (calls, *_RECORDS.values())
+        await calls.find_known(database, session, call_keys, collection.name)
+        for collection in (calls.COLLECTION, *_RECORDS.values())
     ]
     return Known(
         calls=frozenset().union(*found),
@@ -98,7 +102,7 @@ async def _late_records(
     found: dict[DeviceKey, dict[RecordKey, Credit]] = {}
     for device, since in late_touches(batches, known.devices).items():
         for kind, collection in _RECORDS.items():
-            stored = await records.find_credits(database, session, collection.NAME, device, since)
+            stored = await records.find_credits(database, session, collection.name, device, since)
             found.setdefault(device, {}).update({(kind, *key): credit for key, credit in stored.items()})
     return found
 
@@ -142,7 +146,7 @@ async def _write(database: Database, session: Session, decisions: Decisions, day
         credited = {key: credit for key, credit in decisions.credited.items() if key[0] is kind}
         if credited:
             updates = [records.credit_update(key[1:], credit) for key, credit in credited.items()]
-            await database[collection.NAME].bulk_write(updates, session=session, ordered=False)
+            await database[collection.name].bulk_write(updates, session=session, ordered=False)
 
 
 def _written(decisions: Decisions) -> Iterable[Written]:
@@ -152,16 +156,14 @@ def _written(decisions: Decisions) -> Iterable[Written]:
         yield Written(identities.COLLECTION, org_id, {"device_id": device_id})
     for record in decisions.records:
         own_id = calls.call_id(call_key(record.batch, record.call))
-        yield Written(_RECORDS[record.call.kind].COLLECTION, record.batch.org_id, {"_id": own_id})
+        yield Written(_RECORDS[record.call.kind], record.batch.org_id, {"_id": own_id})
 
 
 def _record_documents(decided: Iterable[Record], days: Days) -> dict[str, list[Document]]:
     documents: dict[str, list[Document]] = {}
     for each in decided:
         collection = _RECORDS[each.call.kind]
-        documents.setdefault(collection.NAME, []).append(
-            collection.document(each, days.get(each.batch.org_id))
-        )
+        documents.setdefault(collection.name, []).append(records.document(each, days.get(each.batch.org_id)))
     return documents
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from bson import Decimal128
 from pymongo import IndexModel
 
-from backend.domain.intake import Record
 from backend.storage import records
 from backend.storage.collection import Collection, Personal
-from backend.storage.mongo import Document
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "conversions"
@@ -26,8 +23,3 @@ COLLECTION = Collection(
     personal=Personal(customer="customer_id", device="device_id", touches=records.TOUCHES),
     retention=records.RETENTION,
 )
-
-
-def document(record: Record, days: int | None) -> Document:
-    """The record of a conversion; its revenue is an exact decimal in major units."""
-    return records.document(record, days) | {"revenue": Decimal128(record.call.fields["revenue"])}

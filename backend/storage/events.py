@@ -14,4 +14,3 @@ COLLECTION = Collection(
     personal=Personal(customer="customer_id", device="device_id", touches=records.TOUCHES),
     retention=records.RETENTION,
 )
-document = records.document

@@ -22,4 +22,3 @@ COLLECTION = Collection(
     ),
     retention=records.RETENTION,
 )
-document = records.document

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
+from bson import Decimal128
 from pymongo import IndexModel, UpdateOne
 
 from backend.domain.attribution import Credit, Touch
@@ -41,8 +43,13 @@ def document(record: Record, days: int | None) -> Document:
         "page": call.page,
         **_credit(record.credit),
         "expires_at": RETENTION.expires_at(record.credit.at, days),
-        **call.fields,
+        **{name: _exact(value) for name, value in call.fields.items()},
     }
+
+
+def _exact(value: object) -> object:
+    """The value as it is stored: revenue stays an exact decimal."""
+    return Decimal128(value) if isinstance(value, Decimal) else value
 
 
 async def find_credits(
