@@ -44,7 +44,7 @@ async def list_keys(database: Database, org_id: str) -> Result:
 @stored
 async def revoke_key(database: Database, key_id: str) -> Result:
     """Revoke the key with the id KEY_ID; within seconds no process accepts it any more."""
-    revoked = await api_keys.revoke_api_key(database, key_id, utc_now())
+    revoked = await api_keys.revoke_any_api_key(database, key_id, utc_now())
     return {"id": revoked.id, "revoked": True}
 
 

@@ -89,7 +89,7 @@ async def set_organizations(database: Database, email: str, org_ids: tuple[str, 
 @stored
 async def list_users(database: Database) -> Result:
     """List the users, with the ids of their organizations."""
-    return {"users": [_row(each) for each in await users.list_users(database)]}
+    return {"users": [_row(each) for each in await users.list_users_of_all(database)]}
 
 
 @user.command("delete")

@@ -38,7 +38,7 @@ async def keys_create() -> Response:
 async def keys_revoke(key_id: str) -> Response:
     """Revoke a key of the organization."""
     try:
-        await revoke_api_key(resources().database, key_id, resources().clock(), org_id())
+        await revoke_api_key(resources().database, key_id, org_id(), resources().clock())
     except UnknownKey:
         abort(404)
     return redirect(url_for("dashboard.keys", notice="key-revoked"), 303)  # type: ignore[return-value]

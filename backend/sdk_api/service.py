@@ -13,7 +13,7 @@ from backend.domain.organizations import Organization
 from backend.storage.batches import store_batches
 from backend.storage.mongo import is_unreachable
 from backend.storage.organizations import get_organization
-from backend.storage.origins import is_allowed
+from backend.storage.origins import is_allowed, is_allowed_by_any
 from backend.storage.rejections import RejectedCalls, add_rejections
 
 
@@ -40,4 +40,6 @@ class SdkService:
         self.organizations: TimedCache[str, Organization] = TimedCache(
             lambda org_id: get_organization(database, org_id)
         )
-        self.known_origins: TimedCache[str, bool] = TimedCache(lambda origin: is_allowed(database, origin))
+        self.known_origins: TimedCache[str, bool] = TimedCache(
+            lambda origin: is_allowed_by_any(database, origin)
+        )

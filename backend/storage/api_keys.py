@@ -12,7 +12,7 @@ from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.api_keys import ApiKey, KeyKind, key_text, new_key
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
-from backend.storage.mongo import Database, known_fields
+from backend.storage.mongo import Database, Document, known_fields
 from backend.storage.ownership import ByField
 
 NAME = "api_keys"
@@ -63,12 +63,17 @@ async def list_api_keys(database: Database, org_id: str) -> list[ApiKey]:
     return [_from_document(document) async for document in cursor]
 
 
-async def revoke_api_key(database: Database, key_id: str, now: datetime, org_id: str | None = None) -> ApiKey:
-    """Revoke a key, of this organization where one is named; a key revoked before keeps its first time.
+async def revoke_api_key(database: Database, key_id: str, org_id: str, now: datetime) -> ApiKey:
+    """Revoke a key of the organization; one revoked before keeps its first time. Raises UnknownKey."""
+    return await _revoke(database, key_id, {"org_id": org_id}, now)
 
-    Raises UnknownKey.
-    """
-    owner = {"org_id": org_id} if org_id else {}
+
+async def revoke_any_api_key(database: Database, key_id: str, now: datetime) -> ApiKey:
+    """Revoke a key of whatever organization, as `revoke_api_key` does."""
+    return await _revoke(database, key_id, {}, now)
+
+
+async def _revoke(database: Database, key_id: str, owner: Document, now: datetime) -> ApiKey:
     document = await database[NAME].find_one_and_update(
         {"_id": key_id, **owner},
         [{"$set": {"revoked_at": {"$ifNull": ["$revoked_at", now]}}}],

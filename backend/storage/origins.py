@@ -8,7 +8,7 @@ from pymongo import IndexModel
 
 from backend.domain.origins import origin_matches, patterns_for
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
-from backend.storage.mongo import Database
+from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByField
 
 NAME = "origins"
@@ -40,8 +40,16 @@ async def list_origins(database: Database, org_id: str) -> list[str]:
     return [document["origin"] async for document in cursor]
 
 
-async def is_allowed(database: Database, origin: str, org_id: str | None = None) -> bool:
-    """Whether the organization, or any where none is named, allows a browser's Origin header (SDK rule 9)."""
-    owner = {"org_id": org_id} if org_id else {}
+async def is_allowed(database: Database, origin: str, org_id: str) -> bool:
+    """Whether the organization allows a browser's Origin header (SDK rule 9)."""
+    return await _is_allowed(database, origin, {"org_id": org_id})
+
+
+async def is_allowed_by_any(database: Database, origin: str) -> bool:
+    """Whether some organization allows a browser's Origin header."""
+    return await _is_allowed(database, origin, {})
+
+
+async def _is_allowed(database: Database, origin: str, owner: Document) -> bool:
     cursor = database[NAME].find({**owner, "origin": {"$in": patterns_for(origin)}}, {"origin": 1})
     return any([origin_matches(origin, found["origin"]) async for found in cursor])

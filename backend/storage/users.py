@@ -11,7 +11,7 @@ from pymongo.errors import DuplicateKeyError
 
 from backend.domain.users import User
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
-from backend.storage.mongo import Database, known_fields
+from backend.storage.mongo import Database, Document, known_fields
 from backend.storage.ownership import ByMembership
 
 NAME = "users"
@@ -60,10 +60,18 @@ async def find_user_by_email(database: Database, email: str) -> User | None:
     return _from_found(await database[NAME].find_one({"email": email}))
 
 
-async def list_users(database: Database, org_id: str | None = None) -> list[User]:
-    """The users of an organization, or all, by address."""
-    wanted = {"org_ids": org_id} if org_id else {}
-    return [_from_document(found) async for found in database[NAME].find(wanted).sort("email", 1)]
+async def list_users(database: Database, org_id: str) -> list[User]:
+    """The users of an organization, by address."""
+    return await _list(database, {"org_ids": org_id})
+
+
+async def list_users_of_all(database: Database) -> list[User]:
+    """The users of every organization, by address."""
+    return await _list(database, {})
+
+
+async def _list(database: Database, condition: Document) -> list[User]:
+    return [_from_document(found) async for found in database[NAME].find(condition).sort("email", 1)]
 
 
 async def set_password_hash(database: Database, user_id: str, password_hash: str) -> None:

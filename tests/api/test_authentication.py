@@ -68,7 +68,7 @@ async def test_a_revoked_key_stops_within_seconds(
     """A key that was just used stops working within seconds of being revoked by another process."""
     assert (await client.get(f"{API}/links/page", headers=organization.headers)).status_code == 200
     key = next(k for k in await list_api_keys(database, organization.id) if k.kind.value == "rest")
-    await revoke_api_key(database, key.id, utc_now())
+    await revoke_api_key(database, key.id, key.org_id, utc_now())
     answer = await wait_for_async(
         lambda: client.get(f"{API}/links/page", headers=organization.headers),
         "the key still works",

@@ -208,7 +208,7 @@ async def test_users_of_several_organizations(
         file = tmp_path / f"{organization.id}.jsonl"
         await export(database, organization.id, file)
         await restore(elsewhere, file)
-    assert [each.org_ids for each in await users.list_users(elsewhere)] == [(first.id, second.id)]
+    assert [each.org_ids for each in await users.list_users_of_all(elsewhere)] == [(first.id, second.id)]
     third = await make_organization()
     await users.insert_user(
         database, replace(user, id=str(uuid.uuid4()), email="b@c.example", org_ids=(third.id,))

@@ -333,7 +333,7 @@ async def test_a_user_of_another_organization(
         await users.insert_user(fresh, User(user_id, email, PASSWORD_HASH, ("other",), NOW))
         with pytest.raises(AlreadyTaken, match="another user"):
             await restore(fresh, archive.file)
-        assert [each.org_ids for each in await users.list_users(fresh)] == [("other",)]
+        assert [each.org_ids for each in await users.list_users_of_all(fresh)] == [("other",)]
 
 
 def unchanged(_name: str, _document: Document) -> None:

@@ -80,7 +80,7 @@ async def test_keys_that_can_not_stand_in_a_site(
 ) -> None:
     """A secret key, another organization's and a revoked one are refused, each with the reason."""
     revoked, key = await create_api_key(database, organization.id, KeyKind.WEB, clock())
-    await revoke_api_key(database, key.id, clock())
+    await revoke_api_key(database, key.id, key.org_id, clock())
     other = await make_organization()
     for text, said in (
         (organization.rest_key, "must be a Browser SDK key: it begins with c_web_."),
