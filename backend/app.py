@@ -97,7 +97,7 @@ class Service:
             self.settings,
             database,
             self._clock,
-            KeyCache(database),
+            KeyCache(database, self._clock),
             ServiceLimits(database, self.settings, self._clock),
             TrustedProxies(self.settings.trusted_proxies),
         )

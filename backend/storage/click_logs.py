@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
 from pymongo import IndexModel
 
@@ -56,7 +55,7 @@ async def advance(database: Database, session: Session, log_id: str, start: int,
     """
     result = await database[NAME].update_one(
         {"_id": log_id, "position": start},
-        {"$set": {"position": end, "updated_at": datetime.now(UTC)}},
+        {"$set": {"position": end}, "$currentDate": {"updated_at": True}},
         upsert=start == 0,
         session=session,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -11,6 +12,7 @@ from backend.app import utc_now
 from backend.storage.api_keys import list_api_keys, revoke_api_key
 from backend.storage.mongo import Database
 from tests.api.links import API
+from tests.conftest import MovableClock
 from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
 
@@ -76,3 +78,15 @@ async def test_a_revoked_key_stops_within_seconds(
         seconds=10,
     )
     assert (answer.status_code, answer.json()) == (401, unauthorized("Invalid Api Key"))
+
+
+async def test_the_use_of_a_key_is_noted_by_the_service_s_clock(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database, clock: MovableClock
+) -> None:
+    """A key says when it was used last."""
+    clock.offset = timedelta(days=3)
+    assert (await client.get(f"{API}/links/page", headers=organization.headers)).status_code == 200
+    used = {key.kind.value: key.last_used_at for key in await list_api_keys(database, organization.id)}
+    assert used["web"] is None
+    assert used["rest"]
+    assert abs(used["rest"] - clock()) < timedelta(minutes=5)

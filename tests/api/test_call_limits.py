@@ -199,7 +199,7 @@ async def test_valid_keys_are_not_counted_as_missing(
     """However often a service meets a key for the first time, nothing is taken from the address."""
     client = client_at()
     for _ in range(6):
-        limiting.resources.keys._found.clear()
+        limiting.resources.keys._found._found.clear()
         assert (await client.get(f"{API}/links/page", headers=organization.headers)).status_code == 200
 
 

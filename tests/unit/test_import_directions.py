@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "passwords": {"domain"},
     "api_host": {"concurrency", "domain"},
     # what is kept, and what every request handler works with
-    "storage": {"domain", "settings"},
+    "storage": {"concurrency", "domain", "settings"},
     "rate_limits": {"domain", "settings", "storage"},
     "current": {"domain", "proxies", "rate_limits", "settings", "storage"},
     # pieces that interfaces and the command line use
