@@ -1,1 +1,1 @@
-"""A whole organization as a file of JSON lines, written and read back."""
+"""Exports a whole organization to a file of JSON lines, and restores it from there."""

@@ -1,4 +1,4 @@
-"""The links of an archive that lead on to short URLs, and which of them lead visitors in a circle."""
+"""Finds links of an archive that lead through short URLs in a circle."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from backend.storage.mongo import Database
 
 
 class Chains:
-    """Holds those links in memory that lead to a link domain; they are few of many."""
+    """Collects those links of an archive that lead to a link domain. Only these, usually few, are kept in
+    memory.
+    """
 
     def __init__(self, database: Database, domains: set[str]) -> None:
-        """`domains` are the archive's own, which the database has no links on."""
+        """`domains` are the archive's own domains. The database has no links on them yet."""
         self._database = database
         self._domains = domains
         self._is_domain: dict[str, bool] = dict.fromkeys(domains, True)
         self._leading: dict[Place, Link] = {}
 
     async def add(self, entry: Entry) -> None:
-        """Take a link up, if it leads to another one."""
+        """Note this entry if it is a link that leads to another link."""
         if entry.collection != links.NAME:
             return
         link = links.from_document(entry.document)
@@ -32,7 +34,7 @@ class Chains:
             self._leading[link.domain, link.path] = link
 
     async def find_loops(self) -> list[tuple[str, str]]:
-        """The id of each link that leads back to itself, with the field that does."""
+        """The id of each link that leads back to itself, with the name of the field that does."""
         return [
             (link.id, field)
             for link in self._leading.values()

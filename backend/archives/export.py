@@ -1,4 +1,4 @@
-"""Writes an organization into a file."""
+"""Exports an organization to an archive file."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _REPORT_EVERY = 500
 async def export_organization(
     database: Database, org_id: str, path: Path, progress: Progress, *, in_snapshot: bool = True
 ) -> Counter[str]:
-    """Write the organization to `path`; gives the number of documents of each collection.
+    """Write the organization to `path`. Returns the number of documents of each collection.
 
-    `in_snapshot`: everything as it was at one moment, while the service goes on. Raises UnknownOrganization,
-    SnapshotTooOld and OSError; then there is no file, or the one that was there before.
+    With `in_snapshot`, all data is as it was at one moment, although the service goes on. Raises
+    UnknownOrganization, SnapshotTooOld and OSError; then a file that was there before is unchanged.
     """
     organization = await get_organization(database, org_id)
     with whole_or_nothing(path) as file:

@@ -1,4 +1,4 @@
-"""Puts an organization's file into a database that does not know the organization."""
+"""Restores an organization from an archive file, into a database that does not have it yet."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ _PROBLEMS_TOLD = 20
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """Whose archive was restored, its documents by collection, and whether an earlier restore went on."""
+    """The result: the organization, its documents by collection, and whether an earlier restore was
+    continued.
+    """
 
     header: Header
     counts: Counter[str]
@@ -43,12 +45,12 @@ class Restored:
 async def restore_organization(
     database: Database, path: Path, advance: Advance, is_api_host: Callable[[str], bool]
 ) -> Restored:
-    """Restore the file. Run again after an interruption, it goes on where it was.
+    """Restore the file. After an interruption, run it again: it continues where it stopped.
 
-    The file is read and checked as a whole before anything is stored: each document must be such as the
-    service would store it new, and reach nothing of another organization. `is_api_host` says which host names
-    can be no link domains. Raises UnreadableArchive, and AlreadyTaken or AnotherRestore where the database
-    has what the file holds.
+    First the whole file is checked: each document must be valid as a new one, and must not touch anything of
+    another organization. `advance` is called with the number of bytes done since its last call; `is_api_host`
+    says which host names can't be link domains. Raises UnreadableArchive, AlreadyTaken if the database
+    already has something that the file contains, and AnotherRestore.
     """
     header = read_header(path)
     contents = check_whole(path, header, advance)
@@ -60,7 +62,7 @@ async def restore_organization(
 
 
 class _Check:
-    """Holds each document against the rules, and against what the database has."""
+    """Checks each document against the rules, and against what the database has."""
 
     def __init__(self, database: Database, holdings: Holdings, is_api_host: Callable[[str], bool]) -> None:
         self._database = database
@@ -71,7 +73,7 @@ class _Check:
         self._chains = Chains(database, holdings.domains)
 
     async def run(self, entries: Iterable[Entry]) -> None:
-        """Raise RefusedArchive for what could not be made new, AlreadyTaken for what is there."""
+        """Raise RefusedArchive for invalid documents, and AlreadyTaken for those that already exist."""
         for name, batch in _batches(entries):
             for entry in batch:
                 await self._check(entry)
@@ -98,7 +100,7 @@ class _Check:
 
 @dataclass(frozen=True, slots=True)
 class _Restore:
-    """A restore under way."""
+    """A restore in progress."""
 
     database: Database
     path: Path
@@ -107,7 +109,7 @@ class _Restore:
     advance: Advance
 
     async def run(self, position: int) -> None:
-        """Store what stands behind `position` bytes of the file."""
+        """Store the documents after the first `position` bytes of the file."""
         last = {each.name for each in archived_collections().values() if each.stage is Stage.SETUP}
         setup: dict[str, list[Document]] = {}
         await self._store("", [], position)
@@ -136,7 +138,7 @@ class _Restore:
 
 
 def _batches(entries: Iterable[Entry]) -> Iterator[tuple[str, list[Entry]]]:
-    """The entries in groups of one collection each, and of no more than one request to the database."""
+    """The entries in groups. Each belongs to one collection and fits into one request to the database."""
     for name, group in groupby(entries, key=lambda entry: entry.collection):
         batch: list[Entry] = []
         for entry in group:

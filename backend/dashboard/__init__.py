@@ -1,6 +1,6 @@
-"""The dashboard: pages at the root of the API host for the people who own an organization.
+"""The dashboard: web pages at the root of the API host, for the people of an organization.
 
-Importing a page's file puts its routes on the blueprint.
+Importing the file of a page adds its routes to the blueprint.
 """
 
 from backend.dashboard import attribution, home, keys

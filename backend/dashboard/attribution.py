@@ -1,4 +1,4 @@
-"""/attribution: leads, conversions and revenue by where they came from."""
+"""/attribution: leads, conversions and revenue by their source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ _PATIENCE = 60.0  # seconds that the report may take, which reads all that is in
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the page's address asks for; `errors` complete sentences that begin with a field's label."""
+    """The report that the page's query string asks for. `errors` complete sentences that start with a field's
+    label.
+    """
 
     dimension: Dimension
     touch: TouchChoice
@@ -41,7 +43,7 @@ class Question:
 
 @dashboard.get("/attribution")
 async def attribution() -> Response:
-    """A row for each link, campaign or source, most conversions first, and the totals."""
+    """A row for each link, campaign or source, those with most conversions first, and the totals."""
     asked = _read_question()
     with deadline(_PATIENCE):
         rows = await attribution_report(
@@ -95,7 +97,7 @@ def _midnight(day: date | None) -> datetime | None:
 
 
 def _total(rows: Iterable[ReportRow]) -> ReportRow:
-    """All rows as one. A customer who came by several links is one customer."""
+    """The sum of all rows. A customer who came by several links counts once."""
     total = ReportRow(None)
     for row in rows:
         total.leads += row.leads

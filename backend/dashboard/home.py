@@ -1,4 +1,4 @@
-"""/: where a user begins."""
+"""/: the start page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEWEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One of the things that an organization needs, and the page where it is done."""
+    """Something that the organization has to set up, and the page where this is done."""
 
     words: str
     endpoint: str
@@ -30,7 +30,7 @@ class Step:
 
 @dashboard.get("/")
 async def home() -> Response:
-    """What the organization has, what it still needs, and its newest links."""
+    """What the organization has set up, what is still missing, and its newest links."""
     database = resources().database
     newest = await list_links(database, org_id(), skip=0, limit=_NEWEST)
     return await page(

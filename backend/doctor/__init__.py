@@ -1,1 +1,1 @@
-"""`waylink doctor`: what is wrong with an installation, and what to do about it."""
+"""`waylink doctor`: finds problems of an installation and says how to fix them."""

@@ -1,6 +1,6 @@
-"""The files by which phones open a domain's links in an app, fetched and read as Apple and Google do.
+"""Checks the association files of a domain, read as Apple and Google read them.
 
-Both want status 200 without a redirect, JSON, and `application/json`; Apple reads 128 KB at most.
+Both want status 200 without a redirect, JSON, and the type `application/json`. Apple reads 128 KB at most.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ADVICE = "Forward the path to the service as it is: with its Host header, witho
 
 
 async def examine_association_files(client: httpx.AsyncClient, site: Site, apps: Apps) -> list[Finding]:
-    """What phones find on a link domain for the apps that are set for it."""
+    """Findings on the files of a link domain, for the apps that are set for it."""
     findings = []
     if apps.ios:
         findings.append(await _examine(client, site, APPLE, _apple_check(apps.ios)))

@@ -1,4 +1,4 @@
-"""The certificate of a host, as browsers and phones check it."""
+"""Checks the TLS certificate of a host as browsers and phones do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SOON = timedelta(days=14)
 
 
 async def examine_certificate(host: str, now: datetime, port: int = 443) -> Finding:
-    """Whether the host shows a certificate that is trusted, is its own, and lasts."""
+    """Whether the host's certificate is trusted, is for this host, and does not expire soon."""
     try:
         ends = await _certificate_end(host, port)
     except ssl.SSLCertVerificationError as error:

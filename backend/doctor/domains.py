@@ -1,4 +1,4 @@
-"""Link domains: whether visitors and phones reach the service there."""
+"""Checks link domains: whether visitors and phones reach the service there."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ class DomainExamination:
     now: datetime
 
     async def examine(self, domain: str) -> AsyncIterator[Finding]:
-        """Name, certificate and answers; what can't work without the one before is left out."""
+        """Findings on the domain's DNS name, certificate and answers.
+
+        If the name or the certificate has an error, later checks are left out.
+        """
         if ApiHost(self.settings.base_url).owns(domain):
             yield _found.error(
                 domain,
@@ -66,7 +69,7 @@ class DomainExamination:
             )
 
     async def _reach(self, site: Site) -> Finding:
-        """Whether the redirector is what answers: Google's file tells, also where it is missing."""
+        """Whether the redirector answers on the domain. Google's association file shows it, even as a 404."""
         domain, address = site.domain, site.address
         try:
             answer = await site.get(self.client, GOOGLE)

@@ -1,4 +1,4 @@
-"""What an examination finds."""
+"""The results of an examination."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How bad a finding is; an error keeps something from working."""
+    """How serious a finding is. With an error, something does not work."""
 
     OK = "ok"
     INFO = "info"
@@ -27,7 +27,7 @@ class Area(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One result: what was examined (`subject`), what is so, and what to do where something is to be done."""
+    """One result: what was examined (`subject`), the result, and what to do about it ("" if nothing)."""
 
     severity: Severity
     area: Area
@@ -38,22 +38,22 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Makes findings of one area."""
+    """Creates findings of one area."""
 
     area: Area
 
     def ok(self, subject: str, message: str) -> Finding:
-        """All is well."""
+        """A finding that all is well."""
         return Finding(Severity.OK, self.area, subject, message)
 
     def info(self, subject: str, message: str, advice: str = "") -> Finding:
-        """Worth knowing."""
+        """A finding that is worth knowing but no problem."""
         return Finding(Severity.INFO, self.area, subject, message, advice)
 
     def warning(self, subject: str, message: str, advice: str) -> Finding:
-        """Works, and may stop working or do less than it should."""
+        """A finding on something that works, but may stop working or does less than it should."""
         return Finding(Severity.WARNING, self.area, subject, message, advice)
 
     def error(self, subject: str, message: str, advice: str) -> Finding:
-        """Does not work."""
+        """A finding on something that does not work."""
         return Finding(Severity.ERROR, self.area, subject, message, advice)

@@ -1,4 +1,4 @@
-"""Keys and allowed origins of each organization."""
+"""Checks the keys and allowed origins of each organization."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_NAMED = 3
 async def examine_keys(
     database: Database, organization: Organization, now: datetime
 ) -> AsyncIterator[Finding]:
-    """What is to be said of an organization's keys and origins."""
+    """Findings on an organization's keys and allowed origins."""
     keys = await list_api_keys(database, organization.id)
     origins = await list_origins(database, organization.id)
     active = [key for key in keys if key.revoked_at is None]

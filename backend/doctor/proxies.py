@@ -1,4 +1,4 @@
-"""What stands between visitors and the service, told by the headers that arrive."""
+"""Checks the proxies between visitors and the service, by the headers that arrive."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _READ = "X-Forwarded-For"
 
 
 async def examine_proxies(client: httpx.AsyncClient, settings: Settings) -> Finding | None:
-    """Whether the service knows of the proxies before it; None where it does not answer at all."""
+    """Whether the service's settings name the proxies before it; None if the service does not answer."""
     try:
         answer = await client.post(f"{settings.base_url}{_PROBE}{secrets.token_hex(8)}", content=b"{}")
         forwarded = set(answer.json()["forwarded"])

@@ -1,4 +1,4 @@
-"""A link domain as it is asked from here."""
+"""A link domain as a web site, to which the checks send requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OF_THE_TRANSFER = frozenset({"content-encoding", "content-length", "transfer-en
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """`address` is what short URLs on the domain begin with; requests go to `reached_at`."""
+    """A link domain. `address` is the start of its short URLs; requests are sent to `reached_at`."""
 
     domain: str
     address: str
@@ -28,14 +28,13 @@ class Site:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is a name for this machine only, which browsers know and DNS does not."""
+        """Whether the domain is only for this machine (.localhost): browsers know it, DNS does not."""
         return self.address != self.reached_at
 
     async def get(self, client: httpx.AsyncClient, path: str, **headers: str) -> httpx.Response:
-        """Ask for a path as a visitor of the domain does; raises httpx.HTTPError.
+        """Request a path as a visitor of the domain would. Raises httpx.HTTPError.
 
-        Whoever has the domain decides what answers: no more than MOST_BYTES of it are read, nor unpacked, and
-        for no longer than SECONDS.
+        The answer may come from anyone, so at most MOST_BYTES of it are read and unpacked, within SECONDS.
         """
         host = self.address.partition("://")[2]
         asked = {"Host": host, "Accept-Encoding": "identity", **headers}
@@ -48,7 +47,7 @@ class Site:
 
 
 async def _start_of(answer: httpx.Response) -> httpx.Response:
-    """The answer with the first MOST_BYTES of its content, unpacked where it came packed unasked."""
+    """The response with at most the first MOST_BYTES of its content, unpacked if it is compressed."""
     received = bytearray()
     async for piece in answer.aiter_raw(_PIECE):
         received += piece
@@ -69,7 +68,7 @@ def _unpacked(content: bytes) -> bytes:
 
 
 def site_of(domain: str, localhost_port: int | None) -> Site:
-    """The site of a domain; with a port, domains under .localhost are on this machine (ShortUrlForm)."""
+    """The site of a domain. With a port, domains under .localhost are on this machine (see ShortUrlForm)."""
     address = ShortUrlForm(localhost_port).write(domain, "").removesuffix("/")
     is_local = address.startswith("http://")
     return Site(domain, address, f"http://127.0.0.1:{localhost_port}" if is_local else address)

@@ -1,4 +1,4 @@
-"""The database: its replica set, its clock and its indexes."""
+"""Checks the database: its replica set, its clock and its indexes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _TOO_FAR = timedelta(seconds=30)
 
 
 def unreachable(reason: str) -> Finding:
-    """The database can't be opened at all."""
+    """The finding that the database can't be opened."""
     return _found.error(
         "MongoDB", reason, "Start MongoDB, and check WAYLINK_MONGODB_URI and who may connect from here."
     )
 
 
 async def examine_storage(database: Database, settings: Settings) -> AsyncIterator[Finding]:
-    """Everything that can be asked of the server; raises StorageError."""
+    """Findings on the database server and its indexes. Raises StorageError."""
     state = await read_server_state(database)
     yield _examine_version(state)
     for finding in _examine_replica_set(state, settings):
@@ -88,7 +88,10 @@ def _about_size(members: int, settings: Settings) -> Finding:
 
 
 def examine_clock(ahead: timedelta) -> Finding:
-    """Whether the server's clock, which is so far ahead of this machine's, is right enough."""
+    """Whether the database server's clock agrees with this machine's.
+
+    `ahead` is how far it is ahead (negative: behind).
+    """
     seconds = abs(ahead).total_seconds()
     side = "ahead of" if ahead > timedelta() else "behind"
     message = f"The server's clock is {seconds:.1f} s {side} this machine's."

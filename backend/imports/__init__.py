@@ -1,1 +1,1 @@
-"""Links from elsewhere."""
+"""Imports links from files of other services."""

@@ -1,7 +1,7 @@
 """CSV exports of Firebase Dynamic Links, with the fields that Google's guide to the export lists.
 
-The guide gives 29 fields by position and no names of columns; a first line that holds no link is taken for
-names and passed over.
+The guide gives 29 fields by position, without column names. A first line without a link is taken for column
+names and skipped.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ _MILLISECONDS_FROM = 10**11  # a number of this size counts milliseconds, not se
 
 @dataclass(frozen=True, slots=True)
 class FirebaseExport:
-    """The rows of an export in our columns, and the apps that each domain's links open."""
+    """The rows of an export in Waylink's columns, and the apps that the links of each domain open."""
 
     rows: list[Row]
     apps: dict[str, NamedApps]
 
 
 def read_firebase_export(path: Path, domains: Mapping[str, str]) -> FirebaseExport:
-    """Read an export; `domains` gives the new domain of a link's old one. Raises UnreadableCsv."""
+    """Read an export file. `domains` maps the old domain of links to the new one. Raises UnreadableCsv."""
     lines = read_lines(path)
     if lines and "://" not in lines[0].cells[0]:
         lines = lines[1:]
@@ -116,7 +116,11 @@ def _ipad(theirs: Mapping[str, str]) -> list[LeftOut]:
 
 
 def _opposite(archived: str) -> str:
-    """`is_enabled`; what is neither true nor false stays as it is, and is refused with its row."""
+    """The text of `is_enabled` for a text that says whether the link is archived.
+
+    If that is neither true nor false, the result is not a valid `is_enabled`, so that its row is refused
+    later.
+    """
     try:
         return "false" if parse_flag("archived", archived) else "true"
     except InvalidField:
@@ -124,7 +128,9 @@ def _opposite(archived: str) -> str:
 
 
 def _moment(text: str) -> datetime | None:
-    """The time that a text names: ISO 8601, or seconds or milliseconds since 1970."""
+    """The time in this text: ISO 8601, or seconds or milliseconds since 1970. None if it is empty
+    or invalid.
+    """
     try:
         if text.isascii() and text.isdecimal():
             number = int(text)

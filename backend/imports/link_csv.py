@@ -1,4 +1,6 @@
-"""CSV files of links: one row a link, with the fields of create-link as columns (contract, "Create link")."""
+"""CSV files of links: one link in each row, with the fields of create-link as columns (contract, "Create
+link").
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,10 @@ _TOO_MANY = "(too many cells)"
 
 
 def read_rows(path: Path, named: Mapping[str, str] | None = None) -> list[Row]:
-    """The rows of a file in UTF-8; raises UnreadableCsv, before anything is imported.
+    """The rows of a file in UTF-8. Raises UnreadableCsv before anything is imported.
 
-    `named` says which of our columns stands under which name in the file; then all other columns are left
-    out, and `short_url` may stand for domain and path.
+    `named` maps our column names to those in the file; other columns are then ignored, and `short_url` may
+    replace domain and path.
     """
     lines = read_lines(path)
     head = [column.strip() for column in lines[0].cells] if lines else []
@@ -32,7 +34,7 @@ def read_rows(path: Path, named: Mapping[str, str] | None = None) -> list[Row]:
 
 
 def place_of(short_url: str) -> dict[str, str]:
-    """Domain and path of a short URL as cells; without scheme, as some services write it, too."""
+    """Domain and path of a short URL as cells. The URL may lack its scheme, as in files of some services."""
     try:
         parts = urlsplit(short_url if "://" in short_url else f"https://{short_url}")
     except ValueError:

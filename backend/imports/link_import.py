@@ -1,5 +1,6 @@
-"""Makes the links of CSV rows. Each row has an id of its own, made from the row: a link is made once,
-however often and however far the import is run."""
+"""Creates the links of CSV rows. Each link's id is derived from its row, so that a link is created only once,
+however often the import is run or interrupted.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ _AT_ONCE = 32
 
 
 class Outcome(StrEnum):
-    """What became of a row."""
+    """The result of a row."""
 
     CREATED = "created"
     ALREADY_THERE = "already_there"
@@ -38,14 +39,14 @@ class Outcome(StrEnum):
 
 @dataclass(slots=True)
 class ImportReport:
-    """How many rows had which outcome, and the refused ones with their reasons, in the file's order."""
+    """The number of rows with each outcome; and the refused rows with their reasons, in the file's order."""
 
     counts: Counter[Outcome] = field(default_factory=Counter)
     refused: list[tuple[Row, str]] = field(default_factory=list)
 
 
 class LinkImport:
-    """Imports rows for one organization. A dry run checks everything and stores nothing."""
+    """Imports rows for one organization. A dry run checks everything but stores nothing."""
 
     def __init__(self, database: Database, org_id: str, now: datetime, *, dry_run: bool) -> None:
         self._database = database
@@ -59,7 +60,7 @@ class LinkImport:
         self._one_at_a_time = asyncio.Lock()
 
     async def run(self, rows: Sequence[Row], advance: Callable[[int], object]) -> ImportReport:
-        """Import the rows; `advance` is told how many more are done."""
+        """Import these rows. `advance` is called with the number of rows done since its last call."""
         report = ImportReport()
         self._domains = set(await list_domains(self._database, self._org_id))
         for start in range(0, len(rows), _AT_ONCE):

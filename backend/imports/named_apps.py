@@ -1,4 +1,4 @@
-"""The mobile apps that another service's links name, held against those that a domain has here."""
+"""Compares the mobile apps that imported links name with those that a domain has here."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from backend.domain.apps import Apps
 
 @dataclass(slots=True)
 class NamedApps:
-    """The apps that the links of a domain open."""
+    """The apps that the imported links of a domain open."""
 
     android: set[str] = field(default_factory=set)
     ios: set[str] = field(default_factory=set)
     app_store: set[str] = field(default_factory=set)
 
     def missing(self, domain: str, org_id: str, apps: Apps) -> str | None:
-        """A sentence that names what the domain, which has `apps`, lacks, and the command that sets it."""
+        """A sentence on apps that the domain lacks, with the command to set them; None if it lacks none.
+
+        `apps` are the domain's apps.
+        """
         lacking = [
             f"{what} {name}"
             for what, wanted, known in (
@@ -34,7 +37,7 @@ class NamedApps:
         )
 
     def _command(self, domain: str, org_id: str) -> str:
-        """`waylink app set`, which replaces all apps of a domain at once."""
+        """The `waylink app set` command for all apps of the domain at once: it replaces earlier ones."""
         ios = f" --ios-team-id TEAM --ios-bundle-id {min(self.ios)}" if self.ios else ""
         store = f" --app-store-id {min(self.app_store)}" if self.ios and self.app_store else ""
         android = (

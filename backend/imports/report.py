@@ -1,4 +1,4 @@
-"""What an import writes beside its file: the rows that it refused, and what it did not take over."""
+"""The files that an import writes: refused rows, and values that it could not import."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEFT_OUT_COLUMNS = ("line", *_PLACE, "column", "value", "reason")
 
 
 def write_refused(path: Path, refused: Iterable[tuple[Row, str]]) -> None:
-    """Write the refused rows with their reasons; corrected, the file can be imported by `import csv`."""
+    """Write the refused rows with their reasons. Once corrected, the file can be imported by `import csv`."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, [*REPORT_COLUMNS, *COLUMNS])
         writer.writeheader()
@@ -26,7 +26,7 @@ def write_refused(path: Path, refused: Iterable[tuple[Row, str]]) -> None:
 
 
 def write_left_out(path: Path, rows: Iterable[Row]) -> int:
-    """Write what of each row has no place in a link; gives how many values that are."""
+    """Write the values of these rows that have no place in a Waylink link. Returns how many there are."""
     values = [
         (row.line, *(row.cells.get(name) for name in _PLACE), each.column, inert(each.value), each.reason)
         for row in rows

@@ -1,4 +1,4 @@
-"""One row of a file, in the columns of `waylink import csv`, wherever the file came from."""
+"""A row of an imported file in the columns of `waylink import csv`, whatever the file's own format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A value of the other service's link that ours has no place for, and why."""
+    """A value of the other service's link that a Waylink link can't hold, and why."""
 
     column: str
     value: str
@@ -29,20 +29,20 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class ImportedLink:
-    """What a row asks for: a link, whether it is enabled, and when it was made elsewhere."""
+    """The link in a row: its fields, whether it is enabled, and when it was created in the other service."""
 
     new: NewLink
     is_enabled: bool = True
     created_at: datetime | None = None
 
     def with_state(self, link: Link) -> Link:
-        """The new link in the state that it had elsewhere."""
+        """The link as it was in the other service: enabled or not, with its time of creation."""
         return replace(link, is_enabled=self.is_enabled, created_at=self.created_at or link.created_at)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the file: the line it ends at, its cells by column, and how often the same row came before."""
+    """A row of a file: the line it ends on, its cells by column, and how many equal rows came before it."""
 
     line: int
     cells: dict[str, str]
@@ -51,30 +51,34 @@ class Row:
 
     @property
     def text(self) -> str:
-        """The row in one form, whatever the order of the columns: the same text is the same link."""
+        """The row as text, in which the order of columns does not matter. Rows with the same text are the
+        same link.
+        """
         return json.dumps([self.cells, self.earlier], sort_keys=True)
 
     def parse(self) -> ImportedLink:
-        """The link that the row asks for; raises RequestError as create-link's body does."""
+        """The link in this row. Raises RequestError, as the body of create-link does."""
         body = {name: _value(name, cell) for name, cell in self.cells.items() if name not in STATE_COLUMNS}
         return ImportedLink(parse_new_link(body), _is_enabled(self.cells), _created_at(self.cells))
 
 
 class Repeats:
-    """Counts equal rows, so that each is a link of its own."""
+    """Counts equal rows: each of them is a link of its own."""
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
 
     def earlier(self, cells: Mapping[str, str]) -> int:
-        """How often these cells came before."""
+        """How many rows with these cells were counted before. Counts this one too."""
         text = json.dumps(cells, sort_keys=True)
         self._seen[text] = self._seen.get(text, -1) + 1
         return self._seen[text]
 
 
 def parse_flag(column: str, text: str) -> bool:
-    """True or false, as spreadsheets and programs write them; raises InvalidField."""
+    """The boolean in the text, as spreadsheets or programs write it. Raises InvalidField that names
+    `column`.
+    """
     try:
         return _FLAGS[text.strip().lower()]
     except KeyError:

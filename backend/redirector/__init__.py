@@ -1,1 +1,1 @@
-"""What visitors of a short URL get: plain ASGI, with no framework in the way."""
+"""Answers visitors of short URLs. A plain ASGI application, without a framework, to be fast."""

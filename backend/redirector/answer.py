@@ -1,4 +1,4 @@
-"""Answers of the redirector, and how they are sent."""
+"""HTTP answers of the redirector, and how they are sent."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _PAGE_POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole response."""
+    """A complete HTTP answer: status, headers and body."""
 
     status: int
     headers: Headers
     body: bytes = b""
 
     def for_visitor(self, headers: dict[bytes, bytes]) -> Answer:
-        """A tagged file, or 304 for whose If-None-Match names it (RFC 9110, 13.1.2)."""
+        """This answer, or 304 if it has an ETag that the request's If-None-Match names (RFC 9110, 13.1.2)."""
         known = {each.strip().removeprefix(b"W/") for each in headers.get(b"if-none-match", b"").split(b",")}
         if b"*" in known or dict(self.headers).get(_ETAG) in known:
             return Answer(304, [each for each in self.headers if each[0] in {_ETAG, _LIFETIME}])
@@ -34,25 +34,29 @@ class Answer:
 
 
 def redirect(address: bytes) -> Answer:
-    """302, which nobody may store: every click reaches the service (decisions, "Redirect")."""
+    """A 302 to this address. It must not be cached: every click has to reach the service (decisions,
+    "Redirect").
+    """
     return Answer(302, [(b"location", address), _NO_STORE, (b"content-length", b"0")])
 
 
 def page(html: str, status: int = 200, extra: Headers | None = None) -> Answer:
-    """An HTML page that is neither stored nor indexed."""
+    """An HTML page that is neither cached nor indexed by search engines."""
     policy = [_NO_STORE, _NO_INDEX, _PAGE_POLICY, (b"x-content-type-options", b"nosniff")]
     return _with_body(status, b"text/html; charset=utf-8", html.encode(), [*policy, *(extra or [])])
 
 
 def file(media_type: bytes, body: bytes, seconds: int, *, tagged: bool = False) -> Answer:
-    """A file that may be stored for that many seconds; `tagged` lets whoever did ask whether it changed."""
+    """A file that may be cached for this many seconds. With `tagged`, it has an ETag, so that clients can ask
+    whether it has changed.
+    """
     lifetime = (_LIFETIME, b"public, max-age=%d" % seconds)
     tag = [(_ETAG, b'"%s"' % sha256(body).hexdigest()[:32].encode())] if tagged else []
     return _with_body(200, media_type, body, [lifetime, *tag])
 
 
 def plain(status: int, text: str, extra: Headers | None = None) -> Answer:
-    """A line of text."""
+    """An answer of one line of plain text."""
     return _with_body(status, b"text/plain; charset=utf-8", text.encode(), [_NO_STORE, *(extra or [])])
 
 
@@ -62,6 +66,6 @@ def _with_body(status: int, media_type: bytes, body: bytes, extra: Headers) -> A
 
 
 async def send_answer(send: Any, answer: Answer, *, with_body: bool) -> None:
-    """Send it; to HEAD without the body."""
+    """Send the answer by ASGI. For HEAD requests, pass `with_body=False`."""
     await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
     await send({"type": "http.response.body", "body": answer.body if with_body else b""})

@@ -1,4 +1,4 @@
-"""What lets phones open a domain's links in an app: files on the domain, fetched by Apple and Google."""
+"""Association files: Apple and Google fetch them from a domain, so that phones open its links in an app."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Key = tuple[str, str]  # a domain, and one of the paths above
 
 
 class AssociationFiles(TimedCache[Key, Answer | None]):
-    """The files of domains, each made at most once in `LIFETIME` seconds: anyone may ask for them.
+    """Creates the files of each domain at most once in `LIFETIME` seconds, since anyone may request them.
 
-    Phones believe a file for ten minutes, so that a second more changes nothing.
+    Phones cache a file for ten minutes, so one second more makes no difference.
     """
 
     LIFETIME = 1.0
@@ -42,9 +42,9 @@ class AssociationFiles(TimedCache[Key, Answer | None]):
         self._making: dict[Key, asyncio.Task[Answer | None]] = {}
 
     async def get(self, key: Key) -> Answer | None:
-        """The file of a domain at one of the paths above; None where the domain has no such app.
+        """The file of a domain and path; None if the domain has no app for this kind of file.
 
-        Raises StorageError, within seconds where the database does not answer.
+        Raises StorageError, within seconds if the database does not answer.
         """
         making = self._making.get(key)
         if making is None:
@@ -69,7 +69,10 @@ async def _association_file(database: Database, domain: str, path: str) -> Answe
 
 
 async def _app_site_association(database: Database, domain: str, apps: Apps) -> bytes | None:
-    """The paths that open in the app; "open in browser" and disabled links never do (decisions)."""
+    """Apple's file, with the paths that open in the app; None if the domain has no iOS app.
+
+    Links that are disabled or open in the browser are never among them (decisions).
+    """
     if apps.ios is None:
         return None
     app_id = apps.ios.app_id
@@ -88,17 +91,20 @@ def _site_association(app_id: str, components: Sequence[Component]) -> bytes:
 
 
 def all_but(paths: Iterable[str]) -> list[Component]:
-    """Every path but these and QR codes; the first component that matches decides."""
+    """Components for every path except these and QR codes. Apple uses the first component that matches."""
     return [*({"/": f"/{path}", "exclude": True} for path in paths), *_NO_LINKS, {"/": "*"}]
 
 
 def only(paths: Iterable[str]) -> list[Component]:
-    """These paths, and no others."""
+    """Components for these paths only."""
     return [{"/": f"/{path}"} for path in paths]
 
 
 def _first_that_fit(components: Sequence[Component]) -> list[Component]:
-    """As many as Apple takes. Links that are left out open the browser, and the App Store from there."""
+    """As many components as fit into Apple's size limit, from the start.
+
+    Links that are left out open the browser, which sends visitors on to the App Store.
+    """
     ends = accumulate(len(_json(each)) + 1 for each in components)
     return [each for each, end in zip(components, ends, strict=True) if end < _MOST_BYTES]
 

@@ -17,12 +17,15 @@ _LONGEST_ADDRESS = 64  # characters; with an IPv6 zone
 
 
 def country_lookup(mmdb: Path | None) -> Lookup:
-    """Gives the ISO 3166 code of an address's country, or None; addresses seen last are remembered."""
+    """A function that returns the ISO 3166 code for an IP address, or None.
+
+    `mmdb` is the operator's file; None uses the table from PyPI. Results of recent addresses are cached.
+    """
     return remember(2_000_000, _LONGEST_ADDRESS)(_mmdb_lookup(mmdb) if mmdb else _table_lookup())
 
 
 def country_code(text: str | None) -> str | None:
-    """The text as a country code, or None where it can't be one (Cloudflare's XX: not known; T1: Tor)."""
+    """The text as a country code; None if it is not one (or Cloudflare's XX: unknown, T1: Tor)."""
     code = (text or "").upper()
     is_code = len(code) == 2 and code.isascii() and code.isalpha()
     return code if is_code and code not in {"XX", "ZZ"} else None

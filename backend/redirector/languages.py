@@ -1,4 +1,4 @@
-"""The languages that visitors' pages are written in."""
+"""The languages of the pages that visitors see, and their texts."""
 
 from __future__ import annotations
 
@@ -76,20 +76,22 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
 
 
 def texts_in(language: str) -> dict[str, tuple[str, str]]:
-    """The texts in a language that `language_of` gave."""
+    """The texts in a language that `language_of` returned, by name."""
     return _TEXTS[language]
 
 
 @remember(most_bytes=500_000, longest_key=_LONGEST)
 def language_of(accept_language: bytes) -> str:
-    """The language we have that the visitor's Accept-Language header likes best, else English."""
+    """The language that an Accept-Language header prefers among those we have; English if there is none."""
     wishes = [_wish(each) for each in accept_language[:_LONGEST].decode("latin-1").split(",")]
     wishes.sort(key=lambda wish: -wish[1])
     return next((name for name, weight in wishes if weight > 0 and name in _TEXTS), DEFAULT)
 
 
 def _wish(text: str) -> tuple[str, float]:
-    """The language without its region, and its weight."""
+    """One entry of an Accept-Language header: the language without its region, and its weight (0 if
+    invalid).
+    """
     tag, _, weight = text.replace(" ", "").lower().partition(";q=")
     match = _WEIGHT.fullmatch(weight or "1")
     return tag.partition("-")[0], float(match[0]) if match else 0.0

@@ -1,4 +1,4 @@
-"""The answer for each outcome of the decision."""
+"""Builds the HTTP answer for each outcome of `domain.destination.decide`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from backend.redirector.visit import Visit
 def answer_for(
     outcome: Outcome, visit: Visit, entry: CachedLink, client: Client, proxies: TrustedProxies
 ) -> Answer:
-    """What is sent for an outcome of `domain.destination.decide`."""
+    """The answer for this outcome and this visit."""
     apps = entry.apps
     if outcome is Outcome.WEB:
         return redirect(_fallback(visit, entry, client) or _web(visit, entry))
@@ -40,19 +40,24 @@ def _web(visit: Visit, entry: CachedLink) -> bytes:
 
 
 def _fallback(visit: Visit, entry: CachedLink, client: Client) -> bytes | None:
-    """The link's own address for this client, where it has one, with what a destination carries."""
+    """The link's fallback address for this client, with the parameters that a destination gets; None if it
+    has none.
+    """
     url = fallback_url(entry.link, client) if entry.link.fallbacks else None
     return web_address(replace(entry.link, destination_url=url), visit.query).encode("ascii") if url else None
 
 
 def _scheme(visit: Visit, proxies: TrustedProxies) -> str:
-    """The scheme of the short URL in the visitor's browser: the app's intent filter must match it."""
+    """The scheme of the short URL in the visitor's browser. The app's intent filter must match it."""
     return proxies.visitor_scheme(visit.peer, visit.headers.get(b"x-forwarded-proto"))
 
 
 def _intent(visit: Visit, entry: CachedLink, app: AndroidApp, client: Client, scheme: str) -> str:
-    """Opens the short URL in the app; where it is missing, the link's fallback or else the Play Store, which
-    hands the link's id on."""
+    """An address that opens the short URL in the app.
+
+    If the app is not installed, it leads to the link's fallback, or else to the Play Store, which passes the
+    link's id on to the app.
+    """
     rest = f"{entry.link.domain}/{entry.link.path}" + (f"?{visit.query}" if visit.query else "")
     own = _fallback(visit, entry, client)
     missing = own.decode() if own else play_store_url(app, {LINK_ID_PARAMETER: entry.link.id})

@@ -1,4 +1,4 @@
-"""The pages that visitors may see."""
+"""The HTML pages that visitors may see."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _templates = Environment(
 
 
 def not_found(visit: Visit) -> Answer:
-    """The error page: no such link, or a disabled one (contract, "States and transitions")."""
+    """The error page for a link that does not exist or is disabled (contract, "States and transitions")."""
     return page(_message(visit, "not_found"), status=404)
 
 
 def unavailable(visit: Visit) -> Answer:
-    """The page for when the link can't be looked up now."""
+    """The error page for when the database does not answer and the link is not cached."""
     return page(_message(visit, "unavailable"), status=503, extra=[(b"retry-after", b"5")])
 
 
@@ -33,7 +33,7 @@ def _message(visit: Visit, name: str) -> str:
 
 
 def app_page(visit: Visit, link: Link, app_address: str, web: str) -> Answer:
-    """A button that opens the app, for browsers that open apps only after a tap on a link in a page."""
+    """A page with a button that opens the app, for browsers that open apps only after a tap."""
     language = language_of(visit.headers.get(b"accept-language", b""))
     texts = texts_in(language)
     (title, text), (button, other) = texts["opens_app"], texts["app"]
@@ -51,7 +51,7 @@ def app_page(visit: Visit, link: Link, app_address: str, web: str) -> Answer:
 
 
 def preview(link: Link, web: str) -> Answer:
-    """The social fields as Open Graph and Twitter tags, for link-preview fetchers."""
+    """A page for link-preview fetchers, with the link's social fields as Open Graph and Twitter tags."""
     title = link.social.get("social_title", "")
     description = link.social.get("social_description", "")
     image = link.social.get("social_image_url", "")

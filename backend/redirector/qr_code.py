@@ -9,11 +9,11 @@ _HOUR = 3600
 
 
 def split_suffix(path: str) -> tuple[str, str] | None:
-    """The link's path and the format that a path with a QR suffix names, or None."""
+    """The link's path and the image format in a path with a QR suffix; None if it has no such suffix."""
     base, _, kind = path.rpartition(".qr.")
     return (base, kind) if base and kind in MEDIA_TYPES else None
 
 
 async def qr_code(short_url: str, kind: str) -> Answer:
-    """The code as an image; a link's short URL never changes, so the image may be stored."""
+    """The QR code as an image (`kind` is svg or png). It may be cached: a link's short URL never changes."""
     return file(MEDIA_TYPES[kind].encode(), await qr_image(short_url, kind), _HOUR)

@@ -1,4 +1,4 @@
-"""Recognizes clients by their User-Agent, with lists that others keep: ua-parser and crawlerdetect."""
+"""Recognizes clients by their User-Agent, with the lists of ua-parser and crawlerdetect."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _LONG_WORD = re.compile(r"([\w-]{40})[\w-]+([\w-]{40})")
 
 @remember(most_bytes=4_000_000, longest_key=LONGEST_USER_AGENT)
 def recognize(user_agent: bytes) -> Client:
-    """The client that this User-Agent header names; give at most LONGEST_USER_AGENT bytes."""
+    """The client that this User-Agent header describes. Pass at most LONGEST_USER_AGENT bytes."""
     # Chromium without a window is on the list of crawlers, but does not say that it crawls.
     text = user_agent.decode("latin-1").replace("HeadlessChrome/", "Chrome/")
     parsed = parse(text)
@@ -77,6 +77,6 @@ def _kind(text: str, browser: str) -> ClientKind:
 
 
 def _listed_names(text: str) -> list[str]:
-    """Everything in the text that the list of crawlers names, in lower case."""
+    """All names in the text that are in the list of crawlers, in lower case."""
     shortened = _LONG_WORD.sub(r"\1\2", text)
     return [match[0].lower() for match in _CRAWLERS.finditer(_NO_CRAWLERS.sub("", shortened.strip()))]

@@ -1,4 +1,4 @@
-"""One request for a short URL, read from its ASGI scope."""
+"""A request for a short URL, read from its ASGI scope."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ _LONGEST_REFERRER = 2048  # bytes; its host comes first
 
 
 class InvalidHost(ValueError):
-    """The request names no host, or more than one, or something that is not a host name."""
+    """The request has no valid Host header, or more than one."""
 
 
 class Visit:
-    """What the redirector reads of a request. `path` is None for what can't be a link's path."""
+    """The parts of a request that the redirector needs. `path` is None if no link can have the requested
+    path.
+    """
 
     __slots__ = ("headers", "host", "method", "path", "query", "scope")
 
@@ -35,18 +37,20 @@ class Visit:
 
     @property
     def peer(self) -> str:
-        """The address that the connection comes from: the visitor's, or the nearest proxy's; "" unknown."""
+        """The IP address of the visitor or of the nearest proxy, from which the connection comes; "" if
+        unknown.
+        """
         client = self.scope.get("client")
         return client[0] if client else ""
 
     @property
     def user_agent(self) -> bytes:
-        """The start of the User-Agent header."""
+        """The User-Agent header, cut to its first bytes."""
         return self.headers.get(b"user-agent", b"")[:LONGEST_USER_AGENT]
 
     @property
     def is_prefetch(self) -> bool:
-        """Whether a browser asks ahead of a click that may never come (decisions)."""
+        """Whether the browser only loads ahead, for a click that may never come (decisions)."""
         headers = self.headers
         if b"sec-purpose" not in headers and b"purpose" not in headers and b"x-moz" not in headers:
             return False
@@ -55,7 +59,7 @@ class Visit:
 
     @property
     def referrer_host(self) -> str | None:
-        """The host of the page that the visitor came from."""
+        """The host of the page that the visitor comes from; None if unknown."""
         referrer = self.headers.get(b"referer")
         return referrer_host(referrer[:_LONGEST_REFERRER]) if referrer else None
 
@@ -69,7 +73,7 @@ def _host(headers: Iterable[tuple[bytes, bytes]], by_name: dict[bytes, bytes]) -
 
 @remember(most_bytes=1_000_000, longest_key=LONGEST_HOST)
 def host_name(header: bytes) -> str | None:
-    """The host that a Host header names, in its one form, or None."""
+    """The host in a Host header, in its normal form; None if it is not valid."""
     try:
         return normalize_host(header.decode("utf-8"))
     except (InvalidHostName, UnicodeDecodeError):
@@ -78,7 +82,7 @@ def host_name(header: bytes) -> str | None:
 
 @remember(most_bytes=2_000_000, longest_key=_LONGEST_REFERRER)
 def referrer_host(referrer: bytes) -> str | None:
-    """The host of a Referer header, or None where it has none."""
+    """The host in a Referer header; None if it has none."""
     try:
         return normalize_host(urlsplit(referrer.decode("latin-1")).hostname or "")
     except ValueError:

@@ -1,1 +1,1 @@
-"""The pages of who is signed in: sign-in, password, organization, subscription."""
+"""Pages about the signed-in user: sign-in, password, organization, subscription."""

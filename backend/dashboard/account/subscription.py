@@ -1,4 +1,4 @@
-"""/subscription: what the organization pays for, and until when."""
+"""/subscription: whether the organization has a paid subscription, and until when."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backend.storage.organizations import get_organization
 
 @dashboard.get("/subscription")
 async def subscription() -> Response:
-    """The state of the subscription. It is whoever runs the service who sets it, by the command line."""
+    """The state of the subscription. Only the operator can change it, on the command line."""
     organization = await get_organization(resources().database, org_id())
     is_active = organization.has_subscription(resources().clock())
     return await page("account/subscription.html", until=organization.subscription_until, is_active=is_active)

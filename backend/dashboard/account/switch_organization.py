@@ -1,4 +1,4 @@
-"""POST /organization: act for another of the user's organizations."""
+"""POST /organization: switch to another of the user's organizations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backend.storage.sessions import set_session_organization
 
 @dashboard.post("/organization")
 async def switch_organization() -> Response:
-    """Let the session's pages act for the organization, if it is the user's."""
+    """Show this organization from now on in the session, if the user belongs to it."""
     wanted = field("org_id")
     if wanted not in user().org_ids:
         abort(404)

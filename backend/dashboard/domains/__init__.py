@@ -1,1 +1,1 @@
-"""The pages of domains: their state, and the apps that open their links."""
+"""The pages for link domains: their state, and the apps that open their links."""

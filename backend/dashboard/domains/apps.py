@@ -25,7 +25,7 @@ _FIELDS = {
 
 @dashboard.get("/apps")
 async def apps() -> Response:
-    """Each domain with its apps."""
+    """The list of the organization's domains with the apps of each."""
     database = resources().database
     found = await list_apps(database, org_id())
     names = await list_domains(database, org_id())
@@ -34,14 +34,14 @@ async def apps() -> Response:
 
 @dashboard.get("/apps/<domain>")
 async def apps_of_domain(domain: str) -> Response:
-    """The form for the apps of a domain."""
+    """The form to change a domain's apps."""
     await _check_owner(domain)
     return await _form(domain, _values(await find_apps(resources().database, domain)))
 
 
 @dashboard.post("/apps/<domain>")
 async def set_apps_of_domain(domain: str) -> Response:
-    """Set the apps of a domain, instead of those it had."""
+    """Store a domain's apps; they replace earlier ones."""
     await _check_owner(domain)
     try:
         given = _read_form()

@@ -1,4 +1,4 @@
-"""What `waylink doctor` finds about link domains, asked for by a page and believed for a minute."""
+"""The findings of `waylink doctor` about link domains, for the dashboard. They are cached for a minute."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _AT_ONCE = 4
 
 
 class _Believed(TimedCache[str, Findings]):
-    """Findings by domain."""
+    """The cached findings of each domain."""
 
     LIFETIME = 60.0
     CAPACITY = 1000
 
 
 class DomainStates:
-    """Examines domains in the background; a page waits for them for as long as it likes."""
+    """Examines domains in the background. A page decides how long it waits for the results."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
@@ -35,7 +35,10 @@ class DomainStates:
         self._running: dict[str, asyncio.Task[Findings]] = {}
 
     async def of(self, domains: Sequence[str], patience: float) -> dict[str, Findings]:
-        """What is found of these domains within `patience` seconds; the rest goes on for the next page."""
+        """The findings for those of these domains that are done within `patience` seconds.
+
+        The others are left out; their examination goes on, and a later page shows it.
+        """
         tasks = {domain: self._start(domain) for domain in domains}
         if tasks:
             await asyncio.wait(tasks.values(), timeout=patience)
@@ -44,7 +47,7 @@ class DomainStates:
         }
 
     async def stop(self) -> None:
-        """Give up what is still running."""
+        """Cancel all running examinations."""
         for task in self._running.values():
             task.cancel()
         await asyncio.gather(*self._running.values(), return_exceptions=True)

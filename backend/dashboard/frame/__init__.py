@@ -1,1 +1,1 @@
-"""What every page has: routes behind a sign-in, forms with a token, navigation, styles, errors."""
+"""What all pages share: routes that need a sign-in, protected forms, navigation, styles and error pages."""

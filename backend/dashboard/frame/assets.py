@@ -1,4 +1,4 @@
-"""/assets/: our own stylesheet and scripts, under addresses that hold a hash of what is in them."""
+"""/assets/: the dashboard's stylesheet and scripts. Each address contains a hash of the content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A file and its address."""
+    """A file of the dashboard, and its address."""
 
     address: str
     media_type: str
@@ -29,7 +29,7 @@ class Asset:
 @dashboard.get("/assets/<digest>/<name>")
 @public
 async def asset(digest: str, name: str) -> Response:
-    """The file, if its content is the one that the address was made for."""
+    """The file, if `digest` matches its content; else 404."""
     found = assets().get(name)
     if found is None or found.address != f"/assets/{digest}/{name}":
         abort(404)
@@ -38,13 +38,13 @@ async def asset(digest: str, name: str) -> Response:
 
 
 def asset_address(name: str) -> str:
-    """The address of a file in `static`."""
+    """The address of a file in the folder `static`."""
     return assets()[name].address
 
 
 @cache
 def assets() -> dict[str, Asset]:
-    """Every file in `static`, by name."""
+    """All files in the folder `static`, by name."""
     return {file.name: _read(file) for file in FOLDER.iterdir() if file.suffix in _MEDIA_TYPES}
 
 

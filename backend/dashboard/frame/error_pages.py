@@ -1,4 +1,4 @@
-"""What a browser gets where something goes wrong: a page. Programs get the APIs' JSON."""
+"""Error pages for browsers. Other programs get the errors of the APIs in JSON."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ JsonAnswer = Callable[[HTTPException], Awaitable[Response]]
 
 
 def answer_browsers(app: Quart, otherwise: JsonAnswer) -> None:
-    """Answer what no route takes with a page, where a browser asks outside the APIs; else by `otherwise`."""
+    """Answer unknown paths with a page if a browser asks outside the APIs, else with `otherwise`."""
 
     async def unknown(error: HTTPException) -> Response:
         response = await _http(error) if _is_for_people() else await otherwise(error)

@@ -1,4 +1,4 @@
-"""What people read where the API says a field's name."""
+"""Labels that people read in place of the API's field names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages in the dashboard's navigation, in their order."""
+"""The entries of the dashboard's navigation, in order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A page: its label, its endpoint, and the start of the endpoints that belong to it."""
+    """An entry: its label, its endpoint, and its icon. Endpoints that start with the same name belong to it
+    too.
+    """
 
     label: str
     endpoint: str
@@ -29,5 +31,5 @@ ITEMS = (
 
 
 def is_current(item: Item, endpoint: str) -> bool:
-    """Whether a request's endpoint is the item's page or one below it."""
+    """Whether the endpoint of a request belongs to this entry."""
     return endpoint == f"dashboard.{item.endpoint}" or endpoint.startswith(f"dashboard.{item.endpoint}_")

@@ -1,4 +1,4 @@
-"""What a page says after something was done: a word in its address stands for a sentence of ours."""
+"""Messages after an action, such as "Link created". The page's address contains only the message's name."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ NOTICES = {
 
 
 def notice(name: str) -> str:
-    """The sentence; "" for a word that stands for none, since anyone can write an address."""
+    """The message with this name; "" for an unknown name, since anyone can write an address."""
     return NOTICES.get(name, "")

@@ -1,4 +1,4 @@
-"""Pages: a template, what every page shows, and an answer."""
+"""Renders pages: a template, and what every page shows around it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from backend.storage.organizations import find_organizations
 
 
 async def page(template: str, status: int = 200, **values: Any) -> Response:
-    """A page for who is signed in: the template with these values, inside the dashboard's navigation."""
+    """A page for signed-in users: the template with these values, inside the dashboard's navigation."""
     organizations = await _organizations()
     shared = {
         "notice": notice(request.args.get("notice", "")),
@@ -34,7 +34,7 @@ async def page(template: str, status: int = 200, **values: Any) -> Response:
 
 
 async def plain_page(template: str, status: int = 200, **values: Any) -> Response:
-    """A page for everyone, made without a look at the storage."""
+    """A page that needs no sign-in and no database."""
     shared = {
         "asset": asset_address,
         "labels": LABELS,
@@ -46,5 +46,5 @@ async def plain_page(template: str, status: int = 200, **values: Any) -> Respons
 
 
 async def _organizations() -> list[Organization]:
-    """The user's organizations, by name."""
+    """The user's organizations in alphabetical order."""
     return await find_organizations(resources().database, user().org_ids)

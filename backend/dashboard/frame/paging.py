@@ -1,4 +1,4 @@
-"""Which page of a list a request asks for."""
+"""The page of a list that a request asks for."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ _LAST_PAGE = 400
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """A page of a list, from 1 on. `has_next` is known once the page was read."""
+    """A page of a list. `number` starts at 1; `has_next` is set by `with_items`."""
 
     number: int
     has_next: bool = False
 
     @property
     def skip(self) -> int:
-        """How many items come before the page."""
+        """The number of items before this page."""
         return (self.number - 1) * PAGE_SIZE
 
     @property
     def has_previous(self) -> bool:
-        """Whether there is a page before this one."""
+        """Whether there is an earlier page."""
         return self.number > 1
 
     def with_items(self, found: int) -> Paging:
-        """The page after PAGE_SIZE + 1 items were asked for and `found` came."""
+        """A copy with `has_next` set. The caller asked for PAGE_SIZE + 1 items and got `found`."""
         return Paging(self.number, found > PAGE_SIZE and self.number < _LAST_PAGE)
 
 
 def paging() -> Paging:
-    """The page that the current request's address names; the first where it names none."""
+    """The page in the current request's query string; page 1 if there is none."""
     text = request.args.get("page", "1")
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 1
     return Paging(min(max(number, 1), _LAST_PAGE))

@@ -1,1 +1,1 @@
-"""The pages of links: the list, a link with its clicks, and the forms that make and change one."""
+"""The pages for links: the list, a single link with its clicks, and the forms to create and change a link."""

@@ -25,14 +25,14 @@ from backend.storage.changed_links import LinkGone, store_changes
 
 @dashboard.get("/links/<link_id>/edit")
 async def links_edit(link_id: str) -> Response:
-    """The form with the link's fields."""
+    """The form with the link's current fields."""
     link = await own_link(link_id)
     return await _form(link, fields_of(link), {})
 
 
 @dashboard.post("/links/<link_id>/edit")
 async def links_change(link_id: str) -> Response:
-    """Change the link and show it, or the form again with what is wrong."""
+    """Change the link and show it; if the input is invalid, show the form again with the errors."""
     link = await own_link(link_id)
     fields = sent_fields(CHANGE_RULES)
     body, problems = read_body(fields, CHANGE_RULES)
@@ -55,7 +55,7 @@ async def links_status(link_id: str) -> Response:
 
 
 async def _change(link: Link, changes: Changes) -> None:
-    """Store the changes; 404 where the link is not there any more."""
+    """Store the changes. Answers 404 if the link does not exist any more."""
     try:
         await store_changes(resources().database, link, changes, resources().clock())
     except LinkGone:

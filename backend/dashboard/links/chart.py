@@ -1,4 +1,4 @@
-"""Column charts, as numbers that a template turns into SVG, HTML and a table."""
+"""Column charts as plain numbers, which a template turns into SVG, HTML and a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GAP = 0.22  # of a column's room
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its place, and what it stands for."""
+    """One column: its position and size, and the count that it shows."""
 
     x: float
     y: float
@@ -29,7 +29,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Columns under a scale from 0 to `top`; `marks` are the labels below them, from left to right."""
+    """The columns on a scale from 0 to `top`. `marks` are the labels below, from left to right."""
 
     columns: list[Column]
     top: int
@@ -38,7 +38,7 @@ class Chart:
 
 
 def column_chart(counts: Sequence[Count], form: str) -> Chart:
-    """The chart of these counts; `form` writes their labels (strftime)."""
+    """A chart of these counts. `form` is the format of the time labels (as for strftime)."""
     top = _round_top(max((each.count for each in counts), default=0))
     room = WIDTH / max(len(counts), 1)
     columns = [_column(number, each, room, top, form) for number, each in enumerate(counts)]
@@ -63,7 +63,7 @@ def _column(number: int, each: Count, room: float, top: int, form: str) -> Colum
 
 
 def _round_top(highest: int) -> int:
-    """The next number that is easily read and halved: 2, 4, ... 12, 16, 20, 30, 40, ... 120, ..."""
+    """The next number that is easy to read and to halve: 2, 4, ... 12, 16, 20, 30, 40, ... 120, ..."""
     steps = (2, 4, 6, 8, 10, 12, 16, 20, 30, 40, 60, 80)
     magnitude = 1
     while True:

@@ -1,4 +1,4 @@
-"""GET /links/ID: a link, and what became of it."""
+"""GET /links/ID: a link and its clicks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REASONS = {
 
 @dashboard.get("/links/<link_id>")
 async def links_one(link_id: str) -> Response:
-    """The link with its clicks over time, by platform, country and referrer, and what was not counted."""
+    """The link with its clicks by time, platform, country and referrer, and the visits that did not count."""
     link = await own_link(link_id)
     database, now = resources().database, resources().clock()
     period = request.args.get("period", "")
@@ -54,7 +54,7 @@ async def links_one(link_id: str) -> Response:
 
 @dashboard.get("/links/<link_id>/qr.<kind>")
 async def links_qr(link_id: str, kind: str) -> Response:
-    """The link's QR code as SVG or PNG; with `download` as a file to keep."""
+    """The link's QR code as SVG or PNG. With `download` in the query string, browsers save it as a file."""
     link = await own_link(link_id)
     if kind not in MEDIA_TYPES:
         abort(404)
@@ -72,7 +72,7 @@ async def _chart(link_id: str, period: str, now: datetime) -> Chart:
 
 
 async def _breakdown(link_id: str, period: str, now: datetime) -> Breakdown | None:
-    """The breakdown, or None where there was too much to count in time."""
+    """The link's clicks in this period by their properties; None if counting them took too long."""
     since = now - (timedelta(days=1) if period == "day" else timedelta(days=30))
     try:
         return await break_down_clicks(resources().database, link_id, org_id(), since)

@@ -1,4 +1,4 @@
-"""The form of a link: its fields as text, and as the body that the REST API would get."""
+"""The form for a link: converts between its text fields and the body of a REST API request."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ EMPTY: Fields = dict.fromkeys(NEW_RULES, "") | {"ios_behavior": "1", "android_be
 
 
 def sent_fields(rules: Rules) -> Fields:
-    """What the current request's form has in the fields that have these rules."""
+    """The text of each form field that has a rule in `rules`, from the current request."""
     return EMPTY | {name: field(name) for name in rules}
 
 
 def fields_of(link: Link) -> Fields:
-    """A link as its form shows it."""
+    """The text of each form field for an existing link."""
     plain = {"destination_url": link.destination_url, "link_name": link.link_name}
     behaviors = {"ios_behavior": str(link.ios_behavior), "android_behavior": str(link.android_behavior)}
     data = json.dumps(link.custom_data, indent=2, ensure_ascii=False) if link.custom_data else ""
@@ -35,9 +35,9 @@ def fields_of(link: Link) -> Fields:
 
 
 def read_body(fields: Fields, rules: Rules) -> tuple[dict[str, Any], Problems]:
-    """The body, and for each field that breaks its rule how; each completes "<the field's label> ...".
+    """The body for the REST API, and for each invalid field its error, which completes "<label> ...".
 
-    An empty field is null in the body: absent from a new link, cleared in a change.
+    An empty field is null in the body: it is not set on a new link, and removed from an existing one.
     """
     body: dict[str, Any] = {}
     problems: Problems = {}

@@ -1,4 +1,4 @@
-"""GET /links: the organization's links, with a search."""
+"""GET /links: the list of links, with a search."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_SEARCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A link in a list."""
+    """A link as the list shows it."""
 
     link: Link
     short_url: str
@@ -33,7 +33,9 @@ class Row:
 
 @dashboard.get("/links")
 async def links() -> Response:
-    """A page of links, newest first; `q` is a text in name, path or destination, or a short URL."""
+    """One page of links, newest first. `q` searches for text in name, path or destination, or for a short
+    URL.
+    """
     text = request.args.get("q", "").strip()[:_LONGEST_SEARCH]
     asked = paging()
     found, is_slow = await _find(text, asked)
@@ -49,13 +51,15 @@ async def links() -> Response:
 
 
 async def rows_of(links: Sequence[Link]) -> list[Row]:
-    """These links of the organization, as lists show them."""
+    """The rows for these links of the organization."""
     totals = await count_totals(resources().database, [link.id for link in links])
     return [Row(link, short_url_of(link), totals.get(link.id, 0)) for link in links]
 
 
 async def _find(text: str, asked: Paging) -> tuple[list[Link], bool]:
-    """One link more than the page has, and whether the search was given up."""
+    """The links of a page, plus one if there are more; and whether the search took too long and was
+    stopped.
+    """
     database, limit = resources().database, PAGE_SIZE + 1
     if not text:
         return await list_links(database, org_id(), skip=asked.skip, limit=limit), False

@@ -1,4 +1,4 @@
-"""/links/new: make a link."""
+"""/links/new: create a link."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def links_new() -> Response:
 
 @dashboard.post("/links/new")
 async def links_create() -> Response:
-    """Make the link and show it, or the form again with what is wrong."""
+    """Create the link and show it; if the input is invalid, show the form again with the errors."""
     fields = sent_fields(NEW_RULES)
     body, problems = read_body(fields, NEW_RULES)
     if not problems:
@@ -38,7 +38,7 @@ async def links_create() -> Response:
 
 
 async def _store(body: dict[str, object]) -> Link:
-    """Store the link; raises InvalidField."""
+    """Create and store the link. Raises InvalidField."""
     try:
         return await store_new_link(
             resources().database,

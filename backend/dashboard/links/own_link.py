@@ -1,4 +1,4 @@
-"""The link that a page's address names."""
+"""Finds the link that a page's address names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backend.storage.links import find_link
 
 
 async def own_link(link_id: str) -> Link:
-    """The organization's link with this id; for any other the request ends as for one that is not there."""
+    """The organization's link with this id. Answers 404 if it has none, even if another organization does."""
     link = await find_link(resources().database, link_id, org_id())
     if link is None:
         abort(404)

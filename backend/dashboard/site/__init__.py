@@ -1,1 +1,1 @@
-"""The pages for the site that uses the browser SDK: its snippet, and the origins that may send calls."""
+"""The pages for using the browser SDK on a site: its script tag, and the origins that may send calls."""

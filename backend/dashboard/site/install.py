@@ -1,4 +1,4 @@
-"""/install: how to put the browser SDK into a site, and whether its calls arrive."""
+"""/install: how to add the browser SDK to a site, and whether its calls arrive."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _LIMITS = {
 
 @dashboard.get("/install")
 async def install() -> Response:
-    """The steps, with a placeholder for the key: only hashes of keys are stored."""
+    """The instructions, with a placeholder for the key: the service stores only hashes of keys."""
     return await _page(PLACEHOLDER)
 
 
 @dashboard.post("/install")
 async def install_with_key() -> Response:
-    """The steps with a key filled in: the one that was given, if it is the organization's, or a new one."""
+    """The instructions with a key: the one from the form if it is the organization's, or a new one."""
     text = field("web_key")
     if not text:
         text, _ = await create_api_key(resources().database, org_id(), KeyKind.WEB, resources().clock())
@@ -56,12 +56,12 @@ async def install_with_key() -> Response:
 
 @dashboard.get("/install/status")
 async def install_status() -> Response:
-    """What the page's script asks again and again: whether calls have arrived, as a sentence."""
+    """Whether calls have arrived, as JSON with a sentence. The page's script asks for it repeatedly."""
     return jsonify(await _arrival())
 
 
 async def _problem(text: str) -> str:
-    """Why a key can't stand in a site's pages; "" where it can."""
+    """Why this key must not be used in a site's pages; "" if it may."""
     if kind_of(text) is not KeyKind.WEB:
         return f"must be a Browser SDK key: it begins with {KeyKind.WEB.prefix}"
     key = await find_active_key(resources().database, hash_key(text))
@@ -93,7 +93,7 @@ async def _limited() -> list[Limited]:
 
 
 async def _arrival() -> dict[str, Any]:
-    """`state` (waiting, refused or arrived) and the `sentence` that says it."""
+    """The `state` (waiting, refused or arrived) and a `sentence` that explains it."""
     arrivals = await first_and_last_arrival(resources().database, org_id())
     if arrivals:
         first, last = map(_moment, arrivals)
@@ -108,7 +108,7 @@ async def _arrival() -> dict[str, Any]:
 
 
 async def _recent_refusal() -> Refusal | None:
-    """The latest refusal of an origin that is still not allowed."""
+    """The latest refused request whose origin is still not allowed; None if there is none."""
     database, now = resources().database, resources().clock()
     for each in await list_refusals(database, org_id()):
         if now - each.at < _RECENT and not await is_allowed(database, each.origin, org_id()):

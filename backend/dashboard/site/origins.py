@@ -1,4 +1,4 @@
-"""/origins: the sites that may use the browser SDK, and who was refused."""
+"""/origins: the sites that may use the browser SDK, and recently refused requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backend.storage.refusals import RefusedOrigin, by_origin, list_refusals
 
 @dashboard.get("/origins")
 async def origins() -> Response:
-    """The allowed origins, and the latest refusals."""
+    """The allowed origins, and the latest refused requests."""
     return await _page()
 
 
@@ -54,7 +54,7 @@ async def _page(text: str = "", problem: str = "") -> Response:
 
 
 def _can_be_allowed(refused: RefusedOrigin, allowed: list[str]) -> bool:
-    """Whether what a browser sent is an origin that the organization could allow, and does not yet."""
+    """Whether the refused origin is valid and not allowed yet, so that the page can offer to allow it."""
     try:
         return parse_origin(refused.origin) == refused.origin and refused.origin not in allowed
     except ValueError:
