@@ -48,7 +48,7 @@ class Visitor:
         return (await self.results(call, **changes))[0]
 
     def envelope(self, *calls: Any, **changes: Any) -> dict[str, Any]:
-        """The body of a request."""
+        """The body of a batch with these calls, as the SDK sends it; `changes` replace fields."""
         envelope = {
             "api_key": self.organization.web_key,
             "device_id": self.device_id,

@@ -38,7 +38,7 @@ class ServiceProcess:
 
     @property
     def log_lines(self) -> list[dict[str, Any]]:
-        """What it has logged."""
+        """Each line of JSON that it has logged."""
         return [json.loads(line) for line in self.log_text.splitlines() if line.startswith("{")]
 
     @property

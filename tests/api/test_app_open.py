@@ -22,7 +22,7 @@ def open_body(**fields: Any) -> dict[str, Any]:
 
 
 async def post(client: httpx.AsyncClient, organization: TestOrganization, body: Any) -> httpx.Response:
-    """Send an open."""
+    """Report that an app was opened, with this body."""
     return await client.post(OPEN, json=body, headers={"API-KEY": organization.mobile_key})
 
 

@@ -272,7 +272,7 @@ async def test_the_same_idempotency_key(client: httpx.AsyncClient, organization:
 async def test_an_idempotency_key_with_another_body(
     client: httpx.AsyncClient, organization: TestOrganization
 ) -> None:
-    """A key stands for one body."""
+    """An Idempotency-Key that comes again with another body is refused."""
     await post(client, organization, link_body(organization), **{"Idempotency-Key": "k"})
     answer = await post(
         client, organization, link_body(organization, link_name="B"), **{"Idempotency-Key": "k"}

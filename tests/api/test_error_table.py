@@ -49,12 +49,12 @@ Provocation = Callable[[Caller], Awaitable[httpx.Response]]
 def calling(
     method: str, path: str, body: object = None, headers: dict[str, str] | None = None
 ) -> Provocation:
-    """Provokes by one call."""
+    """Provokes a row of the table by this one call."""
     return lambda caller: caller.call(method, path, body, headers)
 
 
 async def path_taken(caller: Caller) -> httpx.Response:
-    """Two links at one path."""
+    """Make a second link at the path of the first."""
     await create(caller.client, caller.organization, selected_path="a")
     return await caller.create(selected_path="a")
 

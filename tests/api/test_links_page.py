@@ -20,7 +20,7 @@ from tests.organizations import TestOrganization
 async def page(
     client: httpx.AsyncClient, organization: TestOrganization, **query: str | int
 ) -> httpx.Response:
-    """Ask for a page."""
+    """The answer to a call of links/page with this query."""
     return await client.get(f"{API}/links/page", params=query, headers=organization.headers)
 
 

@@ -60,7 +60,7 @@ async def test_link_and_page(client: httpx.AsyncClient, organization: TestOrgani
 
 
 async def test_errors(client: httpx.AsyncClient, organization: TestOrganization) -> None:
-    """Both shapes of errors."""
+    """Errors have the contract's fields in its order, also where several are told at once."""
     missing = await client.get(f"{API}/links/page")
     assert missing.text == (
         '{"code":130,"errorMessage":"Authorization Failed!",'

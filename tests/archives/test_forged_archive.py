@@ -73,7 +73,7 @@ class Archive:
 
     @property
     def entries(self) -> list[Entry]:
-        """All that it holds."""
+        """Every document in the archive's file."""
         return list(read_entries(self.file, read_header(self.file)))
 
 
@@ -129,7 +129,7 @@ async def restore(database: Database, file: Path) -> None:
 
 
 async def assert_nothing_is_stored(database: Database) -> None:
-    """Not one document is there."""
+    """Fail where the database holds any document."""
     for name in await database.list_collection_names():
         assert await database[name].count_documents({}) == 0, name
 

@@ -120,7 +120,7 @@ class FormsOf(HTMLParser):
 
 
 def heading(response: httpx.Response) -> str:
-    """What a page is about."""
+    """The text of a page's first heading."""
     found = re.search(r"<h1>(.*?)</h1>", response.text, re.DOTALL)
     assert found, response.text
     return found[1].strip()

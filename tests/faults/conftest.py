@@ -25,7 +25,7 @@ def is_long(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture
 def outcome(record_property: Callable[[str, object], None]) -> TellOutcome:
-    """Puts a row into the table."""
+    """Puts what a test found into the table at the end of the run."""
     return lambda outcome: record_property(_OUTCOME, as_property(outcome))
 
 

@@ -16,7 +16,7 @@ _TICK = 0.001
 
 
 def make_app(settings: Settings) -> MeasuredService:
-    """The service, measured."""
+    """The service with these settings, whose loop is measured."""
     return MeasuredService(create_app(settings))
 
 

@@ -18,7 +18,7 @@ class Outcome:
     longest_wait: float
 
     def cells(self) -> Sequence[str]:
-        """The row."""
+        """What the table shows of it, a text for each column."""
         lost, doubled = max(0, self.answered - self.stored), max(0, self.stored - self.answered)
         return (
             self.scenario, f"{self.answered:,}", f"{self.stored:,}", f"{lost:,}", f"{doubled:,}",

@@ -137,7 +137,7 @@ class Connection:
                 await writer.drain()
 
     async def close(self) -> None:
-        """End it."""
+        """Stop what is passed on, and close every connection."""
         for pump in self.pumps:
             pump.cancel()
         await asyncio.gather(*self.pumps, return_exceptions=True)

@@ -37,7 +37,7 @@ def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
 
 @pytest.fixture
 async def organization(members: ReplicaSet) -> TestOrganization:
-    """An organization in it."""
+    """An organization, stored on these servers."""
     async with open_database(Settings(mongodb_uri=members.uri)) as database:
         return await create_test_organization(database)
 

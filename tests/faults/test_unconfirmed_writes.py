@@ -123,7 +123,7 @@ class Tries:
         return str(answer.status_code)
 
     async def destination(self) -> str:
-        """Where a visitor is led."""
+        """The address that the link redirects to, without its query."""
         host = {"host": self.organization.domain}
         location = (await self.client.get(f"/{self.link_path}", headers=host)).headers["location"]
         return location.partition("?")[0]

@@ -36,7 +36,7 @@ async def tries(limits: SignInLimits, account: str, address: str, number: int) -
 
 
 async def sign_in(limits: SignInLimits, account: str, address: str) -> None:
-    """A try that succeeds."""
+    """Sign in with the right password."""
     visitor = await limits.recognize(account, address)
     assert not await limits.begin_try(visitor)
     await limits.succeeded(visitor)

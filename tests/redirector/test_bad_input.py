@@ -47,7 +47,7 @@ async def ask(service: Service, raw_path: bytes, hosts: list[bytes], query: byte
     ],
 )
 async def test_paths_that_are_no_links(service: Service, make_link: LinkFactory, tail: bytes) -> None:
-    """The error page, with 404."""
+    """A path that only begins like a link's is answered with 404 and the error page."""
     link = await make_link()
     assert await ask(service, f"/{link.path}".encode() + tail, [link.domain.encode()]) == 404
 

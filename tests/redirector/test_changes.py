@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import httpx
 
 from backend.app import Service
@@ -11,7 +9,7 @@ from backend.redirector.link_cache import LinkCache
 from backend.settings import Settings
 from backend.storage.links import NAME
 from backend.storage.mongo import Database
-from tests.polling import wait_for_async
+from tests.polling import until, wait_for_async
 from tests.redirector.conftest import LinkFactory
 
 
@@ -21,25 +19,16 @@ async def test_a_disabled_link_stops_in_every_process(database: Database, make_l
     cache = LinkCache(database, capacity=10, seconds_to_live=3600)
     cache.start()
     try:
-        await wait_until(lambda: cache.follows_changes, "the stream does not prove that it is current")
+        await until(lambda: cache.follows_changes, "the stream does not prove that it is current")
         await cache.load(link.domain, link.path)
         assert cache.current(link.domain, link.path)
         await database[NAME].update_one({"_id": link.id}, {"$set": {"is_enabled": False}})
-        await wait_until(lambda: not cache.current(link.domain, link.path), "the change was not told")
+        await until(lambda: not cache.current(link.domain, link.path), "the change was not told")
         entry = await cache.load(link.domain, link.path)
         assert entry is not None
         assert entry.link.is_enabled is False
     finally:
         await cache.stop()
-
-
-async def wait_until(holds: Callable[[], bool], otherwise: str) -> None:
-    """Return once it holds."""
-
-    async def read() -> bool:
-        return holds()
-
-    await wait_for_async(read, otherwise)
 
 
 async def test_a_link_is_read_again_after_its_time_to_live(
@@ -49,7 +38,7 @@ async def test_a_link_is_read_again_after_its_time_to_live(
     link = await make_link()
     cache = LinkCache(database, capacity=10, seconds_to_live=0.001)
     await cache.load(link.domain, link.path)
-    await wait_until(lambda: not cache.current(link.domain, link.path), "it is never read again")
+    await until(lambda: not cache.current(link.domain, link.path), "it is never read again")
 
 
 async def test_the_cache_keeps_the_links_used_last(database: Database, make_link: LinkFactory) -> None:
@@ -73,7 +62,7 @@ async def test_a_disabled_link_is_an_error_page_within_a_second(
 ) -> None:
     """A visitor who got the redirect gets the error page once the link is disabled."""
     link = await make_link()
-    await wait_until(lambda: service.redirector.cache.follows_changes, "the stream is not current")
+    await until(lambda: service.redirector.cache.follows_changes, "the stream is not current")
     assert (await visitor.get(f"/{link.path}")).status_code == 302
     await database[NAME].update_one({"_id": link.id}, {"$set": {"is_enabled": False}})
     answer = await wait_for_async(

@@ -24,7 +24,7 @@ class Elements(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep the element."""
+        """Keep each element, with its attributes."""
         self._tag = tag
         self.found.append((tag, {name: value or "" for name, value in attrs}))
 

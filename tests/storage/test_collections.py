@@ -59,7 +59,7 @@ async def fresh(database: Database) -> AsyncIterator[Database]:
 
 
 def review(org_id: str, customer_id: str) -> Document:
-    """What a customer thinks."""
+    """A document of the new collection, about a customer."""
     return {"_id": uuid.uuid4().hex, "org_id": org_id, "by": customer_id, "written_at": WRITTEN_AT}
 
 

@@ -323,7 +323,7 @@ def test_a_clock_that_was_set_back_takes_nothing_away() -> None:
 
 
 def replace_time(each: ArrivedCall, second: float) -> ArrivedCall:
-    """The call at another time."""
+    """The same call, made so many seconds after START."""
     return replace(each, call=replace(each.call, occurred_at=START + timedelta(seconds=second)))
 
 
