@@ -17,7 +17,7 @@ from backend.serving.server import NotStarted, Site, bind, run, serve_sites
 from backend.settings import Settings
 from backend.storage.database import MongoDBUnreachable, open_database
 from backend.storage.domains import DomainTaken
-from backend.storage.embedded_mongodb import MongoDBNotFound
+from backend.storage.mongod_process import MongoDBNotFound
 from demo_site.app import DemoSite, create_demo_site
 from demo_site.demo_organization import Demo, demo_address, prepare_demo
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
-from backend.storage.embedded_mongodb import find_mongod
+from backend.storage.mongod_process import find_mongod
 from tests.polling import wait_for
 from tests.service_process import free_port
 

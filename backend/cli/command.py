@@ -14,8 +14,8 @@ import click
 from backend.settings import InvalidSetting, Settings, load_settings
 from backend.storage import api_keys, domains, organizations, users
 from backend.storage.database import MongoDBUnreachable, open_database
-from backend.storage.embedded_mongodb import MongoDBNotFound
 from backend.storage.mongo import StorageError
+from backend.storage.mongod_process import MongoDBNotFound
 
 Result = dict[str, Any]
 _EXPECTED = (

@@ -18,8 +18,8 @@ from backend.domain.organizations import Organization
 from backend.settings import Settings
 from backend.storage.database import Indexes, MongoDBUnreachable, open_database
 from backend.storage.domains import list_domains
-from backend.storage.embedded_mongodb import MongoDBNotFound
 from backend.storage.mongo import Database, StorageError
+from backend.storage.mongod_process import MongoDBNotFound
 from backend.storage.organizations import get_organization, list_organizations
 
 

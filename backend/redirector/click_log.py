@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 
+from backend.storage.private_folder import private_folder
+
 SUFFIX = ".log"
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT
 
@@ -86,7 +88,8 @@ def click_id(log_id: str, position: int) -> str:
 
 def create_log(folder: Path) -> ClickLog:
     """A new log in the folder. It has its name only once it is locked, so that nobody takes it over."""
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder.parent)
+    private_folder(folder)
     name = uuid.uuid4().hex
     unlocked = folder / f"{name}.new"
     descriptor = os.open(unlocked, _FLAGS | os.O_EXCL, 0o600)

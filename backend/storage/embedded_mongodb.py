@@ -2,8 +2,10 @@
 
 It is a one-member replica set in the data folder, so that transactions and change streams work as in
 production. Every process that needs it (the service, its workers, a command) holds a shared lock on a file
-while it does: the first one starts the server, the last one stops it. The kernel releases a lock when its
-process dies, so a service that was killed leaves nothing behind but a server that the next one takes over.
+while it does: the first one starts the server, the last one stops it. The server holds a lock of its own as
+long as it lives. The kernel releases a lock when its process dies, so whoever comes next knows who is there:
+a server that a killed process left behind is taken over, one that no longer answers is stopped, and one that
+died is started again.
 """
 
 from __future__ import annotations
@@ -13,27 +15,34 @@ import contextlib
 import fcntl
 import json
 import os
-import shutil
-import signal
+import secrets
 import socket
-import sysconfig
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from pymongo import MongoClient
-from pymongo.errors import AutoReconnect, OperationFailure, PyMongoError
+from backend.storage.mongod_admin import START_TIMEOUT, MongodAdmin
+from backend.storage.mongod_process import Mongod, MongoDBNotFound, is_running
+from backend.storage.private_folder import private_folder
 
-REPLICA_SET = "waylink"
-START_TIMEOUT = 60.0  # seconds; recovery after a crash replays the journal
-STOP_TIMEOUT = 30.0
+# Seconds that a server may take to answer which others use: they have waited for its start already.
+_PATIENCE = 10.0
+# And one that nobody uses, and that may be starting.
+_PATIENCE_WITH_ORPHANS = START_TIMEOUT
 _WATCH_INTERVAL = 1.0
-_NOT_YET_INITIALIZED = 94  # MongoDB's error code
+_TRIES = 3
 
 
-class MongoDBNotFound(RuntimeError):
-    """This machine has no mongod, or one that does not start."""
+class MongoDBHangs(MongoDBNotFound):
+    """The server lives and does not answer, and others use it."""
+
+    def __init__(self, folder: Path, pids: list[int]) -> None:
+        process = f", process {pids[0]}," if pids else ""
+        super().__init__(
+            f"The MongoDB server{process} of {folder} lives but does not answer: see its mongod.log. "
+            "Others use it, so it is left alone; stop the service that uses it to have it started again."
+        )
 
 
 class EmbeddedMongoDB:
@@ -44,15 +53,21 @@ class EmbeddedMongoDB:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
+        self._mongod = Mongod(self._folder)
         self._state = self._folder / "server.json"
         self._users: IO[str] | None = None
         self._watcher: asyncio.Task[None] | None = None
-        self.port = 0
+        self._admin = MongodAdmin(0, "")
+
+    @property
+    def port(self) -> int:
+        """Where the server listens on this machine."""
+        return self._admin.port
 
     @property
     def uri(self) -> str:
-        """The address for clients, naming the replica set."""
-        return f"mongodb://127.0.0.1:{self.port}/?replicaSet={REPLICA_SET}"
+        """The address for clients, naming the replica set; it has the password in it."""
+        return self._admin.uri
 
     async def __aenter__(self) -> EmbeddedMongoDB:
         await asyncio.to_thread(self._acquire)
@@ -67,19 +82,44 @@ class EmbeddedMongoDB:
         await asyncio.shield(asyncio.to_thread(self._release))
 
     def _acquire(self) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        private_folder(self._folder.parent)
+        private_folder(self._folder)
+        began = time.monotonic()
+        while not self._try_to_acquire():
+            waited = time.monotonic() - began
+            if waited > _PATIENCE:
+                self._end_silence(waited)
+            time.sleep(0.1)
+
+    def _try_to_acquire(self) -> bool:
+        """Use the server, which is started where none lives; False while one lives and does not answer.
+
+        Others may want to stop it meanwhile, so that nobody waits here with the lock.
+        """
         with self._starting():
-            self._ensure_running()
+            if not self._run():
+                return False
             self._users = (self._folder / "users.lock").open("w")
             fcntl.flock(self._users, fcntl.LOCK_SH)
+            return True
+
+    def _end_silence(self, waited: float) -> None:
+        """Raise MongoDBHangs where others use the server; one that nobody uses is stopped once it had all the
+        time that a start may take."""
+        with self._starting():
+            if self._is_used():
+                raise MongoDBHangs(self._folder, self._processes())
+            if waited > _PATIENCE_WITH_ORPHANS:
+                self._stop()
+                if self._mongod.is_locked():
+                    raise MongoDBHangs(self._folder, self._processes())
 
     def _release(self) -> None:
         with self._starting():
             if self._users is None:
                 return
             fcntl.flock(self._users, fcntl.LOCK_UN)
-            with contextlib.suppress(BlockingIOError):
-                fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not self._is_used():
                 self._stop()
             self._users.close()
             self._users = None
@@ -91,13 +131,36 @@ class EmbeddedMongoDB:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def _ensure_running(self) -> None:
-        """Take over the server that runs in this folder, or start one."""
+    def _is_used(self) -> bool:
+        """Whether anyone holds the lock of those who use the server."""
+        with (self._folder / "users.lock").open("w") as users:
+            try:
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
+    def _run(self) -> bool:
+        """Start the server, or take over the one that lives in this folder; False where that is silent."""
+        lock = self._mongod.take_lock()
+        if lock is not None:
+            try:
+                self._start(lock)
+            finally:
+                os.close(lock)
+            return True
         state = self._read_state()
-        self.port = state.get("port", 0)
-        if not (self.port and _is_running(state.get("pid", 0)) and _answers(self.port)):
-            self._start(self.port)
-        _make_primary(self.port)
+        self._admin = MongodAdmin(state.get("port", 0), self._mongod.key)
+        if not self._admin.answers():
+            return False
+        self._admin.make_primary()
+        if not self._mongod.is_process(state.get("pid", 0)):
+            # Who started it was killed before it could note the process.
+            self._write_state(pid=next(iter(self._processes()), 0), port=self.port)
+        return True
+
+    def _processes(self) -> list[int]:
+        return self._mongod.find_processes(self._read_state().get("pid", 0))
 
     def _read_state(self) -> dict[str, Any]:
         with contextlib.suppress(OSError, ValueError):
@@ -105,110 +168,91 @@ class EmbeddedMongoDB:
             return state if isinstance(state, dict) else {}
         return {}
 
-    def _start(self, wanted_port: int) -> None:
-        self.port = wanted_port if wanted_port and _is_free(wanted_port) else _free_port()
-        (self._folder / "db").mkdir(exist_ok=True)
-        pid = self._spawn()
-        self._state.write_text(json.dumps({"pid": pid, "port": self.port}))
-        _wait_until_it_answers(pid, self.port, self._folder)
+    def _write_state(self, **state: int) -> None:
+        """Note port and process; whoever reads it meanwhile finds what was there before."""
+        _write_privately(self._state, json.dumps(state))
 
-    def _spawn(self) -> int:
-        """Start mongod in a session of its own: Ctrl-C is for the service, which stops the server last.
+    def _start(self, lock: int) -> None:
+        self._stop_former_server()
+        if not self._mongod.key_file.exists():
+            _write_privately(self._mongod.key_file, secrets.token_hex(32))
+        port = self._read_state().get("port", 0)
+        for _ in range(_TRIES):
+            port = port if port and _is_free(port) else _free_port()
+            self._admin = MongodAdmin(port, self._mongod.key)
+            # Whoever comes after a process that is killed now must know where its server will listen.
+            self._write_state(pid=0, port=port)
+            pid = self._mongod.spawn(port, lock)
+            self._write_state(pid=pid, port=port)
+            if self._wait_until_it_answers(pid):
+                self._admin.make_primary()
+                return
+        raise MongoDBNotFound(f"mongod found no free port in {_TRIES} tries: see {self._mongod.log}")
 
-        Not a subprocess.Popen, since the server may well outlive this process.
+    def _stop_former_server(self) -> None:
+        """Stop what an earlier version left running: its servers hold no lock and ask for no password."""
+        former = self._processes()
+        if not former:
+            return
+        if self._is_used_by_others():
+            raise MongoDBNotFound(
+                f"The MongoDB server of {self._folder} was started by an earlier version of Waylink, which "
+                "still runs: stop that one first."
+            )
+        self._mongod.stop(former, lambda: not any(map(is_running, former)))
+
+    def _is_used_by_others(self) -> bool:
+        """Whether anyone but this object uses the server."""
+        if self._users is None:
+            return self._is_used()
+        fcntl.flock(self._users, fcntl.LOCK_UN)
+        try:
+            return self._is_used()
+        finally:
+            fcntl.flock(self._users, fcntl.LOCK_SH)
+
+    def _wait_until_it_answers(self, pid: int) -> bool:
+        """Wait for a server that starts; False where another process took its port.
+
+        Raises MongoDBNotFound.
         """
-        mongod = find_mongod()
-        errors = (
-            os.POSIX_SPAWN_OPEN,
-            2,
-            self._folder / "mongod.err",
-            os.O_WRONLY | os.O_CREAT | os.O_TRUNC,
-            0o600,
-        )
-        quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1)]
-        return os.posix_spawn(
-            mongod,
-            self._command(mongod),
-            os.environ,
-            file_actions=[*_close_inherited(), *quiet, errors],
-            setsid=True,
-        )
-
-    def _command(self, mongod: Path) -> list[str]:
-        return [
-            str(mongod),
-            "--dbpath", str(self._folder / "db"),
-            "--logpath", str(self._folder / "mongod.log"),
-            "--port", str(self.port),
-            "--bind_ip", "127.0.0.1",
-            "--replSet", REPLICA_SET,
-            "--oplogSize", "200",
-            "--wiredTigerCacheSizeGB", "0.5",
-            "--nounixsocket",
-            # What a killed process had begun locks its documents this long; ours take milliseconds.
-            "--setParameter", "transactionLifetimeLimitSeconds=5",
-        ]  # fmt: skip
+        deadline = time.monotonic() + START_TIMEOUT
+        while not self._admin.answers():
+            if not is_running(pid):
+                if not _is_free(self._admin.port):
+                    return False
+                reason = self._mongod.errors.read_text().strip() or f"see {self._mongod.log}"
+                raise MongoDBNotFound(f"mongod ended while it started: {reason}")
+            if time.monotonic() > deadline:
+                self._mongod.stop([pid], lambda: not is_running(pid))
+                raise MongoDBNotFound(
+                    f"mongod did not answer within {START_TIMEOUT:.0f} s: see {self._mongod.log}"
+                )
+        return True
 
     def _stop(self) -> None:
-        pid = self._read_state().get("pid", 0)
-        if not _is_running(pid):
-            return
-        os.kill(pid, signal.SIGTERM)
-        deadline = time.monotonic() + STOP_TIMEOUT
-        while _is_running(pid) and time.monotonic() < deadline:
-            time.sleep(0.05)
+        if self._mongod.is_locked():
+            self._mongod.stop(self._processes(), lambda: not self._mongod.is_locked())
 
     async def _keep_running(self) -> None:
         while True:
             await asyncio.sleep(_WATCH_INTERVAL)
-            if not _is_running(self._read_state().get("pid", 0)):
+            if not self._mongod.is_process(self._read_state().get("pid", 0)):
                 await asyncio.to_thread(self._restart)
 
     def _restart(self) -> None:
         with self._starting(), contextlib.suppress(MongoDBNotFound):
-            self._ensure_running()
+            self._run()
 
 
-def find_mongod() -> Path:
-    """The mongod on PATH, else the one in the PyPI package; raises MongoDBNotFound."""
-    on_path = shutil.which("mongod")
-    if on_path:
-        return Path(on_path)
-    packaged = Path(sysconfig.get_path("purelib")) / "fiftyone" / "db" / "bin" / "mongod"
-    if packaged.is_file():
-        return packaged
-    raise MongoDBNotFound(
-        "There is no mongod on this machine: install MongoDB 6 or newer, or "
-        "`pip install 'waylink[embedded]'` (Linux x86-64), or set WAYLINK_MONGODB_URI to a replica set "
-        "that runs elsewhere."
-    )
-
-
-def _close_inherited() -> Iterator[tuple[int, int]]:
-    """Close what a child would keep open: Hypercorn and multiprocessing hand down the port and pipes."""
-    for number in [int(each.name) for each in Path("/dev/fd").iterdir()]:
-        with contextlib.suppress(OSError):  # the one that listed them
-            if number > 2 and os.get_inheritable(number):
-                yield os.POSIX_SPAWN_CLOSE, number
-
-
-def _is_running(pid: int) -> bool:
-    if pid <= 0:
-        return False
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)  # a child that ended stays in the process table until it is waited for
-    try:
-        return "mongod" in Path(f"/proc/{pid}/comm").read_text() if Path("/proc").is_dir() else _exists(pid)
-    except OSError:
-        return False
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except OSError:
-        return False
-    return True
+def _write_privately(file: Path, text: str) -> None:
+    """Put the text into a file for its owner alone: all of it, or what was there before stays."""
+    unfinished = file.with_name(f"{file.name}.unfinished")
+    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())
+    unfinished.replace(file)
 
 
 def _is_free(port: int) -> bool:
@@ -220,68 +264,3 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-@contextlib.contextmanager
-def _admin(port: int) -> Iterator[Any]:
-    client: MongoClient[dict[str, Any]] = MongoClient(
-        "127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=500
-    )
-    try:
-        yield client.admin
-    finally:
-        client.close()
-
-
-def _answers(port: int) -> bool:
-    try:
-        with _admin(port) as admin:
-            admin.command("ping")
-    except PyMongoError:
-        return False
-    return True
-
-
-def _wait_until_it_answers(pid: int, port: int, folder: Path) -> None:
-    deadline = time.monotonic() + START_TIMEOUT
-    log = folder / "mongod.log"
-    while not _answers(port):
-        if not _is_running(pid):
-            reason = (folder / "mongod.err").read_text().strip() or f"see {log}"
-            raise MongoDBNotFound(f"mongod ended while it started: {reason}")
-        if time.monotonic() > deadline:
-            os.kill(pid, signal.SIGKILL)
-            raise MongoDBNotFound(f"mongod did not answer within {START_TIMEOUT:.0f} s: see {log}")
-
-
-def _make_primary(port: int) -> None:
-    """Form the replica set, or tell it the port that its only member has now, and wait until it takes writes.
-
-    The server closes its connections whenever its role changes, so each step may have to be tried again.
-    """
-    deadline = time.monotonic() + START_TIMEOUT
-    while not _is_primary(port):
-        if time.monotonic() > deadline:
-            raise MongoDBNotFound(f"the MongoDB server did not become primary within {START_TIMEOUT:.0f} s")
-        with contextlib.suppress(AutoReconnect), _admin(port) as admin:
-            _configure_replica_set(admin, f"127.0.0.1:{port}")
-        time.sleep(0.05)
-
-
-def _is_primary(port: int) -> bool:
-    with contextlib.suppress(AutoReconnect), _admin(port) as admin:
-        return bool(admin.command("hello").get("isWritablePrimary"))
-    return False
-
-
-def _configure_replica_set(admin: Any, member: str) -> None:
-    try:
-        config = admin.command("replSetGetConfig")["config"]
-    except OperationFailure as error:
-        if error.code == _NOT_YET_INITIALIZED:
-            admin.command("replSetInitiate", {"_id": REPLICA_SET, "members": [{"_id": 0, "host": member}]})
-        return
-    if config["members"][0]["host"] != member:
-        config["members"][0]["host"] = member
-        config["version"] += 1
-        admin.command("replSetReconfig", config, force=True)

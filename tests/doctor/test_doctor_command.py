@@ -25,6 +25,8 @@ from backend.doctor.site import MOST_BYTES, site_of
 from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.settings import load_settings
 from backend.storage.database import Indexes, open_database
+from backend.storage.mongod_admin import MongodAdmin
+from backend.storage.mongod_process import Mongod
 from tests.doctor.front_proxy import Behaviour, front_proxy
 from tests.service_process import ServiceProcess, free_port, invoke, service_process
 
@@ -324,10 +326,9 @@ def test_a_database_that_does_not_answer(installation: Installation) -> None:
 @contextmanager
 def mongodb(running: ServiceProcess) -> Iterator[Database[dict[str, Any]]]:
     """The service's database."""
-    state = json.loads(
-        (Path(running.environment["WAYLINK_DATA_DIR"]) / "mongodb" / "server.json").read_text()
-    )
-    with MongoClient[dict[str, Any]]("127.0.0.1", state["port"], directConnection=True) as client:
+    folder = Path(running.environment["WAYLINK_DATA_DIR"]) / "mongodb"
+    admin = MongodAdmin(json.loads((folder / "server.json").read_text())["port"], Mongod(folder).key)
+    with MongoClient[dict[str, Any]](admin.uri) as client:
         yield client["waylink"]
 
 

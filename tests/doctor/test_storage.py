@@ -16,7 +16,7 @@ from backend.doctor.examination import Examination
 from backend.doctor.finding import Area, Severity
 from backend.doctor.storage import examine_clock
 from backend.settings import Settings
-from backend.storage.embedded_mongodb import find_mongod
+from backend.storage.mongod_process import find_mongod
 from tests.polling import wait_for
 from tests.service_process import free_port
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from backend.settings import Settings
-from backend.storage import embedded_mongodb, organizations
+from backend.storage import organizations
 from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import MongoDBNotFound, find_mongod
 from backend.storage.mongo import Database, StorageError
+from backend.storage.mongod_process import MongoDBNotFound, find_mongod, is_running
 from tests.organizations import create_test_organization
 from tests.polling import until, wait_for, wait_for_async
 
@@ -49,7 +49,7 @@ async def test_data_outlives_the_server_and_the_last_user_stops_it(tmp_path: Pat
             created = await create_test_organization(second)
         pid = state_of(tmp_path)["pid"]
         assert (await organizations.get_organization(first, created.id)).id == created.id
-    assert not embedded_mongodb._is_running(pid)
+    assert not is_running(pid)
     async with open_database(settings) as again:
         assert (await organizations.get_organization(again, created.id)).id == created.id
 
@@ -65,7 +65,7 @@ async def test_a_server_left_by_a_killed_process_is_taken_over(tmp_path: Path) -
     await killed.communicate()
     async with open_database(Settings(data_dir=tmp_path)):
         assert state_of(tmp_path) == left
-    wait_for(lambda: not embedded_mongodb._is_running(left["pid"]), "the server still runs", seconds=30)
+    wait_for(lambda: not is_running(left["pid"]), "the server still runs", seconds=30)
 
 
 async def answers(database: Database) -> bool:
