@@ -23,8 +23,8 @@ _logger = logging.getLogger(__name__)
 class BackgroundTask:
     """Work that begins with `start` and goes on until `stop`, whatever it fails with.
 
-    A failure is logged and counted, `failure` tells it, and the work begins again after a pause. `name` says
-    what the work is, as in "shipping clicks".
+    A failure, which an end by itself is too, is logged and counted, `failure` tells it, and the work begins
+    again after a pause. `name` says what the work is, as in "shipping clicks".
     """
 
     def __init__(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -61,11 +61,10 @@ class BackgroundTask:
             self._began = time.monotonic()
             try:
                 await self._work()
+                raise RuntimeError("it ended by itself")
             except Exception as error:
                 self._note(error)
                 await asyncio.sleep(pause_after(self._failures))
-            else:
-                return
 
     def _note(self, error: Exception) -> None:
         self._failures = 1 if self._is_proven() else self._failures + 1

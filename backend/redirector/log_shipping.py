@@ -45,7 +45,7 @@ class LogShipping:
     @property
     def is_done(self) -> bool:
         """Whether all of it is known to be in the database."""
-        return self._position == self.log.end
+        return self._position is not None and self._position >= self.log.end
 
     @property
     def waiting(self) -> int:
@@ -56,14 +56,14 @@ class LogShipping:
         """Ship some of what waits; raises StorageError, and OSError where the disk fails."""
         if self._position is None:
             self._position = await shipped_position(self._database, self.log.id)
+        if self.is_done:
+            return
         start = self._position
         stretch = await self._disk.run(lambda: self._next_stretch(start))
-        if not stretch:
-            return
         clicks, unreadable = self._read(start, stretch)
-        if unreadable and start >= self._set_aside_to:
+        if unreadable:
             await self._disk.run(lambda: self._set_aside(unreadable))
-            self._set_aside_to = start + len(stretch)
+        self._set_aside_to = max(self._set_aside_to, start + len(stretch))
         try:
             with deadline(_SHIP_SECONDS):
                 await ship_clicks(self._database, self.log.id, start, start + len(stretch), clicks)
@@ -79,14 +79,15 @@ class LogShipping:
         return read[: read.rfind(b"\n") + 1] or read
 
     def _read(self, start: int, stretch: bytes) -> tuple[list[Click], list[bytes]]:
-        """The records of the stretch, and the lines that are none."""
+        """The records of the stretch, and the lines that are none, but for those set aside already."""
         clicks, unreadable = [], []
         position = start
         for line in stretch.splitlines(keepends=True):
             try:
                 clicks.append(parse_record(click_id(self.log.id, position), line))
             except ValueError:
-                unreadable.append(line)
+                if position >= self._set_aside_to:
+                    unreadable.append(line)
             position += len(line)
         return clicks, unreadable
 
