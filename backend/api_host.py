@@ -1,4 +1,4 @@
-"""Which host names are the API's; every other one is a link domain's."""
+"""Decides whether a host name is the API's. Every other one is a link domain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from backend.domain.host_names import LONGEST_HOST, InvalidHostName, is_ip_addre
 
 
 class ApiHost:
-    """The API answers on the host of the base URL, on localhost, and on plain addresses (health checks)."""
+    """The API answers on the host of the base URL, on localhost, and on IP addresses (for health checks)."""
 
     def __init__(self, base_url: str) -> None:
         self._names = {urlsplit(base_url).hostname or "", "localhost"}
@@ -17,14 +17,14 @@ class ApiHost:
         self._owns_header = remember(1_000_000, LONGEST_HOST)(self._owns_bytes)
 
     def owns_request(self, host_header: bytes) -> bool:
-        """Whether a request with this Host header, as received, is for the API."""
+        """Whether a request with this Host header is for the API."""
         return self._owns_header(host_header)
 
     def _owns_bytes(self, host_header: bytes) -> bool:
         return self.owns(host_header.decode("latin-1"))
 
     def owns(self, host_header: str) -> bool:
-        """Whether a host, with or without a port, is the API's."""
+        """Whether this host, with or without a port, is the API's."""
         try:
             host = normalize_host(host_header)
         except InvalidHostName:

@@ -1,4 +1,4 @@
-"""Hashes of passwords, by Argon2id with the library's defaults (RFC 9106, low-memory profile)."""
+"""Password hashes: Argon2id with the library's defaults (RFC 9106, low-memory profile)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="waylink-passwor
 
 
 async def hash_password(password: str) -> str:
-    """The hash to store, with its salt and parameters in it."""
+    """The hash to store, with its salt and parameters."""
     return await asyncio.get_running_loop().run_in_executor(_threads, _hasher.hash, password)
 
 
 async def is_password(password: str, password_hash: str | None) -> bool:
-    """Whether the password is the one of this hash; without a hash False, after as much work."""
+    """Whether the password fits this hash. Without a hash False, after the same time."""
     return await asyncio.get_running_loop().run_in_executor(_threads, _verify, password, password_hash)
 
 
 def needs_new_hash(password_hash: str) -> bool:
-    """Whether the hash was made with other parameters than today's."""
+    """Whether the hash was made with parameters other than today's."""
     return _hasher.check_needs_rehash(password_hash)
 
 
@@ -42,5 +42,5 @@ def _verify(password: str, password_hash: str | None) -> bool:
 
 @cache
 def _hash_of_nobody() -> str:
-    """What an unknown user's password is compared with, so that the answer takes as long as another's."""
+    """A hash to compare with if the user does not exist, so that the answer takes the same time."""
     return _hasher.hash("the password of nobody")

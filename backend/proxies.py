@@ -1,4 +1,4 @@
-"""Whom a request comes from, when proxies stand before the service."""
+"""Finds the visitor's address and scheme when proxies stand before the service."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _LONGEST = 128
 
 
 class TrustedProxies:
-    """The proxies whose forwarding headers are believed, as addresses or networks."""
+    """The proxies whose forwarding headers are trusted, as addresses or networks."""
 
     def __init__(self, networks: Sequence[str]) -> None:
         self._networks = [ip_network(each, strict=False) for each in networks]
         self.trusts = remember(1_000_000, _LONGEST)(self._trusts)
 
     def _trusts(self, address: str) -> bool:
-        """Whether the address is one of the proxies."""
+        """Whether the address belongs to one of the proxies."""
         try:
             parsed = ip_address(address)
         except ValueError:
@@ -29,10 +29,11 @@ class TrustedProxies:
         return any(parsed in network for network in self._networks)
 
     def visitor_address(self, scope: Scope) -> str:
-        """Whom an ASGI request comes from: the nearest address that is no proxy of ours; "" where unknown.
+        """The address that an ASGI request comes from: the nearest one that is no trusted proxy. "" if
+        unknown.
 
-        Each proxy appends the address that it was called from, to the `X-Forwarded-For` line that it got or
-        as a line of its own: all lines are one list (RFC 9110, 5.3), read from its end.
+        Each proxy adds the address that called it, to the `X-Forwarded-For` line that it received or as a new
+        line: all lines together are one list (RFC 9110, 5.3), which is read from its end.
         """
         client = scope.get("client")
         address: str = client[0] if client else ""
@@ -45,7 +46,10 @@ class TrustedProxies:
         return address
 
     def visitor_scheme(self, peer: str, forwarded_proto: bytes | None) -> str:
-        """What the visitor's browser spoke: https, as short URLs do, unless a proxy of ours says http."""
+        """The scheme in the visitor's browser: https, as in short URLs, unless a trusted proxy says http.
+
+        `peer` is the address that the connection comes from.
+        """
         is_http = forwarded_proto is not None and forwarded_proto.strip().lower() == b"http"
         return "http" if is_http and self.trusts(peer) else "https"
 

@@ -1,4 +1,4 @@
-"""QR codes of short URLs, as images."""
+"""QR codes of short URLs as images."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _images: BoundedCache[str, bytes] = BoundedCache(8_000_000, longest_key=2048, si
 
 
 async def qr_image(short_url: str, kind: str) -> bytes:
-    """The image, black on white; `kind` is one of MEDIA_TYPES."""
+    """The QR code as an image file, black on white. `kind` is a key of MEDIA_TYPES."""
     key = f"{kind} {short_url}"
     image: bytes | None = _images.get(key)
     if image is None:

@@ -1,1 +1,1 @@
-"""What `make bench` measures."""
+"""The measurements of `make bench`."""

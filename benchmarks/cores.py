@@ -1,6 +1,6 @@
-"""Which processor cores do what: the measured server has one of its own, like a server beside its database.
+"""Assigns processor cores: the measured server gets a core of its own, as if it were alone on a machine.
 
-Otherwise wrk, MongoDB and the server push each other around, and two runs of one benchmark differ by a third.
+Otherwise wrk, MongoDB and the server compete for cores, and two runs of a benchmark differ by a third.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ _THIS_PROCESS = 0
 
 
 def leave_a_core() -> int | None:
-    """Keep this process, and all that it starts from now on, off one of its cores: which, if it has two."""
+    """Keep this process, and all that it starts from now on, off one core. Returns that core; None if there
+    is only one.
+    """
     *others, left = _cores() or [0]
     if not others:
         return None
@@ -22,12 +24,12 @@ def leave_a_core() -> int | None:
 
 
 def move_to(core: int, processes: Iterable[int]) -> None:
-    """Run these processes, with all their threads, on this core."""
+    """Run these processes, with all their threads, on this core only."""
     for process in processes:
         for thread in Path(f"/proc/{process}/task").iterdir():
             os.sched_setaffinity(int(thread.name), {core})
 
 
 def _cores() -> list[int]:
-    """The cores that this process may use; none where the system can't tell."""
+    """The cores that this process may use; none if the system can't tell."""
     return sorted(os.sched_getaffinity(_THIS_PROCESS)) if hasattr(os, "sched_getaffinity") else []

@@ -1,4 +1,4 @@
-"""The least that an ASGI application can answer: an empty redirect.
+"""The smallest possible ASGI application that redirects, to compare with.
 
 `python -m benchmarks.empty_app PORT` serves it on Hypercorn.
 """
@@ -16,14 +16,14 @@ _HEADERS = [(b"location", b"https://shop.example/kites"), (b"content-length", b"
 
 
 async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    """Answer 302."""
+    """Answer every request with an empty 302."""
     if scope["type"] == "http":
         await send({"type": "http.response.start", "status": 302, "headers": _HEADERS})
         await send({"type": "http.response.body", "body": b""})
 
 
 def main() -> None:
-    """Serve the app on a port of loopback until the process is ended."""
+    """Serve the app on a port of the loopback address until the process is ended."""
     config = Config()
     config.bind = [f"127.0.0.1:{sys.argv[1]}"]
     config.loglevel = "WARNING"

@@ -74,7 +74,7 @@ async def _measure(database: Database, settings: Settings, seconds: float) -> No
 
 
 async def _site(database: Database) -> str:
-    """A web key of a new organization with an origin."""
+    """A web key of a new organization that allows an origin."""
     now = datetime.now(UTC)
     org_id = (await organizations.create_organization(database, "Benchmark", now)).id
     await origins.add_origin(database, ORIGIN, org_id, now)
@@ -82,7 +82,7 @@ async def _site(database: Database) -> str:
 
 
 async def _rate(senders: list[Sender], seconds: float) -> float:
-    """Calls a second that these senders get stored together, after a second to warm up."""
+    """The calls per second that these senders get stored together, after one second to warm up."""
     await _send_until(senders, time.perf_counter() + 1)
     began = time.perf_counter()
     stored = await _send_until(senders, began + seconds)
@@ -119,7 +119,7 @@ def _single_insert(database: Database) -> Sender:
 
 
 async def _batch_sender(base_url: str, key: str, size: int) -> Sender:
-    """Sends batches of so many events over one connection, each call with a new id."""
+    """A sender of batches with `size` events each, over one connection. Every call has a new id."""
     address = urlsplit(base_url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     head, tail = _envelope(key)

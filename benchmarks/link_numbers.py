@@ -60,7 +60,9 @@ async def _measure(few: int, many: int, rounds: int, core: int | None) -> None:
 
 
 async def _report_cached(services: tuple[Server, Server], counts: tuple[int, int], rounds: int) -> None:
-    """Ask both by turns, since machines are noisy: each ratio is of two measurements after one another."""
+    """Measure both services in turns and print the ratios. Each ratio compares two measurements in a row,
+    since the speed of a machine changes.
+    """
     urls = [f"{each.url}/{path_of(0)}" for each in services]
     for url in urls:
         await ask(url, 1)

@@ -37,7 +37,7 @@ class _NoExactLimit:
     """A limit that counts nothing."""
 
     async def count(self, _: str) -> LimitState:
-        """Let everything through."""
+        """Allow everything."""
         return _ALLOWED
 
 
@@ -45,11 +45,11 @@ class _NoSteppedLimit:
     """A limit that counts nothing."""
 
     def count(self, _: str, __: int = 1) -> LimitState:
-        """Let everything through."""
+        """Allow everything."""
         return _ALLOWED
 
     async def stop(self) -> None:
-        """There is nothing to stop."""
+        """Do nothing: there is nothing to stop."""
 
 
 def main() -> None:
@@ -94,7 +94,7 @@ def _count_nothing(service: Service) -> None:
 async def _requests(
     opened: AsyncExitStack, service: Service, organization: TestOrganization
 ) -> dict[str, Send]:
-    """What is sent: the kinds of requests that have a limit, by name."""
+    """Functions that send one request each, by the name of the limit that applies to it."""
     transport = httpx.ASGITransport(app=service, client=("203.0.113.9", 4711))
     client = await opened.enter_async_context(
         httpx.AsyncClient(transport=transport, base_url="http://localhost:8080")
@@ -113,7 +113,7 @@ async def _requests(
 
 
 async def _compare(name: str, with_limit: Send, without: Send, number: int) -> None:
-    """Send by turns, so that both have the same machine; print the medians and their ratio."""
+    """Send with and without the limit in turns; print both medians and their ratio."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(number):
         for send, taken in zip((with_limit, without), times, strict=True):

@@ -54,7 +54,7 @@ SETTLE = "() => new Promise((done) => setTimeout(() => setTimeout(done, 50), 400
 
 @dataclass
 class Script:
-    """A script as a page gets it, with the call that starts it; `shipped` is what is downloaded for it."""
+    """A script with the call that starts it. `shipped` is the part that a browser downloads."""
 
     name: str
     shipped: str
@@ -66,15 +66,17 @@ class Script:
 
     @property
     def zipped(self) -> int:
-        """Bytes after gzip -9."""
+        """The size in bytes after gzip -9."""
         return len(gzip.compress(self.shipped.encode(), 9, mtime=0))
 
     def start(self, speed: int) -> float:
-        """Milliseconds that the page waits for it at this speed."""
+        """The median time in milliseconds that the page waits for the script at this speed."""
         return statistics.median(self.starts[speed])
 
     def median(self, speed: int) -> float:
-        """Milliseconds of the main thread at this speed, with those that the page takes without it."""
+        """The median time in milliseconds of the page's main thread at this speed, including the
+        page itself.
+        """
         return statistics.median(self.times[speed])
 
 
@@ -105,7 +107,7 @@ def _waylink() -> Script:
 
 
 def _npm_peers() -> list[Script]:
-    """The peers from npm, bundled and minified as a site would."""
+    """The other SDKs from npm, bundled and minified as a site would do it."""
     install_packages()
     install_packages(PEERS)
     with tempfile.TemporaryDirectory() as folder:
@@ -127,7 +129,7 @@ def _from_file(argument: str) -> Script:
 
 
 def _measure(browser: Browser, scripts: Iterable[Script], rounds: int) -> None:
-    """Load each script once a round, so that a busy moment of the machine hits all of them."""
+    """Load every script once in each round, so that a busy moment of the machine affects all of them."""
     for _ in range(rounds):
         for speed in SPEEDS:
             for script in scripts:
@@ -155,25 +157,25 @@ def _load(browser: Browser, script: Script, speed: int) -> None:
 
 
 def _evaluation(trace: bytes) -> float:
-    """Milliseconds in which the script was evaluated, the call that starts it included."""
+    """The time in milliseconds to evaluate the script, including the call that starts it."""
     events = json.loads(trace)["traceEvents"]
     evaluated = [each for each in events if each["name"] == "EvaluateScript"]
     return sum(float(each["dur"]) for each in evaluated if each["args"]["data"]["url"] == SCRIPT) / 1000
 
 
 def _main_thread(developer_tools: CDPSession) -> float:
-    """Milliseconds that the page's main thread has been at work: what runs after a promise counts too."""
+    """The time in milliseconds that the page's main thread has worked, including work after promises."""
     metrics = developer_tools.send("Performance.getMetrics")["metrics"]
     return 1000 * next(float(each["value"]) for each in metrics if each["name"] == "TaskDuration")
 
 
 def _longest_task(page: Page) -> float:
-    """Milliseconds of the longest task, where it is a long one; else 0."""
+    """The length in milliseconds of the longest task; 0 if no task is longer than 50 ms."""
     return float(page.evaluate("Math.max(0, ...longTasks.map((task) => task.duration))"))
 
 
 def _answer(route: Route, script: Script, requests: list[str]) -> None:
-    """Answer the page with nothing on it, the script, and each of its requests so that it is content."""
+    """Answer a request of the browser: with an empty page, the script, or what the script expects."""
     if route.request.resource_type == "document":
         route.fulfill(body=BLANK, content_type="text/html")
         return
@@ -187,7 +189,7 @@ def _answer(route: Route, script: Script, requests: list[str]) -> None:
 
 
 def _print(nothing: Script, scripts: list[Script]) -> None:
-    """A line for each script, and how ours compares."""
+    """Print a line for each script, and how Waylink's SDK compares."""
     columns = [f"{what}, {speed}x" for what in ("start", "all") for speed in SPEEDS]
     print(f"{'':18}{'gzip -9':>9}", *(f"{each:>11}" for each in columns), "  requests  longest task")
     for script in scripts:

@@ -1,4 +1,6 @@
-"""The servers that `make bench` compares: the service and an empty app, each on Hypercorn or on Granian."""
+"""Starts the servers that `make bench` compares: the service and an empty app, each on Hypercorn or
+Granian.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _GRANIAN = (sys.executable, "-m", "granian", "--interface", "asgi", "--loop", "u
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running server of one worker process."""
+    """A running server with one worker process."""
 
     url: str
     pid: int
@@ -34,18 +36,18 @@ class Server:
 
     @property
     def megabytes(self) -> float:
-        """Resident memory of the process and those that it started, in millions of bytes."""
+        """The resident memory of the server's processes, in millions of bytes."""
         return sum(map(_resident, _family(self.pid))) / 1e6
 
 
 def installed_servers() -> list[str]:
-    """The names of the ASGI servers that can be measured here."""
+    """The names of the ASGI servers that are installed and can be measured."""
     return [HYPERCORN] + ([GRANIAN] if importlib.util.find_spec("granian") else [])
 
 
 @contextmanager
 def empty_app(server: str) -> Iterator[Server]:
-    """The empty app on this ASGI server."""
+    """Run the empty app on this ASGI server for the length of the block."""
     port = free_port()
     command = {
         HYPERCORN: (sys.executable, "-m", "benchmarks.empty_app", str(port)),
@@ -57,7 +59,7 @@ def empty_app(server: str) -> Iterator[Server]:
 
 @contextmanager
 def service(server: str, data_dir: Path, mongodb_uri: str, database: str = "waylink") -> Iterator[Server]:
-    """The whole service on this ASGI server, with a database of this name."""
+    """Run the whole service on this ASGI server for the length of the block, with this database."""
     port = free_port()
     command = {
         HYPERCORN: (sys.executable, "-m", "backend.cli", "serve"),

@@ -1,4 +1,4 @@
-"""How far ratios that were measured several times lie from each other."""
+"""How much several measurements of the same ratio differ."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from collections.abc import Sequence
 
 
 def spread(ratios: Sequence[float]) -> str:
-    """The median of two or more, and between what the middle half of them lies."""
+    """The median of the ratios (two or more), and the range of their middle half, as text."""
     low, middle, high = statistics.quantiles(ratios, n=4)
     return f"{middle:.2f}, half of them from {low:.2f} to {high:.2f}"

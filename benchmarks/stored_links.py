@@ -14,7 +14,7 @@ _AT_ONCE = 5_000
 
 
 async def prepare_domain(database: Database) -> str:
-    """Store an organization with the domain of the benchmarks; the organization's id."""
+    """Store an organization with the benchmarks' domain. Returns the organization's id."""
     now = datetime.now(UTC)
     org_id = (await organizations.create_organization(database, "Bench", now)).id
     await domains.insert_domain(database, HOST, org_id, now)
@@ -22,7 +22,7 @@ async def prepare_domain(database: Database) -> str:
 
 
 async def store_links(database: Database, org_id: str, start: int, end: int) -> None:
-    """Store the links at the paths `kites/<start>` to `kites/<end - 1>`."""
+    """Store links with the paths `kites/<start>` to `kites/<end - 1>`."""
     for first in range(start, end, _AT_ONCE):
         last = min(end, first + _AT_ONCE)
         await links.insert_links(database, [new_link(org_id, number) for number in range(first, last)])
@@ -31,7 +31,7 @@ async def store_links(database: Database, org_id: str, start: int, end: int) -> 
 
 
 def new_link(org_id: str, number: int) -> Link:
-    """A link with the fields that most have."""
+    """A link with the fields that most links have."""
     now = datetime.now(UTC)
     return Link(
         str(uuid.uuid4()),
@@ -47,5 +47,5 @@ def new_link(org_id: str, number: int) -> Link:
 
 
 def path_of(number: int) -> str:
-    """The path of a link."""
+    """The path of the link with this number."""
     return f"kites/{number}"

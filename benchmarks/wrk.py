@@ -1,4 +1,4 @@
-"""wrk, which asks a server as fast as it answers, and what it measured."""
+"""Runs wrk, a tool that sends requests as fast as a server answers, and reads its results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _MILLISECONDS = {"us": 0.001, "ms": 1, "s": 1000}
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What wrk measured: requests a second, the 99th percentile in milliseconds, and all answers."""
+    """The result of wrk: requests per second, the 99th percentile of the answer time in milliseconds, and the
+    number of answers.
+    """
 
     rate: float
     p99: float
@@ -23,13 +25,13 @@ class Run:
 
 
 def require_wrk() -> None:
-    """End the program where wrk is not installed, and say how to get it."""
+    """Exit with a message if wrk is not installed."""
     if not shutil.which("wrk"):
         sys.exit("The benchmark needs wrk: apt-get install wrk")
 
 
 async def ask(url: str, seconds: int, *, script: Path | None = None, all_redirect: bool = True) -> Run:
-    """Ask over 32 connections for so long, for the address or what a Lua script says."""
+    """Send requests over 32 connections for this many seconds, to this URL or as a Lua script says."""
     command = ["wrk", "-t1", "-c32", f"-d{seconds}s", "--latency", "-H", f"Host: {HOST}"]
     command += ["-s", str(script)] if script else []
     process = await asyncio.create_subprocess_exec(*command, url, stdout=asyncio.subprocess.PIPE)

@@ -1,1 +1,1 @@
-"""Windrow, a small kite shop that uses Waylink as a site owner would."""
+"""Windrow: a small online shop for kites that uses Waylink as any site would."""

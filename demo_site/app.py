@@ -1,4 +1,4 @@
-"""The shop's web application. It keeps no state: the basket lives in the visitor's browser."""
+"""The shop's web application. It stores nothing: the basket is kept in the visitor's browser."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SDK_SCRIPT = Path(__file__).parents[1] / "sdk_dist" / "waylink.js"
 
 @dataclass(frozen=True, slots=True)
 class DemoSite:
-    """What the shop is told about the service it reports to."""
+    """What the shop needs to know to use Waylink."""
 
     api_base_url: str  # the service's public address, http://localhost:8080
     web_key: str  # the public key of the organization, c_web_...
@@ -24,7 +24,7 @@ class DemoSite:
 
 
 def create_demo_site(config: DemoSite) -> Quart:
-    """The shop, an ASGI application; it serves the SDK itself, below /sdk/."""
+    """The shop as an ASGI application. It also serves the SDK itself, under /sdk/."""
     shop = Quart("demo_site")
     policy = content_security_policy(config.api_base_url)
 
@@ -72,5 +72,5 @@ def _add_pages(shop: Quart) -> None:
 def _add_sdk(shop: Quart, script: Path) -> None:
     @shop.get("/sdk/<path:name>")
     async def sdk(name: str) -> Response:
-        """The SDK's file and, for the browser's developer tools, its source map."""
+        """The SDK's file, or its source map for the browser's developer tools."""
         return await send_from_directory(script.parent, name)

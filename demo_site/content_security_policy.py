@@ -1,4 +1,6 @@
-"""The shop's Content-Security-Policy: nothing inline, nothing from elsewhere, one service to talk to."""
+"""The shop's Content-Security-Policy: no inline code, nothing from other sites, and requests to one service
+only.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,10 @@ from urllib.parse import urlsplit
 
 
 def content_security_policy(api_base_url: str) -> str:
-    """The header's value for a shop that reports to the service at this address.
+    """The header's value for a shop that uses the Waylink service at this base URL.
 
-    What a site has to allow for Waylink is `script-src` for the SDK's file and `connect-src` for the service.
-    The SDK needs no `unsafe-inline` and no `unsafe-eval`, and works where Trusted Types are required.
+    For Waylink, a site has to allow the SDK's file in `script-src` and the service in `connect-src`. The SDK
+    needs neither `unsafe-inline` nor `unsafe-eval`, and works where Trusted Types are required.
     """
     service = urlsplit(api_base_url)
     return "; ".join(

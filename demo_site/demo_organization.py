@@ -1,4 +1,4 @@
-"""The organization that `make run` shows: made on the first run, found again on every later one."""
+"""The organization of `make run`: created on the first run and used again on later ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SUBSCRIBED_UNTIL = datetime(2100, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What a person needs to try Waylink."""
+    """What somebody needs to try Waylink."""
 
     org_id: str
     keys: Mapping[KeyKind, str]
@@ -36,7 +36,7 @@ class Demo:
 
 
 async def prepare_demo(database: Database, settings: Settings, now: datetime) -> Demo:
-    """Create what is missing of the demo organization; a second call changes nothing."""
+    """Create those parts of the demo organization that do not exist yet."""
     organization = await _organization(database, now)
     await organizations.set_subscription(database, organization.id, SUBSCRIBED_UNTIL)
     await domains.insert_domain(database, DOMAIN, organization.id, now)
@@ -49,12 +49,12 @@ async def prepare_demo(database: Database, settings: Settings, now: datetime) ->
 
 
 def demo_address(settings: Settings) -> str:
-    """Where the demo site is opened."""
+    """The address at which to open the demo shop."""
     return f"http://localhost:{settings.demo_port}"
 
 
 def demo_origins(settings: Settings) -> list[str]:
-    """The origins under which browsers know the demo site."""
+    """The origins that browsers send for the demo shop."""
     return [f"http://{host}:{settings.demo_port}" for host in ("localhost", "127.0.0.1")]
 
 
@@ -66,7 +66,7 @@ async def _organization(database: Database, now: datetime) -> Organization:
 
 
 async def _link(database: Database, org_id: str, shop: str, now: datetime) -> None:
-    """The link to click. Its destination is told apart from older runs by the port, so it is kept current."""
+    """Create the demo link. If it exists but the shop's port has changed, update its destination."""
     existing = await links.find_link_at(database, DOMAIN, PATH, org_id)
     if existing is None:
         await links.insert_link(database, _spring_link(org_id, shop, now))
@@ -90,7 +90,9 @@ def _spring_link(org_id: str, shop: str, now: datetime) -> Link:
 
 
 async def _keys(database: Database, file: Path, org_id: str, now: datetime) -> dict[KeyKind, str]:
-    """The demo's keys, in the clear from a private file, since the database holds only their hashes."""
+    """The text of the demo's keys. They are kept in a private file, since the database has only
+    their hashes.
+    """
     kept = _read_keys(file)
     keys = {kind: kept.get(kind.value, "") for kind in KeyKind}
     for kind, key in keys.items():

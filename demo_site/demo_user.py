@@ -1,4 +1,4 @@
-"""The user whom `make run` makes for the dashboard: found again on every later run."""
+"""The dashboard user of `make run`: created on the first run and used again on later ones."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ EMAIL = "demo@example.com"
 
 @dataclass(frozen=True, slots=True)
 class DemoUser:
-    """What a person signs in with."""
+    """The e-mail address and password to sign in with."""
 
     email: str
     password: str
 
 
 async def prepare_user(database: Database, file: Path, org_id: str, now: datetime) -> DemoUser:
-    """The demo's user, with the password that a private file keeps; a second call changes nothing."""
+    """The demo user, who is created if needed. The password is kept in the private file `file`."""
     password = _kept_password(file)
     found = await users.find_user_by_email(database, EMAIL)
     if found is None:

@@ -1,4 +1,4 @@
-"""What the shop sells. The drawing of a kite is `templates/kites/SLUG.svg`."""
+"""The shop's products. The drawing of a kite is `templates/kites/SLUG.svg`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ CURRENCY = "EUR"
 
 @dataclass(frozen=True, slots=True)
 class Kite:
-    """A product. `price` is in whole euros; wind is in Beaufort, from the least it flies in to the most."""
+    """A product. `price` is in whole euros. The wind it needs is given in Beaufort, from least to most."""
 
     slug: str
     name: str
@@ -25,7 +25,7 @@ class Kite:
     story: str
 
     def flies_in(self, wind: int) -> bool:
-        """Whether a wind of this Beaufort number suits the kite."""
+        """Whether the kite flies in this wind (in Beaufort)."""
         return self.least_wind <= wind <= self.most_wind
 
 

@@ -1,1 +1,1 @@
-"""How Waylink is run: the image's locks, the systemd unit, the audit of dependencies."""
+"""Files for running Waylink: the image's lock files, the systemd unit, and the audit of dependencies."""

@@ -1,9 +1,9 @@
-"""`make audit`: looks the locked dependencies up in the public lists of vulnerabilities.
+"""`make audit`: looks up the locked dependencies in public lists of known vulnerabilities.
 
-Python's by pip-audit (the advisories of PyPI, else those of OSV), npm's by `npm audit`. A registry that does
-not answer is not the same as no finding: pip-audit itself ends well where it could look up nothing, so what
-was looked up is counted here. Exit code 0: all looked up, nothing found; 1: something is vulnerable; 2:
-nothing found, but not all could be looked up.
+Python packages are checked by pip-audit (advisories of PyPI, else of OSV), npm packages by `npm audit`.
+pip-audit also succeeds if it could look up nothing; so the packages that were looked up are counted here.
+Exit codes: 0: all were looked up and none is vulnerable; 1: some are vulnerable; 2: none found, but some
+could not be looked up.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PIP_AUDIT = ROOT / ".venv" / "audit" / "bin" / "pip-audit"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is known of a lock's packages: how many were looked up, which are vulnerable, what went wrong."""
+    """The result for a lock file: the packages looked up, those that are vulnerable, and what went wrong."""
 
     looked_up: int = 0
     vulnerable: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Report:
 
 
 def read_pip_audit(output: str, errors: str) -> Report:
-    """What pip-audit says, with `--format json`."""
+    """The report in the output of `pip-audit --format json`."""
     try:
         found: list[dict[str, Any]] = json.loads(output)["dependencies"]
     except (ValueError, KeyError, TypeError):
@@ -46,7 +46,7 @@ def read_pip_audit(output: str, errors: str) -> Report:
 
 
 def read_npm_audit(output: str) -> Report:
-    """What `npm audit --json` says."""
+    """The report in the output of `npm audit --json`."""
     try:
         found = json.loads(output)
     except ValueError:
@@ -69,7 +69,7 @@ def _last_line(text: str) -> str:
 
 
 def audit_python(lock: Path) -> Report:
-    """Ask PyPI, and OSV where PyPI did not know everything."""
+    """Check a Python lock file with PyPI, and with OSV if PyPI did not know all packages."""
     reports = [_pip_audit(lock, "pypi")]
     if reports[0].problem:
         reports.append(_pip_audit(lock, "osv"))
@@ -83,7 +83,7 @@ def _pip_audit(lock: Path, service: str) -> Report:
 
 
 def audit_npm(folder: Path) -> Report:
-    """Ask the npm registry about a folder's package-lock.json."""
+    """Check the package-lock.json in this folder with the npm registry."""
     done = subprocess.run(
         ["npm", "audit", "--json", "--package-lock-only"],
         cwd=folder,
@@ -104,7 +104,7 @@ def _tell(name: str, report: Report) -> None:
 
 
 def main() -> int:
-    """Audit every lock of the repository; the exit code."""
+    """Audit all lock files of the repository. Returns the exit code."""
     reports = {lock: audit_python(ROOT / lock) for lock in PYTHON_LOCKS}
     tracked = subprocess.run(
         ["git", "ls-files", "*package-lock.json"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -1,1 +1,1 @@
-"""A first-party proxy for the browser SDK."""
+"""An example of a first-party proxy for the browser SDK."""

@@ -1,7 +1,8 @@
-"""A first-party proxy in Python: the site's own address passes the SDK's requests on to Waylink.
+"""A first-party proxy in Python: receives the SDK's requests on the site's own address and sends them to
+Waylink.
 
-Contract, SDK rule 10: forwarded as POST to the same path on the service's SDK API address, with all headers
-except Host. Run it with WAYLINK_SERVICE=https://links.example hypercorn proxy_example.proxy:app
+Contract, SDK rule 10: requests are forwarded as POST to the same path on the service's SDK API address, with
+all headers except Host. Run it with: WAYLINK_SERVICE=https://links.example hypercorn proxy_example.proxy:app
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ app.config["MAX_CONTENT_LENGTH"] = 64 * 1024
 
 @app.before_serving
 async def open_client() -> None:
-    """One pool of connections to the service for all requests."""
+    """Open the pool of connections to the service."""
     app.extensions["service"] = httpx.AsyncClient(
         base_url=os.environ["WAYLINK_SERVICE"], timeout=TIMEOUT, follow_redirects=False
     )
@@ -45,13 +46,13 @@ async def open_client() -> None:
 
 @app.after_serving
 async def close_client() -> None:
-    """Close the connections."""
+    """Close the pool of connections."""
     await app.extensions["service"].aclose()
 
 
 @app.post(f"{SDK_API}<path:rest>")
 async def forward(rest: str) -> Response:
-    """Pass a request on, and its answer back."""
+    """Forward a request to Waylink and return its answer."""
     service: httpx.AsyncClient = app.extensions["service"]
     query = request.query_string.decode("ascii")
     url = f"{SDK_API}{rest}" + (f"?{query}" if query else "")
@@ -67,5 +68,5 @@ async def forward(rest: str) -> Response:
 
 
 def _passed_on(headers: Iterable[tuple[str, str]], also: str = "") -> list[tuple[str, str]]:
-    """The headers but for those of one connection, and `also`."""
+    """The headers without those that concern one connection only, and without `also`."""
     return [(name, value) for name, value in headers if name.lower() not in {*_OWN, also}]

@@ -1,4 +1,4 @@
-"""`make sdk`: build sdk_dist/, and say what came out."""
+"""`make sdk`: builds sdk_dist/ and prints the results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TAG = re.compile(r"(<!-- integrity -->\n).*?(<!-- /integrity -->)", re.DOTALL)
 
 
 def write_integrity(readme: Path, integrity: str) -> None:
-    """Write the script tag with the hash of this build into the package's README."""
+    """Write the script tag with this build's hash into the package's README."""
     tag = (
         f'```html\n<script src="/waylink.js" integrity="{integrity}" crossorigin="anonymous"></script>\n```\n'
     )
@@ -22,7 +22,7 @@ def write_integrity(readme: Path, integrity: str) -> None:
 
 
 def main() -> None:
-    """Build, and print each file's sizes and the hash for a script tag's `integrity`."""
+    """Build, and print the sizes of each file and the hash for a script tag's `integrity`."""
     destination = ROOT / "sdk_dist"
     build(destination)
     for name in TARGETS:

@@ -1,4 +1,4 @@
-"""The steps from sdk_src/ to sdk_dist/."""
+"""Builds sdk_dist/ from sdk_src/, step by step."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _TIMESTAMP = re.compile(r"\A// Transcrypt'ed from Python, [^\n]*\n")
 
 
 def build(destination: Path) -> None:
-    """Write the built files into `destination`; the same sources give the same bytes."""
+    """Write the built files to `destination`. The same sources always give the same bytes."""
     install_packages()
     destination.mkdir(parents=True, exist_ok=True)
     for file_name, (module, form) in TARGETS.items():
@@ -51,7 +51,7 @@ def build(destination: Path) -> None:
 
 
 def compile_module(module: str, folder: Path) -> Path:
-    """Compile one main module, and what it imports, to JavaScript with source maps; their folder."""
+    """Compile a main module and all that it imports to JavaScript with source maps. Returns their folder."""
     sources = folder / "sdk_src"
     shutil.copytree(SOURCE, sources, ignore=shutil.ignore_patterns("__target__", "__pycache__"))
     options = ["-b", "-n", "-m", "-p", ".none", "-e", "6"]
@@ -66,12 +66,12 @@ def compile_module(module: str, folder: Path) -> Path:
 
 
 def _make_reproducible(script: Path) -> None:
-    """Blank the line with the time of compilation; the other lines keep their numbers for the source map."""
+    """Empty the line with the time of compilation. Line numbers stay the same for the source map."""
     script.write_text(_TIMESTAMP.sub("\n", script.read_text()))
 
 
 def bundle(entry: Path, output: Path, form: str) -> None:
-    """Bundle and minify `entry` with everything it imports, as an IIFE or an ES module."""
+    """Bundle and minify `entry` with all its imports. `form` is `iife` or `esm` (an ES module)."""
     exports = "export {Waylink, Waylink as default}" if form == "esm" else "import"
     start = entry.with_name("entry.js")
     start.write_text(f"{exports} {'from ' if form == 'esm' else ''}'./{entry.name}';\n")
@@ -83,7 +83,9 @@ def bundle(entry: Path, output: Path, form: str) -> None:
 
 
 def _name_sources_relatively(source_map: Path) -> None:
-    """Name the Python files as they stand in this project, not in the temporary folder."""
+    """In the source map, name the Python files by their paths in this project, not in the temporary
+    folder.
+    """
     content = json.loads(source_map.read_text())
     content["sources"] = [f"../sdk_src/{Path(name).name}" for name in content["sources"]]
     source_map.write_text(json.dumps(content, separators=(",", ":"), ensure_ascii=False))

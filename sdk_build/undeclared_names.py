@@ -1,8 +1,8 @@
-"""Refuses compiled output that needs Transcrypt's stock runtime, which would change the page's prototypes.
+"""Refuses compiled output that needs Transcrypt's own runtime, which changes the prototypes of the page.
 
-Whatever Transcrypt can't express in plain JavaScript it writes as a call of a runtime name (`len`, `__in__`,
-`__kwargtrans__`, ...). Our runtime has none of them, so such a name is neither declared in the module nor one
-of the browser's. Transcrypt's output is regular enough to read its declarations with regular expressions.
+What Transcrypt can't express in plain JavaScript, it compiles to a call of its runtime (`len`, `__in__`,
+`__kwargtrans__`, ...). Our runtime has no such functions, so their names are declared neither in the module
+nor by the browser. Transcrypt's output is so regular that declarations can be found with regular expressions.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _LISTS = re.compile(r"\bfunction\s*[\w$]*\s*\(([^)]*)\)|\bimport\s*\{([^}]*)\}")
 
 
 class StockRuntimeNeeded(ValueError):
-    """The output refers to names that neither it nor a browser declares."""
+    """The output uses names that neither it nor a browser declares."""
 
 
 def refuse_undeclared_names(compiled: Path) -> None:
-    """Raise StockRuntimeNeeded if a module in `compiled` uses a name that it can't have."""
+    """Raise StockRuntimeNeeded if a module in the folder `compiled` uses a name that is not declared."""
     for script in sorted(compiled.glob("*.js")):
         if not script.name.startswith("org.transcrypt"):
             wrong = ", ".join(undeclared_names(script.read_text()))
@@ -46,7 +46,7 @@ def refuse_undeclared_names(compiled: Path) -> None:
 
 
 def undeclared_names(script: str) -> list[str]:
-    """The names that a compiled module uses and does not declare."""
+    """The names that a compiled module uses without declaring them."""
     code = _TEXTS.sub(" ", script)
     return sorted(set(_NAME.findall(code)) - _declared(code) - KEYWORDS - BROWSER - OUR_RUNTIME)
 

@@ -12,20 +12,20 @@ from backend.storage.mongo import Database
 
 @click.group()
 def limit() -> None:
-    """Limits: how much may come from a key or an address."""
+    """Rate limits: how much may come from a key or an address."""
 
 
 @limit.command("refused")
 @org_option
 @stored
 async def list_refused(database: Database, org_id: str) -> Result:
-    """List what limits refused of an organization in the last thirty days, by limit."""
+    """List how many requests of an organization each limit refused in the last thirty days."""
     await organizations.get_organization(database, org_id)
     return {"refused": [_row(each) for each in await list_limited(database, org_id)]}
 
 
 def _row(each: Limited) -> Result:
-    """The limit's name, requests that it refused, time of the last."""
+    """The output for one limit: its name, the number of refused requests, and the time of the last one."""
     return {
         "limit": each.limit,
         "requests": each.requests,

@@ -60,7 +60,9 @@ async def list_refused(database: Database, org_id: str) -> Result:
 
 
 def _row(each: RefusedOrigin) -> Result:
-    """Origin, requests among the latest hundred, last time, reason."""
+    """The output for one origin: its name, how many of the latest hundred requests it sent, the last time,
+    and the reason.
+    """
     return {
         "origin": each.origin or "(none)",
         "requests": each.requests,

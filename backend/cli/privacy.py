@@ -24,11 +24,11 @@ _SUBJECTS = ("customer", "device", "install", "email", "email_sha256")
 
 @click.group()
 def privacy() -> None:
-    """What is stored of a person: export it, erase it, limit how long it is kept."""
+    """Personal data: export it, erase it, and limit how long it is kept."""
 
 
 def subject_options(command: Any) -> Any:
-    """The options that name a person, of which one must be given."""
+    """Add the options that say whose data is meant. Exactly one of them must be given."""
     for option, text in (
         ("--email-sha256", "SHA-256 of the e-mail address, trimmed and in lower case."),
         ("--email", "E-mail address; it is hashed here."),
@@ -45,7 +45,9 @@ def subject_options(command: Any) -> Any:
 @subject_options
 @stored
 async def export(database: Database, org_id: str, **given: str | None) -> Result:
-    """Print everything that is stored of a person. With --json, one object by collection."""
+    """Print everything that is stored about a person. With --json, as one object with a list for each
+    collection.
+    """
     subject = _subject(given)
     await organizations.get_organization(database, org_id)
     found: Result = {each.name: [] for each, _ in personal_collections()}
@@ -59,7 +61,7 @@ async def export(database: Database, org_id: str, **given: str | None) -> Result
 @subject_options
 @stored
 async def erase(database: Database, org_id: str, **given: str | None) -> Result:
-    """Delete everything that is stored of a person, and print how much of what it was."""
+    """Delete everything that is stored about a person, and print how many documents that was."""
     subject = _subject(given)
     await organizations.get_organization(database, org_id)
     return await erase_subject(database, org_id, subject)
@@ -70,7 +72,7 @@ async def erase(database: Database, org_id: str, **given: str | None) -> Result:
 @click.option("--days", required=True, metavar="N", help="Days to keep visitors' data, or `none`: no limit.")
 @stored
 async def retention(database: Database, org_id: str, days: str) -> Result:
-    """Limit how long an organization's visitor data is kept, what is stored already included."""
+    """Set how long data about an organization's visitors is kept, also what is stored already."""
     number = _days(days)
     return {"org_id": org_id, "retention_days": number} | await set_retention(database, org_id, number)
 
@@ -114,7 +116,7 @@ def _device_id(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON can hold it: times in ISO 8601, amounts as texts."""
+    """The value with only types that JSON has: times in ISO 8601, amounts as text."""
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, list):

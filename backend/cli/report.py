@@ -30,7 +30,7 @@ NONE = "(none)"
 
 @click.group()
 def report() -> None:
-    """Reports on what the browser SDK brought."""
+    """Reports on calls of the browser SDK."""
 
 
 @report.command("rejected")
@@ -43,7 +43,7 @@ async def report_rejected(database: Database, org_id: str) -> Result:
 
 
 def _rejected_row(each: Rejected) -> Result:
-    """Kind of call, field, reason, calls, time of the last."""
+    """The output for one reason: kind of call, field, reason, number of calls, and time of the last one."""
     return {
         "kind": each.rejection.kind,
         "field": each.rejection.field,
@@ -68,7 +68,7 @@ def _choices(of: type[Dimension] | type[TouchChoice]) -> click.Choice[str]:
 @click.option("--format", "form", type=click.Choice(["table", "csv", "jsonl"]), default="table")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def report_attribution(form: str, as_json: bool, **arguments: Any) -> None:
-    """Leads, conversions, customers and revenue by link, campaign or source, per currency."""
+    """Report leads, conversions, customers and revenue by link, campaign or source, for each currency."""
     result = run_on_database(_attribution, arguments)
     click.echo(json.dumps(result) if as_json else _FORMS[form](result["rows"]), nl=True)
 
@@ -106,7 +106,7 @@ def _as_result(row: ReportRow, by: str, names: dict[str, str]) -> Result:
 
 
 def _flat(rows: list[Result]) -> list[list[str]]:
-    """The rows with a column for the revenue of each currency, under a head."""
+    """The rows of a table with one column for each currency's revenue, after a row of headings."""
     if not rows:
         return []
     currencies = sorted({currency for row in rows for currency in row["revenue"]})

@@ -23,7 +23,7 @@ def subscription() -> None:
 )
 @stored
 async def set_subscription(database: Database, org_id: str, until: str) -> Result:
-    """Let the subscription of an organization run to the end of a day."""
+    """Set the last day of an organization's subscription."""
     end = _end_of_day(until)
     await organizations.set_subscription(database, org_id, end)
     return {"org_id": org_id, "until": end.isoformat() if end else None}

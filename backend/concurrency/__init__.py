@@ -1,1 +1,1 @@
-"""Tools for work that goes on side by side; they know nothing of links or clicks."""
+"""Tools for concurrent work. They know nothing of links or clicks."""

@@ -1,4 +1,4 @@
-"""What was worked out before, in a memory that strangers can't fill."""
+"""A cache of limited size, which made-up keys can't fill."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _MISSING: Any = object()
 
 
 class BoundedCache(Generic[KeyT, ValueT]):
-    """Values by key: those used last, as many as fit into `most_bytes`. Longer keys are not kept.
+    """The most recently used values by key, as many as fit into `most_bytes`.
 
-    `size_of` gives a value's bytes, where values are not small.
+    Keys that are too long are not kept. `size_of` returns the bytes of a value, for values that are not
+    small.
     """
 
     ENTRY_BYTES = 400  # what key, value and their places in the tables take beside their contents
@@ -29,7 +30,7 @@ class BoundedCache(Generic[KeyT, ValueT]):
         self.bytes = 0
 
     def get(self, key: KeyT, otherwise: Any = None) -> ValueT | Any:
-        """The key's value, or `otherwise`."""
+        """The key's value; `otherwise` if it is not in the cache."""
         value = self._values.get(key, _MISSING)
         if value is _MISSING:
             return otherwise
@@ -37,7 +38,7 @@ class BoundedCache(Generic[KeyT, ValueT]):
         return value
 
     def keep(self, key: KeyT, value: ValueT) -> None:
-        """Keep a value, and let go of those that were not used for longest."""
+        """Store a value. Removes values that were not used for the longest time if there is no more room."""
         if len(key) > self._longest_key:
             return
         self._drop(key)
@@ -58,7 +59,10 @@ class BoundedCache(Generic[KeyT, ValueT]):
 def remember(
     most_bytes: int, longest_key: int
 ) -> Callable[[Callable[[KeyT], ValueT]], Callable[[KeyT], ValueT]]:
-    """A function's small results, kept in a BoundedCache; it must give the same for a key every time."""
+    """A decorator that caches a function's small results in a BoundedCache of `most_bytes` bytes.
+
+    The function must always return the same result for a key. Keys longer than `longest_key` are not cached.
+    """
 
     def remembering(work: Callable[[KeyT], ValueT]) -> Callable[[KeyT], ValueT]:
         cache: BoundedCache[KeyT, ValueT] = BoundedCache(most_bytes, longest_key)

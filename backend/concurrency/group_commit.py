@@ -1,4 +1,4 @@
-"""Group commit: what arrives while a write is under way is stored together by the next one."""
+"""Group commit: items that arrive during a write are stored together by the next write."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ ResultT = TypeVar("ResultT")
 
 
 class NotStored(ConnectionError):
-    """The storage is out of reach, or too much waits: the sender may try again."""
+    """The database is out of reach, or too many items wait. The sender may try again."""
 
 
 class GroupCommit(Generic[ItemT, ResultT]):
-    """Stores items that arrive together by one call of `store`; each is answered once it is stored."""
+    """Stores items that arrive together with one call of `store`. Each caller waits until its item
+    is stored.
+    """
 
     GATHER = 0.002  # seconds that the first item of a group waits for others
     MOST_IN_GROUP = 64
@@ -28,7 +30,9 @@ class GroupCommit(Generic[ItemT, ResultT]):
         store: Callable[[Sequence[ItemT]], Awaitable[Sequence[ResultT]]],
         is_unreachable: Callable[[Exception], bool],
     ) -> None:
-        """`store` gives a result for each item, in order; `is_unreachable`: the sender may try again."""
+        """`store` returns a result for each item, in order. `is_unreachable` says if an error is only
+        temporary.
+        """
         self._store = store
         self._is_unreachable = is_unreachable
         self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
@@ -37,11 +41,14 @@ class GroupCommit(Generic[ItemT, ResultT]):
 
     @property
     def is_full(self) -> bool:
-        """Whether no more may wait now."""
+        """Whether no more items may wait now."""
         return len(self._waiting) >= self.MOST_WAITING
 
     async def add(self, item: ItemT) -> ResultT:
-        """Store the item with others; gives its result. Raises NotStored, or what is wrong with the item."""
+        """Store the item together with others and return its result.
+
+        Raises NotStored, or the error that `store` raised for this item.
+        """
         if self.is_full:
             raise NotStored
         stored: asyncio.Future[ResultT] = asyncio.get_running_loop().create_future()
@@ -81,7 +88,7 @@ class GroupCommit(Generic[ItemT, ResultT]):
     async def _commit_alone(
         self, group: list[tuple[ItemT, asyncio.Future[ResultT]]], error: Exception
     ) -> None:
-        """One item may have spoilt it for the others: store each by itself."""
+        """Store each item of a failed group by itself: one bad item may have made all of them fail."""
         if len(group) == 1:
             _fail(group, error)
             return

@@ -1,4 +1,4 @@
-"""Work that takes longer than the event loop may stand still."""
+"""A thread for work that would block the event loop for too long."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ _thread = ThreadPoolExecutor(1, thread_name_prefix="side")
 
 
 async def beside_the_loop(work: Callable[[], ResultT]) -> ResultT:
-    """What `work` gives; meanwhile the loop turns. One piece of work at a time, in the order of the calls."""
+    """Run `work` in the side thread and return its result. Calls run one after another, in order."""
     return await asyncio.get_running_loop().run_in_executor(_thread, work)

@@ -1,4 +1,4 @@
-"""What was just looked up, believed for a few seconds."""
+"""A cache whose entries are valid for a few seconds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ ValueT = TypeVar("ValueT")
 
 
 class TimedCache(Generic[KeyT, ValueT]):
-    """Remembers what `load` gave for a key for `LIFETIME` seconds; what is None or False is not remembered,
-    so that made-up keys can't fill the memory."""
+    """Caches the results of `load` for `LIFETIME` seconds each.
+
+    Results that are None or False are not cached, so that made-up keys can't fill the memory.
+    """
 
     LIFETIME = 2.0
     CAPACITY = 10_000
@@ -26,7 +28,7 @@ class TimedCache(Generic[KeyT, ValueT]):
         self._found: OrderedDict[KeyT, tuple[float, ValueT]] = OrderedDict()
 
     async def get(self, key: KeyT) -> ValueT:
-        """What `load` gives for the key, or gave within the last seconds."""
+        """The result of `load` for this key, or its cached result."""
         known = self._found.get(key)
         if known and self._monotonic() < known[0]:
             return known[1]
@@ -35,7 +37,7 @@ class TimedCache(Generic[KeyT, ValueT]):
         return value
 
     def recall(self, key: KeyT) -> ValueT | None:
-        """What was found last, however long ago, without asking again."""
+        """The last cached result for this key, however old, without calling `load`; None if there is none."""
         known = self._found.get(key)
         return known[1] if known else None
 

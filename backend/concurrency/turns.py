@@ -1,4 +1,4 @@
-"""Work that is done one at a time, by turns, with a bound on who waits."""
+"""Work that is done one at a time, with a limit on how many may wait."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from contextlib import asynccontextmanager
 
 
 class TooManyWait(Exception):
-    """There is no room to wait in."""
+    """So many already wait for a turn that this one is refused."""
 
 
 class Turns:
-    """One at a time. Those with precedence go before all others; so many of each kind may wait."""
+    """Lets one caller work at a time. Callers with precedence come first; a limited number of each kind may
+    wait.
+    """
 
     def __init__(self, most_waiting: int) -> None:
         self._most_waiting = most_waiting
@@ -22,12 +24,12 @@ class Turns:
         self._others: deque[asyncio.Future[None]] = deque()
 
     def has_room(self, *, precedence: bool) -> bool:
-        """Whether one more could wait now."""
+        """Whether one more caller of this kind may wait now."""
         return len(self._line(precedence)) < self._most_waiting
 
     @asynccontextmanager
     async def turn(self, *, precedence: bool) -> AsyncIterator[None]:
-        """Wait for a turn, and have it for the length of the block; raises TooManyWait at once."""
+        """Wait for a turn; it lasts as long as the block. Raises TooManyWait at once if too many wait."""
         await self._wait(self._line(precedence), precedence)
         try:
             yield

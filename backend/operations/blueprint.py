@@ -1,4 +1,4 @@
-"""The routes at the root of the API host."""
+"""The routes for operators at the root of the API host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs as JSON, an object a line, with the request's id and without personal data or keys."""
+"""Logs as JSON, one object per line, with the request's id but without personal data or keys."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ _LOGGERS = ("waylink", "backend")
 
 
 class JsonLines(logging.Formatter):
-    """Writes a record as one line of JSON.
+    """Formats a log record as one line of JSON.
 
-    Of an exception only its type and where it happened are written: messages of database errors hold the
-    documents they are about.
+    Of an exception, only its type and place are written: messages of database errors contain whole documents.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, without its end."""
+        """The line, without its line end."""
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         line: dict[str, Any] = {
             "time": at,
@@ -42,7 +41,7 @@ class JsonLines(logging.Formatter):
 
 
 def configure_logs(level: str, stream: TextIO | None = None) -> None:
-    """Send what the service logs from this level on to a stream, stderr by default, as JSON lines."""
+    """Write the service's logs from this level on as JSON lines; to stderr if `stream` is None."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLines())
     for name in _LOGGERS:

@@ -29,15 +29,16 @@ _KEY = "waylink.before_scrape"
 
 
 def update_before_scrape(api: Quart, update: Callable[[], None]) -> None:
-    """Bring metrics up to date by `update` whenever the metrics of this app are read."""
+    """Have `update` called each time before this app's metrics are read."""
     api.extensions.setdefault(_KEY, []).append(update)
 
 
 @operations.get("/metrics")
 async def metrics() -> Response:
-    """Every metric, of all workers together, for who has WAYLINK_METRICS_TOKEN.
+    """All metrics, summed over all workers. The request needs the WAYLINK_METRICS_TOKEN.
 
-    Without that setting, for requests from this machine that no proxy passed on. Others find nothing here.
+    If that is not set, only requests from this machine that came through no proxy are answered; others get
+    404.
     """
     if not _may_read():
         abort(404)

@@ -1,1 +1,3 @@
-"""How much may come from a key or an address in a time: counted exactly, or in memory and shared in steps."""
+"""Rate limits by key and by address: counted exactly in the database, or in memory and shared now
+and then.
+"""

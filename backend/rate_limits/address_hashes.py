@@ -1,4 +1,4 @@
-"""What stands for an address in the database: a hash with the day's key, which is thrown away."""
+"""Hashes that stand for addresses in the database. Each day has a random key, which is deleted later."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOOK_EVERY = 600.0  # seconds
 
 
 class AddressHashes:
-    """Hashes with the key of the day by the database's clock, so that all processes have the same one."""
+    """Hashes with the key of the day by the database's clock, which is the same for all processes."""
 
     def __init__(self, database: Database, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._database = database
@@ -24,7 +24,9 @@ class AddressHashes:
         self._looked_at = 0.0
 
     async def hash(self, text: str) -> str:
-        """The hash of a text that holds an address. At midnight the key changes within ten minutes."""
+        """The hash of a text that contains an address. The key changes within ten minutes after midnight
+        (UTC).
+        """
         return keyed_hash(await self._key(), text)
 
     async def _key(self) -> bytes:
@@ -36,5 +38,5 @@ class AddressHashes:
 
 
 def keyed_hash(key: bytes, text: str) -> str:
-    """HMAC-SHA-256 in hex, apart from the hashes that deferred deep links make with the same key."""
+    """HMAC-SHA-256 in hex. It differs from the hash of the same text for deferred deep links."""
     return hmac.new(key, b"limit\n" + text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()

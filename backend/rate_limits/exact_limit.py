@@ -1,4 +1,4 @@
-"""A limit that all processes keep to the last request, at one write for each."""
+"""A limit that is exact across all processes. It costs one database write for each request."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _log = logging.getLogger("waylink.rate_limits")
 
 @dataclass(frozen=True, slots=True)
 class _UsedUp:
-    """A window that is used up: when it ends, and until when that is believed without asking again."""
+    """A window that is used up: when it ends, and until when this is trusted without asking the database."""
 
     ends: float
     believed_until: float
 
 
 class ExactLimit:
-    """Counts in the database, so that what is left is exact in every process.
+    """Counts in the database, so that every process knows exactly what is left.
 
-    Once a window is used up, what comes is refused from memory. Where the database fails, or takes longer
-    than `PATIENCE` seconds, everything is let through: a limiter must not take the service down.
+    Once a window is used up, requests are refused from memory. If the database fails or takes longer than
+    `PATIENCE` seconds, every request is allowed: a limit must not stop the service.
     """
 
     PATIENCE = 0.5
@@ -43,7 +43,7 @@ class ExactLimit:
         self._failing = False
 
     async def count(self, key: str) -> LimitState:
-        """Count one for this key, and say whether it may go on."""
+        """Count one request for this key. The result says whether it is allowed, and what is left."""
         now = self._monotonic()
         used_up = self._used_up.get(key)
         if used_up and now < used_up.believed_until:
@@ -58,12 +58,12 @@ class ExactLimit:
         return state
 
     async def give_back(self, key: str) -> None:
-        """Take back one that was counted."""
+        """Undo one `count` for this key."""
         self._used_up.pop(key, None)
         await count_in_window(self._database, self._window_id(key), -1, self._limit.seconds)
 
     async def forget(self, key: str) -> None:
-        """Forget all that was counted for this key."""
+        """Delete the count for this key."""
         self._used_up.pop(key, None)
         await forget_count(self._database, self._window_id(key))
 

@@ -1,4 +1,4 @@
-"""A pause after each failed try, which grows from one to the next."""
+"""A pause after each failed try, longer each time."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from backend.storage.rate_limits import begin_try, forget_count
 
 
 class GrowingPause:
-    """`pauses` are the seconds to wait after the first try, the second, and so on; the last one stays.
+    """`pauses` are the seconds to wait after the first try, the second, and so on; the last one repeats.
 
-    A try counts as it begins, so that many at once don't slip through; one that succeeds is forgotten with
-    those before.
+    A try counts from its beginning, so that many at once don't get through. After a successful try, call
+    `forget`.
     """
 
     def __init__(self, database: Database, name: str, pauses: Sequence[float]) -> None:
@@ -21,9 +21,9 @@ class GrowingPause:
         self._pauses = pauses
 
     async def begin(self, key: str) -> float:
-        """Begin a try: 0, or the seconds that are left of the pause, and then the try did not begin."""
+        """Begin a try. Returns 0, or the seconds that are left of the pause: then no try has begun."""
         return await begin_try(self._database, f"{self._name}/{key}", self._pauses)
 
     async def forget(self, key: str) -> None:
-        """Forget all tries of a key."""
+        """Forget all tries for this key."""
         await forget_count(self._database, f"{self._name}/{key}")

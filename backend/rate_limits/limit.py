@@ -1,4 +1,4 @@
-"""What a rate limit is, and where somebody stands with one."""
+"""Rate limits, and how much of them is used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """`amount` in `seconds`; a window begins with the first that is counted. `name` tells limits apart."""
+    """`amount` requests in `seconds`. A window starts with its first request. `name` tells limits apart."""
 
     name: str
     amount: int
@@ -17,7 +17,9 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class LimitState:
-    """Where a key or an address stands: what is left, and seconds, rounded up, until the window ends."""
+    """The state of a limit for a key or an address: how much is left, and the seconds (rounded up) until the
+    window ends.
+    """
 
     allowed: bool
     limit: int
@@ -26,5 +28,5 @@ class LimitState:
 
 
 def state_of(limit: Limit, count: int, seconds_left: float, *, allowed: bool) -> LimitState:
-    """The state after `count` was counted."""
+    """The state of a limit after `count` requests, `seconds_left` before its window ends."""
     return LimitState(allowed, limit.amount, max(0, limit.amount - count), max(1, math.ceil(seconds_left)))

@@ -1,4 +1,4 @@
-"""Tells an organization what its limits refused: counted in memory, and stored once a second."""
+"""Counts requests that a limit refused, for their organizations: in memory, and stored once a second."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _log = logging.getLogger("waylink.rate_limits")
 
 
 class RefusedCounts:
-    """Counts refusals, so that one costs no write of its own."""
+    """Counts refused requests, without a database write for each."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database = database
@@ -28,7 +28,9 @@ class RefusedCounts:
         self._storing: asyncio.Task[None] | None = None
 
     def add(self, limit: str, org_id: str | None) -> None:
-        """Count a request that this limit refused, for the organization where it is known."""
+        """Count a request that this limit refused. Without a known organization, only the metric
+        counts it.
+        """
         LIMITED.labels(limit).inc()
         if org_id is None:
             return
@@ -37,7 +39,7 @@ class RefusedCounts:
             self._storing = asyncio.create_task(self._store_soon())
 
     async def stop(self) -> None:
-        """Store what was counted, and stop."""
+        """Store the remaining counts and stop."""
         if self._storing:
             self._storing.cancel()
             await asyncio.gather(self._storing, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""The limits of the APIs, as the settings have them (decisions, "rate-limits")."""
+"""The rate limits of the APIs, from the settings (decisions, "rate-limits")."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ _HOUR = 3600.0
 
 
 class ServiceLimits:
-    """Every limit of the APIs.
+    """All rate limits of the APIs.
 
-    `rest_requests` counts by key id, and so does `calls_of_key`; `calls_of_address` and `installs` by what
-    `address_in` gives for an organization; `without_key` by network. A call is one of the browser SDK's, or
-    an app's open.
+    `rest_requests` and `calls_of_key` count by key id; `calls_of_address` and `installs` by the result of
+    `address_in`; `without_key` by network. A call is a call of the browser SDK or an app's open.
     """
 
     def __init__(self, database: Database, settings: Settings, clock: Callable[[], datetime]) -> None:
@@ -51,24 +50,24 @@ class ServiceLimits:
         self.refused = RefusedCounts(database, clock)
 
     async def count_install(self, org_id: str, network: str) -> float:
-        """Count a new install: 0, or the seconds to wait, and then it may not be recorded."""
+        """Count a new install. Returns 0, or the seconds to wait: then it must not be recorded."""
         state = await self._installs.count(await self._hashes.hash(address_in(org_id, network)))
         return 0 if state.allowed else state.reset_after
 
     def keeps_uncounted_visit(self, address: str) -> bool:
-        """Whether a visit that is not counted is recorded, or its address has sent too many of them."""
+        """Whether to record this visit, which does not count as a click; not if its address sent too many."""
         kept = self._uncounted_visits.count(network_of(address) or address).allowed or not address
         if not kept:
             self.refused.add(UNCOUNTED_VISITS, None)
         return kept
 
     async def stop(self) -> None:
-        """Store what is to be told, and stop."""
+        """Store the remaining counts and stop."""
         for limit in (self.calls_of_key, self.calls_of_address, self.without_key, self._uncounted_visits):
             await limit.stop()
         await self.refused.stop()
 
 
 def address_in(org_id: str, network: str) -> str:
-    """An address as it counts for one organization: what it sends to others does not matter."""
+    """The key by which an address counts for one organization, independent of others."""
     return f"{org_id}\n{network}"

@@ -1,4 +1,4 @@
-"""How often passwords may be tried, by account and address together (decisions, "sign-in-limits")."""
+"""Limits on password tries, by account and address together (decisions, "sign-in-limits")."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ _MONTH = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who wants to sign in: the account as it was typed, and the address. `is_known`: they met before."""
+    """Somebody who tries to sign in: the account as it was typed, and the address.
+
+    `is_known`: somebody has signed in to this account from this address before.
+    """
 
     account: str
     network: str
@@ -37,12 +40,12 @@ class Visitor:
 
     @property
     def pair(self) -> str:
-        """The account and the address, as one text."""
+        """The account and the address as one text."""
         return _pair(self.account, self.network)
 
 
 class SignInLimits:
-    """Limits of wrong tries. Others can't keep out who has signed in from the same address before."""
+    """Limits wrong tries. Whoever signed in from the same address before can't be locked out by others."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database = database
@@ -54,7 +57,9 @@ class SignInLimits:
         self._of_known = ExactLimit(database, OF_KNOWN_ADDRESS)
 
     async def recognize(self, account: str, address: str) -> Visitor:
-        """Who tries, and whether the account was signed in to from that address within sixty days."""
+        """The visitor, with `is_known` if the account was signed in to from this address in the last sixty
+        days.
+        """
         network = network_of(address) or address
         now = self._clock()
         keys = await find_address_keys(self._database, _months(now))
@@ -63,7 +68,7 @@ class SignInLimits:
         return Visitor(account, network, known)
 
     async def begin_try(self, visitor: Visitor) -> float:
-        """Count a try as if it were wrong: 0, or the seconds to wait, and then the try may not go on."""
+        """Count a try as wrong. Returns 0, or the seconds to wait: then the try is not allowed."""
         if visitor.is_known:
             return _wait(await self._of_known.count(await self._hashes.hash(visitor.pair)))
         return (
@@ -73,7 +78,7 @@ class SignInLimits:
         )
 
     async def succeeded(self, visitor: Visitor) -> None:
-        """The try was right: it is counted no more, and the address is known from now on."""
+        """Undo the count of a correct try, and remember the address for this account."""
         pair = await self._hashes.hash(visitor.pair)
         if visitor.is_known:
             await self._of_known.give_back(pair)
@@ -86,17 +91,17 @@ class SignInLimits:
         await add_known_address(self._database, keyed_hash(key, visitor.pair), now + KNOWN_FOR)
 
     async def forget_account(self, account: str) -> None:
-        """Let an account be tried again from addresses that it has not signed in from."""
+        """Forget wrong tries for this account from addresses that are not known for it."""
         await self._of_account.forget(await self._hashes.hash(account))
 
 
 def month_of(moment: datetime) -> str:
-    """The name of the month, such as 2026-01, whose key hashes an address at that moment."""
+    """The month of this time, such as 2026-01. Its key hashes addresses."""
     return moment.strftime("%Y-%m")
 
 
 def _months(now: datetime) -> list[str]:
-    """The months whose keys may have hashed what is known now."""
+    """The months whose keys may have hashed addresses that are still remembered."""
     return sorted({month_of(now - KNOWN_FOR), month_of(now - _MONTH), month_of(now)})
 
 

@@ -1,1 +1,1 @@
-"""Runs the application: Hypercorn, worker processes, and how they stop."""
+"""Runs the application: Hypercorn, worker processes, and an orderly stop."""

@@ -1,4 +1,4 @@
-"""How a stopping server lets go of its clients: none is left with a request that nobody answers."""
+"""Stops a server without losing requests: every accepted request is answered."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _DROP_NEW_CONNECTIONS = (
 
 
 class LastAnswers:
-    """An ASGI application; once it stops, each answer is the last one on its connection and says so.
+    """An ASGI application around another one. After it is told to stop, each answer closes its connection.
 
-    A client that keeps its connection open then knows that it needs another one, instead of writing its next
-    request to a connection that is being closed.
+    A client that keeps connections open then opens a new one, instead of sending its next request on a
+    connection that is about to close.
     """
 
     def __init__(self, app: Any) -> None:
@@ -58,9 +58,10 @@ def _closing(send: Any) -> Any:
 
 
 async def drain(app: LastAnswers, listener: socket.socket, seconds: float) -> None:
-    """Answer for so many seconds more, the last time on each connection; then let in no new connection.
+    """Go on answering for this many seconds, closing each connection after its answer; then accept no new
+    ones.
 
-    Closes `listener`. The server can then close its own copy: no connection waits in the queue, where it
+    Closes `listener`. The server can then close its own copy: no connection is left in the queue, where it
     would be reset.
     """
     app.stopping = True
@@ -71,7 +72,7 @@ async def drain(app: LastAnswers, listener: socket.socket, seconds: float) -> No
 
 
 def _refuse_new_connections(listener: socket.socket) -> None:
-    """On Linux, leave what asks for a connection without an answer: it will ask again."""
+    """On Linux, ignore new connection requests. The client will try again."""
     if sys.platform != "linux":
         return
     steps = array("B", b"".join(struct.pack("HBBI", *each) for each in _DROP_NEW_CONNECTIONS))

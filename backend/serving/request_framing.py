@@ -1,11 +1,11 @@
-"""Requests whose end a proxy in front could see elsewhere are refused before anything reads them.
+"""Refuses requests whose end a proxy in front of the service may see at another place (request smuggling).
 
-h11 accepts a bare LF as the end of a line, and takes Transfer-Encoding where there is a Content-Length too,
-as RFC 9112 allows; Hypercorn switches to HTTP/2 without TLS where a client asks for it. Each of these can
-smuggle a request through a proxy that sees it otherwise.
+h11 accepts a bare LF as end of a line, and Transfer-Encoding together with Content-Length, as RFC 9112
+allows; Hypercorn switches to HTTP/2 without TLS if a client asks for it. With each of these, a request can be
+hidden from a proxy that reads it differently.
 
-A request may name its host twice, in a target such as `http://go.shop.com/sale` and in its Host header. The
-target holds (RFC 9112, 3.2.2), and what reads the request sees one host only.
+A request may name its host twice: in a target such as `http://go.shop.com/sale`, and in its Host header. The
+target counts (RFC 9112, 3.2.2); the application sees only that host.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ _BARE_LF = re.compile(rb"(?<!\r)\n")
 
 
 class StrictConnection(h11.Connection):
-    """h11 without its leniency: 400 for bare LFs, and for two ways to say how long a body is."""
+    """An h11 connection that is stricter: it answers 400 to bare LFs, and to bodies with two lengths."""
 
     def next_event(self) -> Any:
-        """As h11's; raises h11.RemoteProtocolError, which the server answers with 400 and closes."""
+        """Like h11's. Raises h11.RemoteProtocolError; the server then answers 400 and closes the
+        connection.
+        """
         if self.their_state is h11.IDLE:
             _refuse_bare_lf(self.trailing_data[0])
         before = self.trailing_data[0] if self.their_state is h11.SEND_BODY else b""
@@ -48,7 +50,7 @@ def _refuse_bare_lf(received: bytes) -> None:
 
 
 def _in_origin_form(request: h11.Request) -> h11.Request:
-    """The request with the path as its target, and the target's host as its Host."""
+    """The request with only a path as its target, and with the target's host as its Host header."""
     absolute = _ABSOLUTE_FORM.fullmatch(request.target)
     if absolute is None:
         if request.target == b"*" and request.method == b"OPTIONS":

@@ -1,4 +1,4 @@
-"""Ends a worker whose event loop stands still, and leaves behind where it stood."""
+"""Ends a worker whose event loop is stuck, and records where it was stuck."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
 
 
 async def watch_loop(seconds: float, stack: Path) -> NoReturn:
-    """End this process with exit code 1 when its event loop has not turned for so long; runs until cancelled.
+    """End this process with exit code 1 if its event loop is stuck for this many seconds. Runs until
+    cancelled.
 
-    Before that, the stacks of all threads are written to the file `stack`. Who watches is a thread of
-    faulthandler, written in C: it needs no lock of Python's, which code that never returns may hold.
+    Before that, the stacks of all threads are written to the file `stack`. The watching thread belongs to
+    faulthandler and is written in C: it needs no Python lock, which the stuck code may hold.
     """
     with stack.open("w") as file:
         try:
@@ -28,9 +29,9 @@ async def watch_loop(seconds: float, stack: Path) -> NoReturn:
 
 
 def where_it_stood(stack: Path) -> list[str]:
-    """The stack of the loop's thread from a file of `watch_loop`, outermost call first.
+    """The stack of the event loop's thread from a file of `watch_loop`, outermost call first.
 
-    Empty where the process did not end by its watchdog.
+    Empty if the process was not ended by its watchdog.
     """
     try:
         text = stack.read_text()
