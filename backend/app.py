@@ -1,4 +1,4 @@
-"""The ASGI application: wiring only."""
+"""Puts the ASGI application together."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def utc_now() -> datetime:
 
 
 def create_app(settings: Settings | None = None, clock: Clock = utc_now) -> Service:
-    """The ASGI application for these settings (the environment's by default).
+    """The ASGI application for these settings; None reads them from the environment.
 
-    It opens its database, and starts a MongoDB server where none is configured, when the ASGI server starts
-    it, and closes what it opened when the server stops.
+    When the ASGI server starts it, it opens its database (and starts a MongoDB server if none is configured).
+    When the server stops, it closes what it opened.
     """
     if settings is None:
         settings = load_settings()
@@ -50,7 +50,7 @@ def create_app(settings: Settings | None = None, clock: Clock = utc_now) -> Serv
 
 
 class Service:
-    """Sends each request to the API or, by its host name, to the redirector."""
+    """Sends each request to the API or to the redirector, depending on its host name."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self.settings = settings
@@ -79,7 +79,7 @@ class Service:
         )
 
     async def startup(self) -> None:
-        """Open what requests need."""
+        """Open everything that requests need."""
         lanes = [self._requests, self._redirects]
         for lane in lanes:
             self._opened.callback(lane.close)
@@ -112,7 +112,7 @@ class Service:
         self._opened.push_async_callback(self.api.shutdown)
 
     async def shutdown(self) -> None:
-        """Close what startup opened, last opened first."""
+        """Close what `startup` opened, in reverse order."""
         await self._opened.aclose()
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
@@ -151,5 +151,5 @@ def create_api(resources: Resources) -> Quart:
 
 
 def keep_order_of_fields(api: Quart) -> None:
-    """Answers have their fields in the contract's order, for integrators who compare them byte for byte."""
+    """Keep fields of JSON answers in the contract's order, for callers who compare them byte by byte."""
     api.json.sort_keys = False  # type: ignore[attr-defined]  # the default provider's, which the base lacks

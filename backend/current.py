@@ -1,4 +1,4 @@
-"""What a request handler works with: the request and what is known of it, and what its app gives to all."""
+"""Access to the current request, to what is known about it, and to the app's resources."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Clock = Callable[[], datetime]
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What lives as long as the app. `clock` gives the time in UTC; tests pass their own."""
+    """Objects that live as long as the app. `clock` returns the time in UTC; tests pass their own."""
 
     settings: Settings
     database: Database
@@ -44,7 +44,7 @@ class Resources:
 
 @dataclass(slots=True)
 class Known:
-    """What is found out about a request while it is answered, each thing by the code that is named here."""
+    """What is found out about a request while it is handled. Each field names the code that sets it."""
 
     began: float = 0.0  # operations/observation: when, by time.perf_counter
     api_key: ApiKey | None = None  # rest_api, app_api: whose key it came with
@@ -57,7 +57,7 @@ class Known:
 
 
 class ServiceRequest(Request):
-    """A request of the API host, with what is known of it."""
+    """A request to the API host, with what is known about it."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -65,23 +65,23 @@ class ServiceRequest(Request):
 
 
 def known() -> Known:
-    """What is known of the current request."""
+    """What is known about the current request."""
     return cast(ServiceRequest, request).known
 
 
 def attach(app: Quart, *services: object) -> None:
-    """Give the app what `of_app` is to find, each by its type, and requests that know."""
+    """Give the app these services, which `of_app` finds by their type."""
     app.request_class = ServiceRequest
     app.extensions.setdefault(_KEY, {}).update({type(each): each for each in services})
 
 
 def of_app(kind: type[Service]) -> Service:
-    """What the app that handles this request was given of this type."""
+    """The service of this type that was attached to the app that handles this request."""
     return given_to(current_app, kind)
 
 
 def given_to(app: Quart, kind: type[Service]) -> Service:
-    """What this app was given of this type."""
+    """The service of this type that was attached to this app."""
     return cast(Service, app.extensions[_KEY][kind])
 
 
@@ -91,11 +91,11 @@ def resources() -> Resources:
 
 
 def visitor_network() -> str:
-    """What limits count of that address: an IPv6 address by the network that one visitor has."""
+    """The visitor's address as rate limits count it: of an IPv6 address, only the part of its network."""
     address = visitor_address()
     return network_of(address) or address
 
 
 def visitor_address() -> str:
-    """The address that this request comes from, as proxies of ours tell it; "" where unknown."""
+    """The IP address of the visitor, found behind trusted proxies; "" if unknown."""
     return resources().proxies.visitor_address(request.scope)

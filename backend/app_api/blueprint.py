@@ -1,4 +1,4 @@
-"""The routes of the app API: each one behind a mobile SDK key."""
+"""The routes of the app API. Each needs a mobile SDK key."""
 
 from __future__ import annotations
 

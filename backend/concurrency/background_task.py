@@ -1,4 +1,4 @@
-"""Work that goes on beside the requests."""
+"""Tasks that run in the background, beside requests."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _logger = logging.getLogger(__name__)
 
 
 class BackgroundTask:
-    """Work that begins with `start` and goes on until `stop`, whatever it fails with.
+    """Runs `work` from `start` until `stop`, whatever errors it raises.
 
-    A failure, which an end by itself is too, is logged and counted, `failure` tells it, and the work begins
-    again after a pause. `name` says what the work is, as in "shipping clicks".
+    If the work raises an error or ends by itself, that is logged and counted, `failure` describes it, and the
+    work starts again after a pause. `name` says what the work does, such as "shipping clicks".
     """
 
     def __init__(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -36,11 +36,11 @@ class BackgroundTask:
         self._began: float | None = None  # None: it pauses after a failure
 
     def start(self) -> None:
-        """Begin."""
+        """Start the work."""
         self._task = asyncio.create_task(self._go_on())
 
     async def stop(self) -> None:
-        """Return once the work has ended, at once where it never began."""
+        """Stop the work and wait until it has ended."""
         if self._task:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -48,7 +48,7 @@ class BackgroundTask:
 
     @property
     def failure(self) -> str | None:
-        """Which work fails, and with what kind of error; None while it goes on for seconds without one."""
+        """A description of the failing work and its error; None once it runs for some seconds without one."""
         if not self._failures or self._is_proven():
             return None
         return f"{self.name}: {self._failed_with}"

@@ -14,7 +14,7 @@ from backend.domain.destination import Outcome
 
 
 class NotCounted(StrEnum):
-    """Why a recorded request is no click (decisions, "what counts as a click")."""
+    """Why a recorded request does not count as a click (decisions, "what counts as a click")."""
 
     HEAD = "head"
     PREFETCH = "prefetch"
@@ -24,7 +24,7 @@ class NotCounted(StrEnum):
 
 
 def why_not_counted(outcome: Outcome, method: str, is_prefetch: bool, client: Client) -> NotCounted | None:
-    """The reason not to count a request for a link that exists, or None: it is a click."""
+    """Why a request for an existing link does not count as a click; None if it counts."""
     if outcome is Outcome.NOT_FOUND:
         return NotCounted.DISABLED
     if method == "HEAD":
@@ -36,10 +36,10 @@ def why_not_counted(outcome: Outcome, method: str, is_prefetch: bool, client: Cl
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """One record. `id` is unique for ever: the click log and the place in it.
+    """A record of a request. `id` is unique for ever: the click log and the position in it.
 
-    `handoff` is there only where the visitor was sent to an app. It is kept apart from the click, and for as
-    long as it is of use.
+    `handoff` is set only if the visitor was sent to an app. It is stored apart from the click, and only for
+    as long as it is useful.
     """
 
     id: str
@@ -59,7 +59,7 @@ class Click:
 
 
 def client_fragment(client: Client) -> str:
-    """A client's part of a record line; it is the same for each click, so callers keep it."""
+    """The part of a record line that describes the client. It is always the same, so callers can cache it."""
     facts = [client.platform.value, client.system, client.browser, client.kind.value]
     return json.dumps(facts, ensure_ascii=True, separators=(",", ":"))[1:-1]
 
@@ -76,10 +76,10 @@ def record_line(
     referrer_host: str | None,
     handoff: Handoff | None = None,
 ) -> bytes:
-    """One line of a click log; `client` is the client's fragment.
+    """One line of a click log. `client` is the result of `client_fragment`.
 
-    Put together by hand, since this runs for each redirect. What comes from outside is in the fragment, or
-    goes through json, or has only the characters of an id, a host name or a country code.
+    Built by hand for speed, since it runs for every redirect. Text from outside is in the fragment, or is
+    encoded by json, or can only contain characters of an id, a host name or a country code.
     """
     country_text = f'"{country}"' if country else "null"
     referrer = f'"{referrer_host}"' if referrer_host else "null"
@@ -92,7 +92,7 @@ def record_line(
 
 
 def parse_record(click_id: str, line: bytes) -> Click:
-    """The click of a record line; raises ValueError for a line that is none, whatever is wrong with it."""
+    """The click in a record line. Raises ValueError for anything that is not a valid line."""
     try:
         return _parse(click_id, line)
     except (OverflowError, RecursionError) as error:  # a time beyond all years, nesting without end
@@ -130,7 +130,7 @@ def _parse(click_id: str, line: bytes) -> Click:
 
 
 def _refuse_half_characters(fields: Any) -> None:
-    """Raise ValueError for a lone surrogate, which JSON may escape and nothing can store."""
+    """Raise ValueError for a lone surrogate: JSON can escape it, but it can't be stored."""
     json.dumps(fields, ensure_ascii=False).encode()
 
 

@@ -1,4 +1,4 @@
-"""What operators look at: health, metrics, logs."""
+"""What operators need: health checks, metrics and logs."""
 
 from backend.operations import health, metrics
 from backend.operations.blueprint import operations

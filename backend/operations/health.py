@@ -1,4 +1,6 @@
-"""/healthz: the process answers. /readyz: it can also reach its storage, and its background work goes on."""
+"""/healthz: whether the process answers. /readyz: also whether its database answers and its background work
+runs.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +21,21 @@ _KEY = "waylink.failures"
 
 
 def not_ready_while(api: Quart, failures: Callable[[], Sequence[str]]) -> None:
-    """Have /readyz of this app say 503 while `failures` names background work that fails."""
+    """Make this app's /readyz answer 503 while `failures` returns failing background work."""
     api.extensions.setdefault(_KEY, []).append(failures)
 
 
 @operations.get("/healthz")
 async def alive() -> Response:
-    """200 as long as the process answers; a supervisor restarts it where it does not."""
+    """200 as long as the process answers. If it does not, a supervisor should restart it."""
     return _answer(200, "ok")
 
 
 @operations.get("/readyz")
 async def ready() -> Response:
-    """200 if the storage answers, else 503: a load balancer then sends its requests elsewhere.
+    """200 if the database answers, else 503: a load balancer then sends requests elsewhere.
 
-    503 too while the service stops, and while its background work fails: `status` says which.
+    Also 503 while the service stops or background work fails; `status` says which.
     """
     if request.scope.get("state", {}).get(STOPPING):
         return _answer(503, "stopping")

@@ -1,4 +1,4 @@
-"""What is counted, timed and logged of each request."""
+"""Counts, times and logs each request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A limit that costs no request a wait: counted in memory, and shared with other processes in steps."""
+"""A limit without a wait for the database: counted in memory, and shared with other processes in steps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _STEPS = 20
 
 @dataclass(slots=True)
 class _Window:
-    """`count` is what this process knows of; `untold` is the part of it that others don't know of yet."""
+    """The counts of a window. `count` is what this process knows; `untold` is the part that others don't know
+    yet.
+    """
 
     ends: float
     count: int = 0
@@ -29,10 +31,10 @@ class _Window:
 
 
 class SteppedLimit:
-    """Counts in memory; a background task adds a step to the database, and learns what others counted.
+    """Counts in memory. A background task adds larger steps to the database and reads what others counted.
 
-    Each process may so let through a twentieth of the limit more than is left. A limit holds within each
-    process while the database can't be reached. `stored_name` gives what stands for a key in the database,
+    So each process may allow up to a twentieth of the limit too much. If the database can't be reached, the
+    limit holds within each process. `stored_name` returns the name that stands for a key in the database,
     where an address must not be stored.
     """
 
@@ -56,9 +58,10 @@ class SteppedLimit:
         self._telling: asyncio.Task[None] | None = None
 
     def count(self, key: str, amount: int = 1) -> LimitState:
-        """Count for this key, and say whether it may go on; what is refused is not counted.
+        """Count `amount` for this key. The result says whether it is allowed; refused requests do not count.
 
-        It may as long as anything is left, so that a large amount is not refused for ever.
+        It is allowed if anything is left, even less than `amount`: otherwise large amounts would always be
+        refused.
         """
         window = self._window(key)
         left = window.ends - self._monotonic()
@@ -68,18 +71,18 @@ class SteppedLimit:
         return state_of(self._limit, window.count, left, allowed=True)
 
     def give_back(self, key: str) -> None:
-        """Take back one that was counted."""
+        """Undo the count of one for this key."""
         if window := self._windows.get(key):
             self._add(key, window, -1)
 
     async def stop(self) -> None:
-        """Tell no more."""
+        """Stop the background task, without sharing what is left."""
         if self._telling:
             self._telling.cancel()
             await asyncio.gather(self._telling, return_exceptions=True)
 
     async def settle(self) -> None:
-        """Return once all steps so far are told."""
+        """Return once all steps so far are in the database."""
         while self._telling and not self._telling.done():
             await asyncio.wait([self._telling])
 
@@ -94,7 +97,7 @@ class SteppedLimit:
         return window
 
     def _forget_ended(self, now: float) -> None:
-        """Keep no address longer than it counts, and no more of them than there is room for."""
+        """Remove windows that have ended, and the oldest ones if there is no more room."""
         while True:
             oldest = next(iter(self._windows.values()))
             if now < oldest.ends and len(self._windows) <= self.CAPACITY:

@@ -1,8 +1,8 @@
-"""Clicks on local disk, before the answer leaves: a file for each process, in lines.
+"""Click logs: each process writes its clicks to a file, one line each, before it answers the visitor.
 
-A line is in the kernel's hands when `append` returns, so it survives the process. The file is locked by the
-process that writes it; the kernel drops the lock when that process ends, however it ends, and then any
-other process takes the file over.
+Once `append` returns, the kernel has the lines, so they survive the process. The file is locked by the
+process that writes it. However that process ends, the kernel removes the lock, and another process can take
+the file over.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT
 
 
 class ClickLog:
-    """An open log file that this process owns. Positions are bytes from the start of the file.
+    """An open click log that this process owns. Positions are bytes from the start of the file.
 
-    `end` is where its whole lines end.
+    `end` is the position after its last complete line.
     """
 
     def __init__(self, path: Path, descriptor: int) -> None:
@@ -37,10 +37,10 @@ class ClickLog:
         self._torn = False
 
     def append(self, lines: Sequence[bytes]) -> int:
-        """Write lines, each of which ends with a newline; how many of them, from the first on, it takes.
+        """Write these lines, each ending with a newline. Returns how many of them were written.
 
-        Fewer than all where the disk becomes full; raises OSError where it takes none. Nothing stays of the
-        others.
+        That is fewer than all if the disk becomes full; nothing of the others stays. Raises OSError if none
+        was written.
         """
         if self._torn:
             self._cut_back()
@@ -58,23 +58,23 @@ class ClickLog:
         return len(sizes)
 
     def _cut_back(self) -> None:
-        """Take out the start of a line that was not written whole: its click is stored elsewhere.
+        """Remove the start of a line that was not written completely: its click is stored elsewhere.
 
-        Where that fails the log takes no more lines, so that no newline ever makes a record of that start.
+        If that fails, the log accepts no more lines: a later newline would turn that start into a record.
         """
         os.ftruncate(self._descriptor, self.end)
         self._torn = False
 
     def read(self, position: int, limit: int) -> bytes:
-        """What stands from `position` on, `limit` bytes at most."""
+        """The bytes from `position` on, at most `limit`."""
         return os.pread(self._descriptor, limit, position)
 
     def close(self) -> None:
-        """Give the file up, so that another process may take it over."""
+        """Close and unlock the file, so that another process can take it over."""
         os.close(self._descriptor)
 
     def remove(self) -> None:
-        """Delete the file: all of it is in the database."""
+        """Delete the file, when all of it is in the database."""
         try:
             self.path.unlink(missing_ok=True)
         finally:
@@ -82,12 +82,16 @@ class ClickLog:
 
 
 def click_id(log_id: str, position: int) -> str:
-    """The id of the record at a position: unique, since a log's id is and its bytes never change."""
+    """The id of the click at a position. It is unique, since log ids are unique and written lines never
+    change.
+    """
     return f"{log_id}-{position}"
 
 
 def create_log(folder: Path) -> ClickLog:
-    """A new log in the folder. It has its name only once it is locked, so that nobody takes it over."""
+    """A new log in the folder. It gets its final name only after it is locked, so that nobody else takes it
+    over.
+    """
     private_folder(folder.parent)
     private_folder(folder)
     name = uuid.uuid4().hex
@@ -102,9 +106,9 @@ def create_log(folder: Path) -> ClickLog:
 
 
 def take_over_logs(folder: Path, most: int) -> Iterator[ClickLog]:
-    """The logs in the folder that no running process owns, so many at most; this one owns them from now on.
+    """Take over logs in the folder that no running process owns, at most so many.
 
-    Raises OSError, once the others are given, where one can't be opened.
+    Raises OSError if one can't be opened, after all others were returned.
     """
     failure = None
     for path in sorted(folder.glob(f"*{SUFFIX}")):

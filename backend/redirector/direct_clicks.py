@@ -1,4 +1,4 @@
-"""Clicks that the disk does not take: straight into the database, in groups, each once."""
+"""Stores clicks that the disk refuses directly in the database, in groups. Each counts only once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """Lines that one transaction stores, like a log of their own: tried again, they count once."""
+    """Lines that one transaction stores like a log of their own: if it is tried again, they still
+    count once.
+    """
 
     lines: Sequence[bytes]
     stored: Sequence[asyncio.Future[None]]
@@ -37,7 +39,7 @@ class _Group:
 
 
 class DirectClicks:
-    """While the database does not answer, clicks wait in memory, up to a bound, and visitors do not wait."""
+    """While the database does not answer, clicks wait in memory, up to a limit; visitors do not wait."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -48,7 +50,7 @@ class DirectClicks:
         self.task = BackgroundTask("storing clicks that the disk did not take", self._go_on)
 
     async def store(self, line: bytes) -> None:
-        """Return once the click is in the database, or it is clear that this takes longer."""
+        """Return once the click is in the database, or once it is clear that this takes longer."""
         stored = self.add(line)
         if stored and not self._is_down:
             await asyncio.wait({stored}, timeout=_PATIENCE)
@@ -57,7 +59,9 @@ class DirectClicks:
             count_at_risk(1)
 
     def add(self, line: bytes) -> asyncio.Future[None] | None:
-        """Have a click stored; what is done once it is, or None where too many wait and it is lost."""
+        """Add a click to be stored. The future is done once it is; None if too many wait, and the click is
+        lost.
+        """
         if len(self._waiting) >= _MOST_WAITING:
             self._lose(1)
             return None
@@ -67,12 +71,12 @@ class DirectClicks:
         return stored
 
     async def store_rest(self) -> None:
-        """Store all that waits. Raises StorageError."""
+        """Store everything that waits. Raises StorageError."""
         while self._group or self._waiting:
             await self._store_group()
 
     def give_up(self) -> None:
-        """The process ends: what still waits is lost."""
+        """The process ends: clicks that still wait are lost, and counted as such."""
         waiting = len(self._waiting) + (len(self._group.lines) if self._group else 0)
         if waiting:
             self._lose(waiting)
@@ -90,7 +94,10 @@ class DirectClicks:
                 await asyncio.sleep(pause_after(failures))
 
     async def _store_group(self) -> None:
-        """Store what arrived so far; after a failure the same group again, since it may have been stored."""
+        """Store what has arrived so far.
+
+        After a failure the same group is stored again, since it may have been stored.
+        """
         group = self._group = self._group or self._next_group()
         ends = accumulate(map(len, group.lines))
         clicks = [

@@ -1,4 +1,4 @@
-"""Follows short URLs: from a request to the answer, with the click on disk before the answer leaves."""
+"""Follows short URLs: reads a request, records the click on disk, then answers."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _fragment = lru_cache(maxsize=1024)(client_fragment)
 
 
 class Redirector:
-    """The ASGI application of every link domain."""
+    """The ASGI application for all link domains."""
 
     def __init__(self, resources: Resources, lane: Lane) -> None:
-        """What visitors ask of the database goes by this lane."""
+        """`lane` is used for all database calls that visitors wait for."""
         settings = resources.settings
         self._resources = resources
         self._lane = lane
@@ -76,7 +76,7 @@ class Redirector:
         self._keeping = BackgroundTask("keeping the file of links", self._go_on_keeping)
 
     async def startup(self) -> None:
-        """Begin to follow changes and to ship clicks."""
+        """Start to follow changes of links and to ship clicks."""
         recognize(b"")  # the lists are read and compiled now, not at the first visit
         self.cache.fall_back_on(await asyncio.to_thread(self._file.read, self._clock()))
         await self._handoffs.start()
@@ -86,7 +86,7 @@ class Redirector:
         self._keeping.start()
 
     async def shutdown(self) -> None:
-        """Ship what is there, and stop."""
+        """Ship the remaining clicks and stop."""
         await self._keeping.stop()
         await self._keep_links()
         await self._handoffs.stop()
@@ -97,21 +97,21 @@ class Redirector:
         self.report()
 
     def report(self) -> None:
-        """Bring the metrics up to date: answers, and how much of this process's clicks waits, now."""
+        """Update the metrics: answers, and the bytes of clicks in this process that are not shipped yet."""
         self._tallies.report()
         observe_backlog(self.shipper.backlog)
 
     @property
     def failures(self) -> list[str]:
-        """Which background work of the redirector fails now, in words."""
+        """A description of each background task of the redirector that is failing now."""
         others = (self._reporting.failure, self._handoffs.failure, self.cache.failure, self._keeping.failure)
         return [*self.shipper.failures, *filter(None, others)]
 
     async def _go_on_keeping(self) -> None:
-        """Keep the file of links up to date.
+        """Update the file of links regularly.
 
-        The first one is written at once, so that the next start knows that this one was; a file that is there
-        stays until this process knows which links are asked for most.
+        If there is no file, one is written at once: it tells the next start that the service has run before.
+        An existing file is kept until this process knows which links are used most.
         """
         if self._file_path.exists():
             await asyncio.sleep(_KEEP_EVERY)
@@ -123,7 +123,7 @@ class Redirector:
             await asyncio.sleep(_KEEP_EVERY)
 
     async def _keep_links(self) -> None:
-        """Write the links used last to the file, unless they may have changed unseen."""
+        """Write the most recently used links to the file, unless they may have changed unnoticed."""
         if not self._knows_hottest or not self.cache.follows_changes:
             return
         try:
@@ -132,7 +132,7 @@ class Redirector:
             _logger.warning("The file of links can't be written: %s", error)
 
     async def _go_on_reporting(self) -> None:
-        """Report every second: another worker may be the one that is asked for the metrics of all."""
+        """Report every second: another worker may have to answer for the metrics of all."""
         while True:
             self.report()
             await asyncio.sleep(_REPORT_EVERY)
@@ -166,7 +166,7 @@ class Redirector:
             return pages.unavailable(visit)
 
     async def _look_up(self, visit: Visit, path: str) -> Answer:
-        """Answer for what is not in memory; raises LinkUnavailable or StorageError."""
+        """The answer for a request that the cache can't answer. Raises LinkUnavailable or StorageError."""
         if path in APPLE or path == ANDROID:
             found = await self._association_files.get((visit.host, path))
             return found.for_visitor(visit.headers) if found else plain(404, _NO_APP)
@@ -179,7 +179,7 @@ class Redirector:
         return pages.not_found(visit)
 
     async def _follow(self, visit: Visit, entry: CachedLink) -> Answer:
-        """Decide, record, and answer for a link that exists."""
+        """Decide what the visitor gets, record the click, and return the answer."""
         client = recognize(visit.user_agent)
         outcome = decide(entry.link, client, entry.apps)
         answer = answer_for(outcome, visit, entry, client, self._proxies)
@@ -189,7 +189,9 @@ class Redirector:
         return answer
 
     def _line(self, outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> bytes | None:
-        """The record of a visit; None for one that does not count, from an address that has sent too many."""
+        """The line for the click log. None if the visit does not count and its address has sent too many
+        such.
+        """
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
         address = self._proxies.visitor_address(visit.scope)
         if reason and not self._limits.keeps_uncounted_visit(address):
@@ -217,5 +219,5 @@ class Redirector:
 
 
 def _without_password(uri: str | None) -> str:
-    """The hosts of a MongoDB URI, and what follows them; "" for the server of our own."""
+    """A MongoDB URI from its hosts on, without user and password; "" for the service's own server."""
     return (uri or "").rpartition("@")[2]

@@ -1,4 +1,4 @@
-"""What clicks hand to apps that have yet to be installed: hashes of addresses, with keys kept in memory."""
+"""Handoffs of clicks to apps that are not installed yet. The keys that hash addresses are kept in memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Handoffs:
-    """Makes handoffs without asking the database: the keys of today and tomorrow are here already."""
+    """Creates handoffs without a query: the keys of today and tomorrow are in memory."""
 
     def __init__(self, database: Database, clock: Clock, seconds: float) -> None:
         self._database = database
@@ -35,7 +35,7 @@ class Handoffs:
         self._reading = BackgroundTask("reading keys of deferred deep links", self._go_on_reading)
 
     async def start(self) -> None:
-        """Read the keys, and go on reading those of the days to come."""
+        """Read the keys, and keep reading those of the next days."""
         if self._window:
             with contextlib.suppress(StorageError), deadline(_START_SECONDS):
                 await self._read_keys()
@@ -47,15 +47,15 @@ class Handoffs:
 
     @property
     def failure(self) -> str | None:
-        """What the reading of keys fails with now."""
+        """A description of the error if the keys can't be read now; else None."""
         return self._reading.failure
 
     def handoff(
         self, outcome: Outcome, reason: NotCounted | None, entry: CachedLink, client: Client, address: str
     ) -> Handoff | None:
-        """What this click leaves for the app that it leads to; None for one that leads to no app.
+        """What to remember of this click for the app that it leads to; None if it leads to no app.
 
-        None also where the day's key could not be read: an address is never hashed without one.
+        Also None if the day's key could not be read: an address is never hashed without a key.
         """
         if reason or outcome not in LEADS_TO_APP:
             return None

@@ -1,4 +1,4 @@
-"""Links in memory, so that a redirect does not wait for the database."""
+"""A cache of links, so that most redirects do not wait for the database."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ Key = tuple[str, str]
 
 
 class LinkUnavailable(Exception):
-    """The link is not in memory, and the database can't be asked."""
+    """The link is not in the cache, and the database does not answer."""
 
 
 class CachedLink:
-    """A link and its domain's apps."""
+    """A link and the apps of its domain."""
 
     __slots__ = ("apps", "link", "loaded_at")
 
@@ -57,22 +57,22 @@ class CachedLink:
 
     @property
     def address(self) -> bytes:
-        """Where a click without a query leads."""
+        """The web address of a click without a query string."""
         return _address_of(self)
 
 
 @lru_cache(maxsize=2_000)
 def _address_of(entry: CachedLink) -> bytes:
-    """Kept for the links that are asked for most only: for all of them it would take much memory."""
+    """Cached for the most used links only: for all links it would need too much memory."""
     return web_address(entry.link).encode("ascii")
 
 
 class LinkCache:
-    """The links used last, kept true by the change stream.
+    """The most recently used links. The change stream tells which of them have changed.
 
-    An entry is used while it is known to be current: loaded less than `seconds_to_live` ago, or while the
-    change stream has proved within that time that it tells of every change. After that it is read again; and
-    where the database does not answer, it is used all the same.
+    An entry is current if it was read less than `seconds_to_live` seconds ago, or if the change stream has
+    proved within that time that it reports every change. Otherwise it is read again; only if the database
+    does not answer is an old entry used.
     """
 
     def __init__(self, database: Database, *, capacity: int, seconds_to_live: float) -> None:
@@ -91,11 +91,11 @@ class LinkCache:
         return len(self._entries)
 
     def start(self) -> None:
-        """Begin to follow changes."""
+        """Start to follow changes."""
         self._watching.start()
 
     async def stop(self) -> None:
-        """Stop following changes, and loading."""
+        """Stop following changes and reading links."""
         await self._watching.stop()
         for task in list(self._loads.values()):
             task.cancel()
@@ -104,27 +104,32 @@ class LinkCache:
 
     @property
     def follows_changes(self) -> bool:
-        """Whether the change stream has proved to be current within the time to live."""
+        """Whether the change stream has proved to be current within the last `seconds_to_live` seconds."""
         return time.monotonic() < self._current_until
 
     @property
     def failure(self) -> str | None:
-        """What following changes fails with now."""
+        """A description of the error if changes can't be followed now; else None."""
         return self._watching.failure
 
     def hottest(self, most: int) -> list[tuple[Link, Apps]]:
-        """The links used last, the last one first, as far as they are known to be as they were read."""
+        """The most recently used links, latest first, without those that have changed since they
+        were read.
+        """
         used_last = islice(reversed(self._entries.values()), most)
         return [(entry.link, entry.apps) for entry in used_last if entry.loaded_at != _EXPIRED]
 
     def fall_back_on(self, links: Iterable[tuple[Link, Apps]]) -> None:
-        """Keep these, the last used first, for when the database does not answer: they may have changed."""
+        """Add these links (most recently used first) for when the database does not answer.
+
+        They may have changed meanwhile, so they count as not current.
+        """
         for link, apps in reversed([*links][: self._capacity]):
             kept = CachedLink(_only_what_redirects_need(link), apps, _EXPIRED)
             self._entries.setdefault((kept.link.domain, kept.link.path), kept)
 
     def current(self, domain: str, path: str) -> CachedLink | None:
-        """The link at a short URL if it is in memory and known to be current."""
+        """The link at a short URL if it is in the cache and current; else None."""
         entry = self._entries.get((domain, path))
         if entry is None:
             return None
@@ -137,16 +142,16 @@ class LinkCache:
         return None
 
     async def load(self, domain: str, path: str) -> CachedLink | None:
-        """The link at a short URL, read from the database; None where there is none.
+        """The link at a short URL, read from the database; None if there is none.
 
-        Where the database does not answer: as it was when it was last read, else LinkUnavailable is raised.
+        If the database does not answer, an older entry is returned. Raises LinkUnavailable if there is none.
         """
         key = (domain, path)
         stale = self._entries.get(key)
         return await (self._load_soon(key, stale) if stale else asyncio.shield(self._loading(key)))
 
     async def _load_soon(self, key: Key, stale: CachedLink) -> CachedLink | None:
-        """The link as it is now, if that can be told at once: nobody waits for a database that is down."""
+        """The link, read again if the database answers soon; else the older entry `stale`."""
         if self._is_down and time.monotonic() < self._ask_again_at:
             return stale
         task = self._loading(key)
@@ -163,7 +168,7 @@ class LinkCache:
             return stale
 
     def _loading(self, key: Key) -> asyncio.Task[CachedLink | None]:
-        """One read for all who wait for the same link."""
+        """The task that reads a link. All who wait for the same link share it."""
         task = self._loads.get(key)
         if task is None:
             task = self._loads[key] = asyncio.create_task(self._read(key))
@@ -176,7 +181,7 @@ class LinkCache:
             task.exception()  # seen, also where nobody waits for it any more
 
     def _found_down(self, seconds: float) -> None:
-        """The database does not answer: it is not asked for so long about what is in memory."""
+        """Note that the database does not answer. For so many seconds, cached links are not read again."""
         self._is_down, self._ask_again_at = True, time.monotonic() + seconds
 
     async def _read(self, key: Key) -> CachedLink | None:
@@ -224,14 +229,14 @@ class LinkCache:
                     self._expire(key)
 
     def _expire(self, key: Key) -> None:
-        """Have it read again before it is used, but keep it for when the database does not answer."""
+        """Mark the entry as not current. It is still used if the database does not answer."""
         self._changed_while_loading.update({key} & self._loads.keys())
         if entry := self._entries.get(key):
             entry.loaded_at = _EXPIRED
 
 
 def _only_what_redirects_need(link: Link) -> Link:
-    """The link without what takes memory and is of no use here; 100,000 of them fit into 100 MB."""
+    """The link without fields that redirects don't need. 100,000 such links fit into 100 MB."""
     return replace(
         link,
         domain=intern(link.domain),
@@ -247,7 +252,7 @@ def _only_what_redirects_need(link: Link) -> Link:
 
 
 def _shared(utm: dict[str, str]) -> dict[str, str]:
-    """The fields, as one object for all links that have the same."""
+    """The same fields, as one object for all links that have equal fields, to save memory."""
     return _shared_of(tuple(utm.items()))
 
 

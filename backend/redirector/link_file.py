@@ -1,7 +1,7 @@
-"""The links that are asked for most, in a file: they redirect also after a start without the database.
+"""A file with the most used links, so that they redirect even if the service starts without the database.
 
-What is in it was current when it was written. It is used only where the database does not answer, and not
-longer than it says; a file that was cut short, changed, or is another database's is not used at all.
+The links were current when the file was written. They are used only if the database does not answer, and only
+for a limited time. A file that is incomplete, changed or from another database is ignored.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ LinkAndApps = tuple[Link, Apps]
 
 
 def path_in(data_dir: Path) -> Path:
-    """Where the file is. That there is one says that a service has run here before."""
+    """The path of the file. If it exists, the service has run here before."""
     return data_dir / "links.cache"
 
 
 class LinkFile:
-    """A file of links with their domains' apps; `database` names the one that they are from."""
+    """A file of links with their domains' apps. `database` names the database that they come from."""
 
     def __init__(self, path: Path, database: str, longest_use: timedelta) -> None:
         self._path = path
@@ -43,7 +43,9 @@ class LinkFile:
         self._longest_use = longest_use
 
     def write(self, links: Iterable[LinkAndApps], now: datetime) -> None:
-        """Replace the file, all of it or nothing; those that come first are kept where there are too many."""
+        """Replace the file, completely or not at all. If there are too many links, the first ones
+        are kept.
+        """
         body = bytearray()
         for number, (link, apps) in enumerate(links):
             line = json.dumps([_plain(link), asdict(apps)]).encode() + b"\n"
@@ -73,7 +75,7 @@ class LinkFile:
             raise
 
     def read(self, now: datetime) -> Sequence[LinkAndApps]:
-        """The links of the file; none where there is no file, or none that may be used, which is logged."""
+        """The links in the file. Empty if there is no file or it must not be used, which is logged."""
         if not self._longest_use:
             return []
         try:
@@ -99,7 +101,7 @@ class LinkFile:
 
 
 def _plain(link: Link) -> dict[str, Any]:
-    """The link's fields as JSON has them, without what no redirect needs."""
+    """The link's fields as JSON values, without those that redirects don't need."""
     fields = asdict(replace(link, custom_data=None, link_name=""))
     return {name: value for name, value in fields.items() if name not in {"created_at", "modified_at"}}
 

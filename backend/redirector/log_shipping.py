@@ -19,10 +19,10 @@ _logger = logging.getLogger(__name__)
 
 
 class LogShipping:
-    """One log, which `disk` reads, and how far it is in the database: None where that has to be asked first.
+    """One log with its position in the database; None means that the database has to be asked first.
 
-    What can't be read is kept in a file of the folder `unreadable` that has the log's name. A process that is
-    killed after that, and before the database knows, leaves the same there twice.
+    Lines that can't be read are copied to a file with the log's name in the folder `unreadable`. If the
+    process is killed before the database knows, the next one copies the same lines again.
     """
 
     def __init__(
@@ -44,16 +44,16 @@ class LogShipping:
 
     @property
     def is_done(self) -> bool:
-        """Whether all of it is known to be in the database."""
+        """Whether the whole log is known to be in the database."""
         return self._position is not None and self._position >= self.log.end
 
     @property
     def waiting(self) -> int:
-        """Bytes that are not in the database yet."""
+        """The number of bytes that are not in the database yet."""
         return self.log.end - (self._position or 0)
 
     async def ship_batch(self) -> None:
-        """Ship some of what waits; raises StorageError, and OSError where the disk fails."""
+        """Ship the next batch. Raises StorageError, or OSError if the disk fails."""
         if self._position is None:
             self._position = await shipped_position(self._database, self.log.id)
         if self.is_done:
@@ -74,12 +74,15 @@ class LogShipping:
             self._position = shipped.position
 
     def _next_stretch(self, start: int) -> bytes:
-        """Whole lines; where there are none, what can't be one: too long, or the end of a torn one."""
+        """The next complete lines.
+
+        If there are none, bytes that can't be a line: one that is too long, or the end of an incomplete one.
+        """
         read = self.log.read(start, min(_BATCH_BYTES, self.log.end - start))
         return read[: read.rfind(b"\n") + 1] or read
 
     def _read(self, start: int, stretch: bytes) -> tuple[list[Click], list[bytes]]:
-        """The records of the stretch, and the lines that are none, but for those set aside already."""
+        """The clicks in these bytes, and the lines that can't be read and were not set aside before."""
         clicks, unreadable = [], []
         position = start
         for line in stretch.splitlines(keepends=True):

@@ -1,4 +1,4 @@
-"""What is done to click logs on disk, in a thread of its own: a disk that hangs keeps no visitor waiting."""
+"""Writes click logs in a thread of its own, so that a disk that hangs does not block visitors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Kept(Enum):
-    """What became of a line that was given to the log."""
+    """What happened to a line that was to be written."""
 
     ON_DISK = auto()
     REFUSED = auto()  # it is not in the log, and never will be
@@ -39,9 +39,9 @@ class _Entry:
 
 
 class LogWriter:
-    """The thread, and `log`, which it writes. `refused_late` gets the lines that were LATE and then refused.
+    """The thread, and the `log` that it writes. `refused_late` gets lines that were LATE and then refused.
 
-    Lines that arrive while one write is under way are written by the next one together.
+    Lines that arrive during a write are written together by the next one.
     """
 
     def __init__(self, log: ClickLog, refused_late: Callable[[Sequence[bytes]], None]) -> None:
@@ -59,7 +59,7 @@ class LogWriter:
         threading.Thread(target=self._work, name="click log", daemon=True).start()
 
     async def write(self, line: bytes) -> Kept:
-        """Have a line written; what became of it, within half a second."""
+        """Write a line. Returns what happened to it, after half a second at the latest."""
         if self._hangs or len(self._lines) >= _MOST_WAITING:
             return Kept.REFUSED
         entry = _Entry(line, self._loop.create_future())
@@ -70,7 +70,7 @@ class LogWriter:
         return await entry.kept
 
     async def run(self, job: Callable[[], ResultT]) -> ResultT:
-        """Do something else with the disk; waits as long as that takes."""
+        """Run another job on the disk and return its result, however long it takes."""
         done: asyncio.Future[ResultT] = self._loop.create_future()
 
         def work() -> None:
@@ -85,7 +85,7 @@ class LogWriter:
         return await done
 
     def end(self) -> None:
-        """Let the thread end, once it has done what it was asked."""
+        """End the thread once it has done all its jobs."""
         if self._look:
             self._look.cancel()
         self._jobs.put(None)
@@ -111,7 +111,7 @@ class LogWriter:
             self._look = self._loop.call_later(_LOOK_EVERY, self._look_whether_it_moves)
 
     def _give_back(self) -> None:
-        """Nobody waits any longer: what the thread has not taken yet, it will not take."""
+        """Stop waiting: lines that the thread has not started to write will not be written."""
         with contextlib.suppress(IndexError):
             while True:
                 _settle(self._lines.popleft(), Kept.REFUSED)
@@ -154,7 +154,7 @@ class LogWriter:
 
 
 def _settle(entry: _Entry, kept: Kept) -> bool:
-    """Say what became of an entry; False where that was said before."""
+    """Report what happened to a line. Returns False if that was reported before."""
     if entry.kept.done():
         return False
     entry.kept.set_result(kept)
@@ -162,6 +162,6 @@ def _settle(entry: _Entry, kept: Kept) -> bool:
 
 
 def _unless_done(future: asyncio.Future[ResultT], settle: Callable[[], None]) -> None:
-    """Settle a future, unless who waited has given up."""
+    """Settle a future, unless its caller has given up waiting."""
     if not future.done():
         settle()

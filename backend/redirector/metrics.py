@@ -1,4 +1,4 @@
-"""Metrics of link domains: what visitors got, how fast, and which clicks are not shipped yet."""
+"""Metrics of link domains: what visitors got, how fast, and how many clicks are not shipped yet."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ _BOUNDS = (0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1
 
 
 class _BulkHistogram(Histogram):
-    """A histogram without labels that is told of many observations at once."""
+    """A histogram without labels that takes many observations at once."""
 
     def add(self, tallies: Sequence[int], total: float) -> None:
-        """Add so many observations to each bucket, from the lowest to the unbounded one, and their sum."""
+        """Add this many observations to each bucket, from the lowest to the unbounded one. `total` is their
+        sum.
+        """
         self._sum.inc(total)
         for bucket, tally in zip(self._buckets, tallies, strict=True):
             bucket.inc(tally)
@@ -38,9 +40,9 @@ _LOST = Counter("waylink_clicks_lost", "Clicks answered that neither disk nor da
 
 
 class AnswerTallies:
-    """Counts and times answers; the metrics are told now and then.
+    """Counts and times answers. The metrics are updated only now and then.
 
-    Telling them takes longer than deciding what a visitor gets, and every redirect would pay for it.
+    Updating them takes longer than deciding what a visitor gets, and would slow down every redirect.
     """
 
     def __init__(self) -> None:
@@ -61,7 +63,7 @@ class AnswerTallies:
         self._seconds += seconds
 
     def report(self) -> None:
-        """Tell the metrics of everything since the last time."""
+        """Add everything since the last call to the metrics."""
         for status, answers in self._answers.items():
             _ANSWERS.labels(status).inc(answers)
         _SECONDS.add(self._tallies, self._seconds)
@@ -69,20 +71,20 @@ class AnswerTallies:
 
 
 def observe_backlog(size: int) -> None:
-    """Tell how many bytes of clicks wait in this process."""
+    """Set the metric for the bytes of clicks in this process that are not shipped yet."""
     _WAITING.set(size)
 
 
 def count_unreadable(records: int) -> None:
-    """Tell of records that were set aside."""
+    """Count records that could not be read and were set aside."""
     _UNREADABLE.inc(records)
 
 
 def count_at_risk(clicks: int) -> None:
-    """Tell of clicks that were answered and are in this process's memory only."""
+    """Count clicks that were answered but are only in this process's memory."""
     _AT_RISK.inc(clicks)
 
 
 def count_lost(clicks: int) -> None:
-    """Tell of clicks that were answered and will not be counted."""
+    """Count clicks that were answered but are lost."""
     _LOST.inc(clicks)

@@ -1,4 +1,4 @@
-"""Moves clicks from the logs on disk into the database, behind the redirects."""
+"""Moves clicks from the logs on disk into the database, in the background."""
 
 from __future__ import annotations
 
@@ -33,14 +33,19 @@ _logger = logging.getLogger(__name__)
 
 
 class Shipper:
-    """Owns this process's click log, and those of processes that ended, until they are in the database.
+    """Owns this process's click log, and those that ended processes left behind, until they are in the
+    database.
 
-    Its own log and those left behind are shipped side by side, a batch at a time: new clicks are counted
-    while old ones are, and what fails with one log does not keep the others waiting.
+    Its own log and those left behind are shipped in turns, one batch at a time. So old clicks don't delay new
+    ones, and a failing log doesn't delay the others.
     """
 
     def __init__(self, database: Database, folder: Path, unreadable: Path, last_try: float = 5.0) -> None:
-        """`last_try`: seconds that a stopping service ships for; what is left, the next one takes over."""
+        """When the service stops, it ships for at most `last_try` seconds. The next start takes over what is
+        left.
+
+        `unreadable` is the folder for records that can't be read.
+        """
         self._last_try = last_try
         self._database = database
         self._folder = folder
@@ -58,21 +63,21 @@ class Shipper:
 
     @property
     def log(self) -> ClickLog:
-        """The log that this process writes."""
+        """The log that this process writes to."""
         return self._disk.log
 
     @property
     def failures(self) -> list[str]:
-        """Which of its work fails now."""
+        """A description of each part of its work that is failing now."""
         return [failure for each in self._tasks if (failure := each.failure)]
 
     def start(self) -> None:
-        """Begin to ship in the background."""
+        """Start to ship in the background."""
         for task in self._tasks:
             task.start()
 
     async def stop(self) -> None:
-        """Ship what is there, for `last_try` seconds at most, and give the logs up."""
+        """Ship what is left, for at most `last_try` seconds, and release the logs."""
         for task in self._tasks:
             await task.stop()
         try:
@@ -91,9 +96,11 @@ class Shipper:
         self._disk.end()
 
     async def keep(self, line: bytes) -> None:
-        """Return once a click is on disk, or in the database where the disk refuses it, or after a second.
+        """Store a click on disk, or in the database if the disk refuses it. Returns after a second at the
+        latest.
 
-        Then its visitor is answered all the same, and the click is in memory until one of both takes it.
+        Even if the click is only in memory by then, the visitor is answered; it is stored as soon as
+        possible.
         """
         kept = await self._disk.write(line)
         if kept is Kept.REFUSED:
@@ -103,11 +110,11 @@ class Shipper:
 
     @property
     def backlog(self) -> int:
-        """Bytes of clicks on this process's disk log that are not in the database yet."""
+        """The bytes of clicks in this process's log that are not in the database yet."""
         return self._own.waiting + sum(each.waiting for each in self._left_behind)
 
     async def _ship_own(self) -> float:
-        """Ship a batch of the own log; how many seconds to rest."""
+        """Ship a batch of this process's log. Returns the seconds to rest."""
         took = await self._ship_batch(self._own)
         if not self._own.is_done:
             return _rest_after(took)
@@ -116,7 +123,7 @@ class Shipper:
         return _LOOK_EVERY
 
     async def _ship_left_behind(self) -> float:
-        """Ship a batch of a log that was left behind, where there is one; how many seconds to rest."""
+        """Ship a batch of a log that was left behind, if there is one. Returns the seconds to rest."""
         if not self._left_behind:
             await self._take_over()
         if not self._left_behind:
@@ -131,14 +138,17 @@ class Shipper:
         return _rest_after(took) if self.log.end > clicks_until_now else 0
 
     async def _ship_batch(self, shipping: LogShipping) -> float:
-        """Ship a batch, alone in this process: two at once meet at the same counters. The seconds it took."""
+        """Ship a batch. Returns the seconds that it took.
+
+        Only one batch at a time in this process: two would write the same counters and disturb each other.
+        """
         async with self._turn:
             began = time.monotonic()
             await shipping.ship_batch()
             return time.monotonic() - began
 
     async def _take_over(self) -> None:
-        """Own what was left behind. Raises OSError where one of the logs can't be opened."""
+        """Take over logs that were left behind. Raises OSError if one of them can't be opened."""
         taken: list[ClickLog] = []
         most = _MOST_LEFT_BEHIND - len(self._left_behind)
         try:
@@ -150,7 +160,7 @@ class Shipper:
         return LogShipping(self._database, self._disk, log, self._unreadable, position)
 
     def _store_later(self, lines: Sequence[bytes]) -> None:
-        """Lines that the disk refused when their visitors were answered already."""
+        """Store lines that the disk refused after their visitors had been answered."""
         for line in lines:
             self._direct.add(line)
 
@@ -163,7 +173,7 @@ class Shipper:
 
     @property
     def _is_due(self) -> bool:
-        """Whether the own log is large or old, so that a new one is to take its place: disks stay small."""
+        """Whether the log is so large or old that a new one should replace it, to keep the disk small."""
         return self.log.end > _ROTATE_BYTES or time.monotonic() - self.log.opened_at > _ROTATE_SECONDS
 
     async def _rotate(self) -> None:
@@ -173,7 +183,7 @@ class Shipper:
             await self._disk.run(full.remove)
 
     def _replace_log(self) -> None:
-        """Between two writes: start a new log, if all of this one is shipped still."""
+        """Start a new log if all of the current one is still shipped. Runs between two writes."""
         if self._own.is_done:
             self._disk.log = create_log(self._folder)
             self._own = self._shipping(self.log, position=0)
@@ -188,7 +198,7 @@ class Shipper:
 
 
 async def _go_on(ship: Callable[[], Coroutine[Any, Any, float]]) -> None:
-    """Ship and rest by turns. While the database is away, the pauses become longer."""
+    """Ship and rest in turns. While the database does not answer, the pauses become longer."""
     failures = 0
     while True:
         try:
@@ -203,5 +213,5 @@ async def _go_on(ship: Callable[[], Coroutine[Any, Any, float]]) -> None:
 
 
 def _rest_after(took: float) -> float:
-    """Redirects come first: under load, shipping takes a part of the time, and catches up later."""
+    """The seconds to rest: redirects come first, so under load shipping gets only part of the time."""
     return min(_REST * took, _LONGEST_REST)

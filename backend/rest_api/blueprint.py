@@ -1,4 +1,4 @@
-"""The routes of the REST API: each one behind a REST key and the key's rate limit."""
+"""The routes of the REST API. Each needs a REST key and is subject to the key's rate limit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def _add_headers(response: Response) -> Response:
 
 
 def caller() -> ApiKey:
-    """The key that sent the current request; its organization is the only one the request may touch."""
+    """The key that sent the current request. The request may only touch this key's organization."""
     key = known().api_key
     assert key is not None  # `_admit` lets no other request in
     return key

@@ -1,4 +1,4 @@
-"""What the browser SDK talks to (contract, "Browser SDK interface"; decisions, "Browser SDK")."""
+"""The API for the browser SDK (contract, "Browser SDK interface"; decisions, "Browser SDK")."""
 
 from backend.sdk_api import batch, probe
 from backend.sdk_api.blueprint import sdk

@@ -1,4 +1,6 @@
-"""POST {sdk_api_url}/batch: key, origin, envelope, then each call by itself (decisions, "wire format")."""
+"""POST {sdk_api_url}/batch: checks key, origin and envelope, then each call by itself (decisions, "wire
+format").
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ ENCODING_WRONG = ErrorRow(
 
 @sdk.post("/batch")
 async def receive_batch() -> Response:
-    """Stores the calls of a batch, each once; answers a result for each."""
+    """Store the calls of a batch, each only once. The answer has a result for each call."""
     body = parse_json_object(await _read_body(), parse_float=_decimal)
     key = await _authenticate(body.get("api_key"))
     count_calls(key, _number_of_calls(body))
@@ -61,7 +63,7 @@ async def receive_batch() -> Response:
 
 
 async def _parse_envelope(org_id: str, body: dict[str, Any]) -> Envelope:
-    """The envelope; one that can't be understood is remembered for the organization's owner."""
+    """Parse the envelope. If that fails, the reason is stored for the organization's owner."""
     try:
         return parse_envelope(body)
     except InvalidField as error:
@@ -90,13 +92,13 @@ async def _authenticate(text: Any) -> ApiKey:
 
 
 def _number_of_calls(body: dict[str, Any]) -> int:
-    """What the batch counts against limits, before it is known whether it is one."""
+    """How many calls the body counts as for rate limits. The body has not been checked yet."""
     calls = body.get("calls")
     return min(len(calls), MOST_CALLS) if isinstance(calls, list) and calls else 1
 
 
 def _decimal(text: str) -> Decimal:
-    """A number of the body, exactly as it is written: money is never a float."""
+    """A number of the body, exactly as it was written: money must not become a float."""
     try:
         return Decimal(text)
     except InvalidOperation:

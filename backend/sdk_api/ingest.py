@@ -1,4 +1,4 @@
-"""From the calls of a request to their results: parse, resolve links, store, answer."""
+"""Handles the calls of a request: parses them, finds their links, stores them, and returns their results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNKNOWN_LINK = "cl_link_id is not the id of a link of this organization; the vis
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """A call of a request: parsed, or the result that says that it is rejected, and why."""
+    """A call of a request: parsed, or rejected with its result and the reason."""
 
     call: Call | None
     rejected: Result
@@ -38,9 +38,9 @@ class _Checked:
 
 
 async def ingest(organization: Organization, envelope: Envelope) -> list[Result]:
-    """Store the valid calls of a request; gives a result for each call, in order.
+    """Store the valid calls of a request. Returns a result for each call, in order.
 
-    Raises NotStored when nothing of it could be stored.
+    Raises NotStored if nothing could be stored.
     """
     received_at = resources().clock()
     checked = [_check(value) for value in envelope.calls]
@@ -78,13 +78,13 @@ def _check(value: object) -> _Checked:
 
 
 async def remember_rejections(org_id: str, at: datetime, rejections: Sequence[Rejection]) -> None:
-    """Keep what was rejected for the organization's owner. Raises NotStored when it could not be stored."""
+    """Store rejections for the organization's owner. Raises NotStored if that fails."""
     if rejections:
         await of_app(SdkService).rejections.add(RejectedCalls(org_id, at, tuple(rejections)))
 
 
 async def _sources(org_id: str, calls: Iterable[Call]) -> dict[str, Source]:
-    """Where each attribution check says that its visit came from, by call id."""
+    """The source of each attribution check's visit, by call id."""
     signals = {
         call.call_id: call.fields.get("signals", {}) for call in calls if call.kind is Kind.ATTRIBUTION
     }

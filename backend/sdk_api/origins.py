@@ -1,4 +1,6 @@
-"""Allowed Web Origins: who may call from a browser, and what browsers are told (contract, SDK rule 9)."""
+"""Allowed Web Origins: which sites may send calls, and the CORS headers for browsers (contract, SDK
+rule 9).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _log = logging.getLogger("waylink.sdk")
 
 
 async def require_allowed_origin(org_id: str) -> None:
-    """Refuse the request unless its Origin is one of the organization's, which can see what was refused."""
+    """Raise RefusedRequest unless the organization allows the request's origin. Its owner can see refused
+    origins.
+    """
     origin = _origin()
     if origin and await of_app(SdkService).site_origins.get((origin, org_id)):
         g.origin_is_allowed = True
@@ -40,9 +44,9 @@ async def require_allowed_origin(org_id: str) -> None:
 
 @sdk.route("/batch", methods=["OPTIONS"])
 async def preflight() -> Response:
-    """Answers a browser that asks whether it may send a batch, for any origin that some organization allows.
+    """Answer a browser's preflight request. Allowed for every origin that any organization allows.
 
-    Whose origin it is can't be known yet: a preflight carries no key.
+    A preflight contains no key, so the organization is not known yet.
     """
     origin = _origin()
     if origin is None or not await _is_some_site(origin):
@@ -58,7 +62,10 @@ async def preflight() -> Response:
 
 @sdk.after_request
 async def allow_reading(response: Response) -> Response:
-    """Let the page read the answer, errors included, where its origin is known; never a refusal by origin."""
+    """Let the page read the answer, errors included, if its origin is known.
+
+    A refusal because of the origin stays unreadable.
+    """
     response.vary.add("Origin")
     if response.status_code >= 400:
         REFUSALS.labels(response.status_code).inc()
@@ -70,7 +77,10 @@ async def allow_reading(response: Response) -> Response:
 
 
 async def _is_some_site(origin: str) -> bool:
-    """Whether some organization allows the origin; who names too many others is refused before a query."""
+    """Whether any organization allows the origin.
+
+    Raises RefusedRequest, without a query, if the address has asked for too many unknown ones.
+    """
     origins = of_app(SdkService).known_origins
     if g.get("origin_is_allowed") or origins.recall(origin):
         return await origins.get(origin)
@@ -96,7 +106,7 @@ async def _is_known(origin: str, response: Response) -> bool:
 
 
 def _origin() -> str | None:
-    """The Origin header, unless it is missing or no site's (`null` is what sandboxes and files send)."""
+    """The Origin header; None if it is missing or `null`, which sandboxed pages and files send."""
     origins = request.headers.getlist("Origin")
     if len(origins) != 1 or len(origins[0]) > _LONGEST or "://" not in origins[0]:
         return None

@@ -1,4 +1,4 @@
-"""What the SDK's endpoint works with beyond the app's resources."""
+"""What the SDK API needs beyond the app's common resources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from backend.storage.rejections import RejectedCalls, add_rejections
 
 
 class SdkService:
-    """The group commits that requests share, of calls and of rejections, and which origins are allowed.
+    """Group commits for calls and rejections, which all requests share, and caches of allowed origins.
 
     `site_origins` answers for an origin and an organization, `known_origins` for any organization.
     """

@@ -1,4 +1,4 @@
-"""The open connections of a process: bounded, and the idle ones are the first to go."""
+"""Limits the open connections of a process. If there are too many, idle ones are closed first."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _AT_ONCE = 50
 
 
 class Connection(Protocol):
-    """What is asked of an open connection."""
+    """What `Connections` needs to know of an open connection."""
 
     @property
     def waits_for_client(self) -> bool:
-        """Whether the rest of a request has not come, or an answer is not taken."""
+        """Whether the client has not sent the rest of its request, or does not read its answer."""
 
     def abort(self) -> None:
-        """End it at once."""
+        """Close the connection at once."""
 
 
 class Connections:
-    """Fewer than `most` connections; beyond that a new one takes the place of one that nothing happens on."""
+    """At most `most` connections. A further one replaces an idle one, or one that waits for its client."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -33,7 +33,9 @@ class Connections:
         self._busy: dict[Connection, None] = {}
 
     def admit(self, connection: Connection) -> bool:
-        """Let a new connection in, idle until it asks something; False where all others are at work."""
+        """Add a new connection, which is idle at first. Returns False if all others are busy: then
+        refuse it.
+        """
         if len(self._idle) + len(self._busy) >= self._most and not self._make_room():
             _ENDED.labels("new").inc()
             return False
@@ -42,18 +44,18 @@ class Connections:
         return True
 
     def leave(self, connection: Connection) -> None:
-        """A connection has ended."""
+        """Note that a connection was closed."""
         self._idle.pop(connection, None)
         self._busy.pop(connection, None)
         self._tell()
 
     def idle(self, connection: Connection) -> None:
-        """A connection has no request under way."""
+        """Note that a connection has no request in progress."""
         self._busy.pop(connection, None)
         self._idle[connection] = None
 
     def busy(self, connection: Connection) -> None:
-        """A connection has a request under way."""
+        """Note that a connection has a request in progress."""
         self._idle.pop(connection, None)
         self._busy[connection] = None
 

@@ -1,4 +1,4 @@
-"""How many files and connections this process may have open, and how many of them may be connections."""
+"""The limit of open files of this process, and how many of them may be client connections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PLENTY = 1_000_000  # where the system sets no limit
 
 
 def raise_limit() -> int:
-    """Let this process have as many files open as the system allows it; how many."""
+    """Raise this process's limit of open files as far as the system allows. Returns the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(ValueError, OSError):  # some systems allow less than they say
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -21,5 +21,5 @@ def raise_limit() -> int:
 
 
 def most_connections(limit: int) -> int:
-    """How many of so many files may be connections of clients."""
+    """How many client connections to allow, given the limit of open files."""
     return max(limit - _RESERVE, limit // 2)

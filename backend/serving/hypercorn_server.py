@@ -1,4 +1,6 @@
-"""Whatever of ours knows Hypercorn's insides; pyproject.toml bounds the versions it was written for."""
+"""All code that depends on Hypercorn's internals. pyproject.toml limits the versions that it was
+written for.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,10 @@ async def serve_on(
     connections: Connections,
     stopped: Callable[[], Awaitable[None]],
 ) -> None:
-    """Serve an ASGI application on a bound socket, which stays the caller's, until `stopped` returns.
+    """Serve an ASGI application on a bound socket until `stopped` returns. The caller closes the socket.
 
-    `connections` are those of the whole process. Then waits at most `graceful_seconds` for what is under way.
-    Raises StartFailed where the application does not start.
+    `connections` counts the connections of the whole process. After `stopped`, requests in progress get at
+    most `graceful_seconds`. Raises StartFailed if the application does not start.
     """
     hypercorn.asyncio.run.TCPServer = partial(BoundedServer, connections)  # type: ignore[assignment,attr-defined]
     hypercorn.protocol.H11Protocol = StrictProtocol  # type: ignore[assignment,attr-defined]
@@ -46,13 +48,15 @@ async def serve_on(
 
 
 def reason_of(error: LifespanFailureError) -> str:
-    """What the application said as it failed to start, without Hypercorn's words around it."""
+    """The application's own reason for not starting, without the text that Hypercorn adds."""
     _, quote, message = str(error).partition("'")
     return message.removesuffix("'") if quote else str(error)
 
 
 class StrictProtocol(H11Protocol):
-    """Hypercorn's HTTP/1.1 with a strict reader, that never becomes HTTP/2; it has no setting for either."""
+    """Hypercorn's HTTP/1.1 with a strict parser, and without a switch to HTTP/2. It has no settings for
+    these.
+    """
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -61,18 +65,18 @@ class StrictProtocol(H11Protocol):
         )
 
     async def _check_protocol(self, event: h11.Request) -> None:
-        """Stay with HTTP/1.1, as a server may whose clients ask for an upgrade."""
+        """Stay with HTTP/1.1 even if the client asks for an upgrade, as a server may."""
 
 
 class BoundedServer(TCPServer):
-    """Hypercorn's side of one connection, counted among those of the process; it has no setting for it."""
+    """Hypercorn's handling of one connection, counted in `Connections`. Hypercorn has no setting for that."""
 
     def __init__(self, connections: Connections, *args: Any) -> None:
         super().__init__(*args)
         self._connections = connections
 
     async def run(self) -> None:
-        """As Hypercorn's, where there is room for it."""
+        """As in Hypercorn, if there is room for the connection."""
         if not self._connections.admit(self):
             self.writer.write(_TURNED_AWAY)
             await self._close()
@@ -83,7 +87,7 @@ class BoundedServer(TCPServer):
             self._connections.leave(self)
 
     async def protocol_send(self, event: Event) -> None:
-        """As Hypercorn's, which says here whether a request is under way."""
+        """As in Hypercorn; also notes whether a request is in progress."""
         if isinstance(event, Updated):
             note = self._connections.idle if event.idle else self._connections.busy
             note(self)
@@ -91,13 +95,13 @@ class BoundedServer(TCPServer):
 
     @property
     def waits_for_client(self) -> bool:
-        """Whether the rest of a request's body has not come, or the answer is not taken."""
+        """Whether the client has not sent the rest of a request's body, or does not read the answer."""
         reader = getattr(getattr(self.protocol, "protocol", None), "connection", None)
         half_read = getattr(reader, "their_state", None) is h11.SEND_BODY
         return half_read or self.writer.transport.get_write_buffer_size() > 0
 
     def abort(self) -> None:
-        """End it at once."""
+        """Close the connection at once."""
         self.writer.transport.abort()
 
 

@@ -1,6 +1,6 @@
-"""Stores the calls of many requests in one transaction: each call once, all of them or none.
+"""Stores the calls of many requests in one transaction: all of them or none, and each only once.
 
-What is to be written is decided in domain/intake; this file reads what the decision needs, and writes it.
+domain/intake decides what to write. This file reads what the decision needs, and writes the result.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _Reader = Callable[[Database, Session, Sequence[Batch]], Awaitable[Known]]
 
 
 async def store_batches(database: Database, batches: Sequence[Batch]) -> list[list[Status]]:
-    """Store these requests' calls; gives a status for each call of each batch.
+    """Store the calls of these requests. Returns a status for each call of each batch.
 
-    When it returns, everything is stored with `w: majority`; when it raises, nothing of it counts as stored
-    and the requests may be delivered again.
+    When it returns, everything is stored with `w: majority`. If it raises, nothing of it counts as stored and
+    the requests may be sent again.
     """
     try:
         return await _store(database, batches, _expect_news)
@@ -70,7 +70,10 @@ async def _store(database: Database, batches: Sequence[Batch], read: _Reader) ->
 
 
 async def _expect_news(database: Database, session: Session, batches: Sequence[Batch]) -> Known:
-    """What is known if nothing of it is stored, as nearly always; else an index refuses the writes."""
+    """What is known, assuming that none of the calls is stored, which is nearly always true.
+
+    If one is, a unique index refuses the writes.
+    """
     return Known(
         counted=await counted_once.find_restored(database, session, _once_keys(batches)),
         devices=await _find_devices(database, session, batches),
@@ -78,9 +81,9 @@ async def _expect_news(database: Database, session: Session, batches: Sequence[B
 
 
 async def _look_behind(database: Database, session: Session, batches: Sequence[Batch]) -> Known:
-    """What is known, with everything that is stored of these calls already.
+    """What is known, including which of these calls are stored already.
 
-    Records are looked at as well, since the marks of calls expire and records may not.
+    It also looks for their records: these may still exist when the marks of the calls have expired.
     """
     arrived = [(batch, each.call) for batch in batches for each in batch.calls]
     call_keys = [call_key(batch, call) for batch, call in arrived]
@@ -98,7 +101,7 @@ async def _look_behind(database: Database, session: Session, batches: Sequence[B
 async def _late_records(
     database: Database, session: Session, batches: Sequence[Batch], known: Known
 ) -> dict[DeviceKey, dict[RecordKey, Credit]]:
-    """What devices did after touches that arrive only now; nearly always nothing."""
+    """Stored records of devices with touches that arrived late. Nearly always there are none."""
     found: dict[DeviceKey, dict[RecordKey, Credit]] = {}
     for device, since in late_touches(batches, known.devices).items():
         for kind, collection in _RECORDS.items():
@@ -120,7 +123,9 @@ async def _find_devices(
 
 
 async def _write(database: Database, session: Session, decisions: Decisions, days: Days) -> None:
-    """Write what was decided, a collection at a time; devices first, where transactions may meet."""
+    """Write what was decided, one collection after another. Devices come first: there, two transactions can
+    conflict.
+    """
     if decisions.devices:
         changes = [devices.update(device, days.get(device.org_id)) for device in decisions.devices.values()]
         await database[devices.NAME].bulk_write(changes, session=session, ordered=False)
@@ -150,7 +155,7 @@ async def _write(database: Database, session: Session, decisions: Decisions, day
 
 
 def _written(decisions: Decisions) -> Iterable[Written]:
-    """What ages of what was written."""
+    """What was written to collections with a retention time."""
     for org_id, device_id in decisions.devices:
         yield Written(devices.COLLECTION, org_id, {"_id": devices.own_id(org_id, device_id)})
         yield Written(identities.COLLECTION, org_id, {"device_id": device_id})

@@ -1,4 +1,4 @@
-"""The `click_logs` collection: how far each process's click log has been moved into the database."""
+"""The `click_logs` collection: how much of each process's click log is in the database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COLLECTION = Collection(
 
 
 class AlreadyShipped(Exception):
-    """The log has been moved past the place given; `position` says how far."""
+    """The log was stored beyond the given position before; `position` says how far."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -33,25 +33,29 @@ class AlreadyShipped(Exception):
 
 
 class Moved(Exception):
-    """The log does not stand where it must, as its server sees it now: a majority may never have that."""
+    """The log's position in the database is not the expected one, as one server sees it.
+
+    That may not be final: a majority of the servers may never have it.
+    """
 
 
 async def shipped_position(database: Database, log_id: str) -> int:
-    """How many bytes of a click log are in the database, on a majority of its members."""
+    """The number of bytes of a click log that are in the database, on a majority of its members."""
     found = await database[NAME].find_one({"_id": log_id})
     return int(found["position"]) if found else 0
 
 
 async def shipped_positions(database: Database, log_ids: Iterable[str]) -> dict[str, int]:
-    """How many bytes are in the database of those of these click logs that it knows."""
+    """The number of bytes in the database for each of these logs that it knows."""
     found = database[NAME].find({"_id": {"$in": list(log_ids)}})
     return {each["_id"]: int(each["position"]) async for each in found}
 
 
 async def advance(database: Database, session: Session, log_id: str, start: int, end: int) -> None:
-    """Move the log's position from `start`, where it must stand, to `end`; raises Moved.
+    """Move a log's position from `start` to `end` in the caller's transaction. Raises Moved if it is not at
+    `start`.
 
-    A new log raises DuplicateKeyError instead: its _id is unique.
+    For a new log, DuplicateKeyError is raised instead, since its _id is unique.
     """
     result = await database[NAME].update_one(
         {"_id": log_id, "position": start},

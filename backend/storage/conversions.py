@@ -1,4 +1,4 @@
-"""The `conversions` collection; a transaction_id counts once (storage/counted_once)."""
+"""The `conversions` collection. Each transaction_id counts only once (storage/counted_once)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys that were just looked up, so that a busy key does not cost a query for each request."""
+"""A short-lived cache of API keys, so that a busy key does not cost a query for each request."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from backend.storage.mongo import Database
 
 
 class KeyCache:
-    """Finds active keys, and notes that they are in use. What it found is believed for two seconds, so that a
-    revoked key stops working within that time in every process."""
+    """Finds active keys and notes that they are used. Results are cached for two seconds, so a revoked key
+    stops working within that time in every process.
+    """
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database = database
@@ -21,14 +22,16 @@ class KeyCache:
         self._found: TimedCache[str, ApiKey | None] = TimedCache(self._load)
 
     async def find(self, text: str, kind: KeyKind) -> ApiKey | None:
-        """The active key of this kind with this text, or None. Other kinds' prefixes cost no query."""
+        """The active key of this kind with this text; None if there is none. The prefix of another kind costs
+        no query.
+        """
         if kind_of(text) is not kind:
             return None
         key = await self._found.get(hash_key(text))
         return key if key and key.kind is kind else None
 
     def has_met(self, text: str) -> bool:
-        """Whether the key was active when it was last looked up here, however long ago."""
+        """Whether the key was active when this process last looked it up, however long ago."""
         return self._found.recall(hash_key(text)) is not None
 
     async def _load(self, key_hash: str) -> ApiKey | None:

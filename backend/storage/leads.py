@@ -1,4 +1,4 @@
-"""The `leads` collection; an event_id counts once (storage/counted_once)."""
+"""The `leads` collection. Each event_id counts only once (storage/counted_once)."""
 
 from __future__ import annotations
 

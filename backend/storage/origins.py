@@ -35,18 +35,18 @@ async def remove_origin(database: Database, origin: str, org_id: str) -> bool:
 
 
 async def list_origins(database: Database, org_id: str) -> list[str]:
-    """The organization's allowed origins, in order of the alphabet."""
+    """The organization's allowed origins in alphabetical order."""
     cursor = database[NAME].find({"org_id": org_id}).sort("origin", 1)
     return [document["origin"] async for document in cursor]
 
 
 async def is_allowed(database: Database, origin: str, org_id: str) -> bool:
-    """Whether the organization allows a browser's Origin header (SDK rule 9)."""
+    """Whether the organization allows this Origin header of a browser (SDK rule 9)."""
     return await _is_allowed(database, origin, {"org_id": org_id})
 
 
 async def is_allowed_by_any(database: Database, origin: str) -> bool:
-    """Whether some organization allows a browser's Origin header."""
+    """Whether any organization allows this Origin header of a browser."""
     return await _is_allowed(database, origin, {})
 
 

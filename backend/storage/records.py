@@ -1,4 +1,4 @@
-"""What leads, conversions and events have in common: who, when, where from."""
+"""What leads, conversions and events have in common: the person, the time and the source."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ RETENTION = AgesFrom("at")
 
 
 def document(record: Record, days: int | None) -> Document:
-    """A record as it is stored by an organization that keeps it for so many days.
+    """The stored form of a record. `days` is the organization's retention; None means without limit.
 
-    `at` is the time that counts; `occurred_at` is what the browser's clock said.
+    `at` is the time that counts; `occurred_at` is the time by the browser's clock.
     """
     batch, call = record.batch, record.call
     return {
@@ -48,14 +48,14 @@ def document(record: Record, days: int | None) -> Document:
 
 
 def _exact(value: object) -> object:
-    """The value as it is stored: revenue stays an exact decimal."""
+    """The value as it is stored. Revenue stays an exact decimal."""
     return Decimal128(value) if isinstance(value, Decimal) else value
 
 
 async def find_credits(
     database: Database, session: Session, collection: str, device: DeviceKey, since: datetime
 ) -> dict[CallKey, Credit]:
-    """Whom the records of a device from a moment on are credited to; the oldest 500 of them."""
+    """The credits of a device's records since this time, at most the 500 oldest ones."""
     org_id, device_id = device
     condition = {"org_id": org_id, "device_id": device_id, "at": {"$gte": since}}
     fields = {"at": 1, "first_touch": 1, "touch": 1}
@@ -64,7 +64,7 @@ async def find_credits(
 
 
 def credit_update(key: CallKey, credit: Credit) -> UpdateOne:
-    """The write that credits a record to other touches."""
+    """The write that gives a record a new credit."""
     return UpdateOne({"_id": call_id(key)}, {"$set": _credit(credit)})
 
 

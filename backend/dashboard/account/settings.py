@@ -1,4 +1,4 @@
-"""/settings: the user's password, and how long the organization keeps what its visitors did."""
+"""/settings: the user's password, and how long the organization keeps data about its visitors."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _RETENTION_PATIENCE = 600.0  # seconds, since every document is dated anew
 
 @dashboard.get("/settings")
 async def settings() -> Response:
-    """Both forms."""
+    """The page with both forms."""
     return await _page({})
 
 
 @dashboard.post("/settings/password")
 async def settings_password() -> Response:
-    """Change the user's password; every other session of the user ends."""
+    """Change the user's password. All other sessions of the user end."""
     problems = await _password_problems(form().get("current", ""), form().get("new", ""))
     if problems:
         return await _page(problems)
@@ -45,7 +45,7 @@ async def settings_password() -> Response:
 
 @dashboard.post("/settings/retention")
 async def settings_retention() -> Response:
-    """Set for how many days visitor data is kept; an empty field is without limit."""
+    """Set for how many days data about visitors is kept; an empty field means without limit."""
     text = field("retention_days")
     try:
         days = _days(text)
@@ -58,7 +58,7 @@ async def settings_retention() -> Response:
 
 
 async def _password_problems(current: str, new: str) -> dict[str, str]:
-    """What keeps the password from being changed. Tries are limited as sign-ins are."""
+    """The reasons why the password can't be changed, by field. Tries are limited as sign-ins are."""
     limit = await of_app(DashboardService).password_changes.count(user().id)
     if not limit.allowed:
         return {"current": f"was tried too often; wait {limit.reset_after} seconds"}

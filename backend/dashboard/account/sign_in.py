@@ -32,7 +32,7 @@ _SAID_IN_MINUTES = 120.0  # seconds; what is longer
 @dashboard.get("/sign-in")
 @public
 async def sign_in_page() -> Response:
-    """The form; who is signed in goes on to the dashboard."""
+    """The sign-in form. Users who are signed in already are sent to the dashboard."""
     if is_signed_in():
         return redirect(_next(request.args.get("next", "")), 303)  # type: ignore[return-value]
     return await _form()
@@ -41,7 +41,7 @@ async def sign_in_page() -> Response:
 @dashboard.post("/sign-in")
 @public
 async def sign_in() -> Response:
-    """Open a session for the right e-mail address and password."""
+    """Open a session if the e-mail address and the password are right."""
     limits = of_app(DashboardService).sign_in_limits
     visitor = await limits.recognize(_account(field("email")), visitor_address())
     hashing = of_app(DashboardService).hashing
@@ -63,7 +63,7 @@ async def sign_in() -> Response:
 
 @dashboard.post("/sign-out")
 async def sign_out() -> Response:
-    """End the session, in the database and in the browser."""
+    """End the session in the database and in the browser."""
     await delete_session(resources().database, hash_token(cookie_token()))
     renew_cookie_token()
     return redirect(url_for("dashboard.sign_in_page", notice="signed-out"), 303)  # type: ignore[return-value]
@@ -83,7 +83,7 @@ async def _form(problem: str = "", status: int = 200) -> Response:
 
 
 async def _busy() -> Response:
-    """The answer while as many passwords wait to be compared as may."""
+    """The answer when too many passwords already wait to be checked."""
     return await _later(f"Too many people sign in at this moment. {_wait_for(_BUSY_FOR)}", 503, _BUSY_FOR)
 
 
@@ -100,7 +100,7 @@ def _wait_for(seconds: float) -> str:
 
 
 def _account(email: str) -> str:
-    """The one form of an e-mail address, however it is typed; what is none as it is."""
+    """The e-mail address in its normal form; text that is not an e-mail address is returned unchanged."""
     try:
         return normalize_email(email)
     except InvalidEmail:
@@ -117,7 +117,7 @@ async def _authenticate(email: str, password: str) -> User | None:
 
 
 async def _open_session(user: User) -> None:
-    """A session under a new token: one that somebody planted in the browser before opens nothing."""
+    """Open a session with a new token. A token that somebody else put into the browser before is not used."""
     database = resources().database
     await delete_session(database, hash_token(cookie_token()))
     session = new_session(renew_cookie_token(), user.id, user.org_ids[0], resources().clock())

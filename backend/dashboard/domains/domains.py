@@ -23,7 +23,7 @@ _MOST_EXAMINED = 10
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A domain in the list; `worst` is None while nothing is known of it."""
+    """A domain in the list. `worst` is its worst finding; None if it was not examined yet."""
 
     name: str
     links: int
@@ -32,7 +32,7 @@ class Row:
 
 @dashboard.get("/domains")
 async def domains() -> Response:
-    """Every domain with its state and its links."""
+    """All domains with their state and their number of links."""
     database = resources().database
     names = await list_domains(database, org_id())
     states = await of_app(DashboardService).domain_states.of(names[:_MOST_EXAMINED], _PATIENCE_OF_LIST)
@@ -45,7 +45,7 @@ async def domains() -> Response:
 
 @dashboard.get("/domains/<domain>")
 async def domains_one(domain: str) -> Response:
-    """What was found of a domain, with what to do about it."""
+    """The findings about a domain, with what to do about them."""
     if not await is_domain_of(resources().database, domain, org_id()):
         abort(404)
     found = await of_app(DashboardService).domain_states.of([domain], _PATIENCE_OF_ONE)

@@ -1,4 +1,4 @@
-"""The dashboard's routes: each one behind a sign-in but those marked `public`, each form behind its token."""
+"""The dashboard's routes. All need a sign-in, except those marked `public`; all forms need a form token."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ dashboard = Blueprint("dashboard", "backend.dashboard", template_folder="templat
 
 
 def public(view: View) -> View:
-    """Mark a route that answers without a sign-in."""
+    """Mark a view that needs no sign-in."""
     view.is_public = True  # type: ignore[attr-defined]
     return view
 
@@ -66,7 +66,7 @@ def user() -> User:
 
 
 def org_id() -> str:
-    """The organization that the current request acts for, and the only one that it may touch."""
+    """The organization that the current request acts for. The request may only touch this organization."""
     return session().org_id
 
 
@@ -87,7 +87,7 @@ async def _admit() -> Response | None:
 
 
 async def load_session() -> None:
-    """Find out who sent the current request; nobody, where the session or the user is gone."""
+    """Find the session and user of the current request; none if the session or the user does not exist."""
     known().session = None
     found = await find_session(resources().database, hash_token(cookie_token()), resources().clock())
     user = await find_user(resources().database, found.user_id) if found else None
@@ -97,7 +97,9 @@ async def load_session() -> None:
 
 
 async def _within(found: Session, user: User) -> Session:
-    """The session, moved to an organization of the user's where it stood in one that is not any more."""
+    """The session. If the user no longer belongs to its organization, it is moved to another one of the
+    user's.
+    """
     if found.org_id in user.org_ids:
         return found
     await set_session_organization(resources().database, found.token_hash, user.org_ids[0])
@@ -105,7 +107,7 @@ async def _within(found: Session, user: User) -> Session:
 
 
 def sign_in_address() -> str:
-    """Where to sign in, and come back to a page that was asked for."""
+    """The address of the sign-in page, which leads back to the requested page afterwards."""
     wanted = request.full_path.removesuffix("?")
     come_back = request.method == "GET" and wanted != "/"
     return url_for("dashboard.sign_in_page") + (f"?{urlencode({'next': wanted})}" if come_back else "")
@@ -113,7 +115,7 @@ def sign_in_address() -> str:
 
 @dashboard.after_request
 async def secure(response: Response) -> Response:
-    """The headers of every page: nothing inline, nothing from elsewhere, in no frame, in no cache."""
+    """Add security headers to a page: no inline code, nothing from other sites, no frames, no caching."""
     for name, value in SECURITY_HEADERS.items():
         response.headers.setdefault(name, value)
     if "Cache-Control" not in response.headers:

@@ -1,4 +1,4 @@
-"""The form in a request's body, read without trust."""
+"""Reads and checks the form in a request's body."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ _FROM_ELSEWHERE = (
 
 
 async def check_form() -> None:
-    """Read the form of the current request, and refuse one that no page of ours was sent with."""
+    """Read the form of the current request. Refuses it if it was not sent from one of the
+    dashboard's pages.
+    """
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in {"same-origin", "none"}:
         abort(403, _FROM_ELSEWHERE)
     if request.mimetype != _MEDIA_TYPE:
@@ -35,13 +37,14 @@ async def check_form() -> None:
 
 
 def form() -> Mapping[str, str]:
-    """The fields of the current request's form; of a field given more than once, the last. Empty where
-    the request has no form."""
+    """The fields of the current request's form; empty if it has none. If a field is given more than once, the
+    last one counts.
+    """
     return known().form or {}
 
 
 def field(name: str) -> str:
-    """A field of the form, trimmed; "" where it is absent."""
+    """A field of the form without spaces around it; "" if it is missing."""
     return form().get(name, "").strip()
 
 

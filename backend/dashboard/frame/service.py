@@ -1,4 +1,4 @@
-"""What the dashboard works with beyond the app's resources."""
+"""What the dashboard needs beyond the app's common resources."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_PASSWORDS_WAITING = 20
 
 
 class DashboardService:
-    """Limits of sign-ins, turns at hashing passwords, what is known of domains, whether it is by https."""
+    """Limits of sign-ins, turns for hashing passwords, the state of domains, and whether https is used."""
 
     def __init__(self, resources: Resources) -> None:
         database = resources.database

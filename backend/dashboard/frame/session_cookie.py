@@ -1,4 +1,4 @@
-"""The cookie that holds a session's token, or a visitor's before the sign-in."""
+"""The cookie with a session's token. Visitors who are not signed in have a token too, for forms."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def cookie_name() -> str:
-    """The cookie's name; by https with the prefix that keeps other hosts and plain http from setting it."""
+    """The cookie's name. With https, it has the prefix that stops other hosts and plain http from
+    setting it.
+    """
     return "__Host-waylink" if of_app(DashboardService).is_https else "waylink"
 
 
 def cookie_token() -> str:
-    """The token that this browser holds; one is made where it holds none, and set with the answer."""
+    """This browser's token. If it has none, a new one is made and set with the answer."""
     if not known().cookie_token:
         given = request.cookies.get(cookie_name(), "")
         known().cookie_token = given if _TOKEN.fullmatch(given) else renew_cookie_token()
@@ -28,14 +30,14 @@ def cookie_token() -> str:
 
 
 def renew_cookie_token() -> str:
-    """A new token for this browser: what it held before, whoever gave it, stands for nothing any more."""
+    """Give this browser a new token. The old one, which others may know, is no longer valid."""
     known().cookie_token = secrets.token_urlsafe(32)
     known().is_cookie_new = True
     return known().cookie_token
 
 
 def set_cookie(response: Response) -> Response:
-    """Send the browser a token that was made during this request."""
+    """Set the cookie on this response if a token was made during the request."""
     if known().is_cookie_new:
         response.set_cookie(
             cookie_name(),
