@@ -12,10 +12,12 @@ from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 
+from backend.domain.errors import OperatorError
+
 PREFIX = "WAYLINK_"
 
 
-class InvalidSetting(ValueError):
+class InvalidSetting(OperatorError):
     """A setting has a value that can't be used; the message names the variable and the rule."""
 
     def __init__(self, variable: str, value: str, rule: str) -> None:

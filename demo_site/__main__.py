@@ -11,13 +11,11 @@ from pathlib import Path
 import click
 
 from backend.app import create_app, utc_now
-from backend.cli.command import current_settings
 from backend.domain.api_keys import KeyKind
-from backend.serving.server import NotStarted, Site, bind, run, serve_sites
-from backend.settings import Settings
-from backend.storage.database import MongoDBUnreachable, open_database
-from backend.storage.domains import DomainTaken
-from backend.storage.mongod_process import MongoDBNotFound
+from backend.domain.errors import OperatorError
+from backend.serving.server import Site, bind, run, serve_sites
+from backend.settings import Settings, load_settings
+from backend.storage.database import open_database
 from demo_site.app import DemoSite, create_demo_site
 from demo_site.demo_organization import Demo, demo_address, prepare_demo
 
@@ -27,10 +25,10 @@ SDK = Path(__file__).parents[1] / "sdk_dist"
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Run Waylink and a demo shop until Ctrl-C; the same settings hold as for `waylink serve`."""
-    settings = dataclasses.replace(current_settings(), local_short_urls=True)
     try:
+        settings = dataclasses.replace(load_settings(), local_short_urls=True)
         run(_run_demo(settings))
-    except (NotStarted, MongoDBNotFound, MongoDBUnreachable, DomainTaken) as error:
+    except OperatorError as error:
         raise click.ClickException(str(error)) from None
     click.echo("Stopped.")
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from backend.domain.errors import OperatorError
 from backend.domain.field_rules import is_uuid
 from backend.storage.archived_documents import Holdings
 from backend.storage.collections import Archived, archived_collections
@@ -30,7 +31,7 @@ _LONGEST_LINE = 100_000_000
 _END = b'{"counts":'
 
 
-class UnreadableArchive(ValueError):
+class UnreadableArchive(OperatorError):
     """The file can't be restored; the message says why."""
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
+
+from backend.domain.errors import OperatorError
 
 # Where each command is. Its file is imported when it is called: most need but a part of Waylink.
 _COMMANDS = {
@@ -41,6 +44,13 @@ class _Commands(click.Group):
         file, _, name = _COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(f"{__name__}.{file}"), name)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what keeps it from its work ends it with one sentence."""
+        try:
+            return super().invoke(ctx)
+        except OperatorError as error:
+            raise click.ClickException(str(error)) from None
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -8,14 +8,12 @@ from pathlib import Path
 import click
 
 from backend.api_host import ApiHost
-from backend.archives.archive_file import UnreadableArchive
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
-from backend.cli.command import Result, current_settings, org_option, stored
-from backend.storage.archive import SnapshotTooOld
+from backend.cli.command import Result, org_option, stored
+from backend.settings import load_settings
 from backend.storage.database import create_indexes
 from backend.storage.mongo import Database
-from backend.storage.restores import AlreadyTaken, AnotherRestore
 
 
 @click.command("export")
@@ -42,7 +40,7 @@ async def export(database: Database, org_id: str, path: Path, no_snapshot: bool)
 
         try:
             counts = await export_organization(database, org_id, path, progress, in_snapshot=not no_snapshot)
-        except (SnapshotTooOld, OSError) as error:
+        except OSError as error:
             raise click.ClickException(str(error)) from None
     return {"org_id": org_id, "file": str(path), "documents": counts.total(), **counts}
 
@@ -58,13 +56,10 @@ async def restore(database: Database, file: Path) -> Result:
     again after an interruption: it goes on where it was.
     """
     await create_indexes(database)
-    is_api_host = ApiHost(current_settings().base_url).owns
+    is_api_host = ApiHost(load_settings().base_url).owns
     # Everything is read twice: to check it, then to store it.
     with click.progressbar(length=2 * _size(file), label="Restoring", file=sys.stderr) as bar:
-        try:
-            restored = await restore_organization(database, file, bar.update, is_api_host)
-        except (UnreadableArchive, AlreadyTaken, AnotherRestore) as error:
-            raise click.ClickException(str(error)) from None
+        restored = await restore_organization(database, file, bar.update, is_api_host)
     owner = {"org_id": restored.header.org_id, "name": restored.header.name}
     return owner | {"resumed": restored.resumed, "documents": restored.counts.total(), **restored.counts}
 

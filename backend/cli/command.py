@@ -11,22 +11,11 @@ from typing import Any
 
 import click
 
-from backend.settings import InvalidSetting, Settings, load_settings
-from backend.storage import api_keys, domains, organizations, users
-from backend.storage.database import MongoDBUnreachable, open_database
+from backend.settings import Settings, load_settings
+from backend.storage.database import open_database
 from backend.storage.mongo import StorageError
-from backend.storage.mongod_process import MongoDBNotFound
 
 Result = dict[str, Any]
-_EXPECTED = (
-    MongoDBNotFound,
-    MongoDBUnreachable,
-    organizations.UnknownOrganization,
-    api_keys.UnknownKey,
-    domains.DomainTaken,
-    users.EmailTaken,
-    users.UnknownUser,
-)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 org_option = click.option("--org", "org_id", required=True, metavar="ID", help="Id of the organization.")
@@ -45,8 +34,8 @@ def stored(command: Callable[..., Awaitable[Result]]) -> Callable[..., None]:
 
 
 def run_on_database(command: Callable[..., Awaitable[Result]], arguments: dict[str, Any]) -> Result:
-    """What the command returns; what is expected to go wrong ends the command with one sentence."""
-    return asyncio.run(_with_database(current_settings(), command, arguments))
+    """What the command returns. Raises OperatorError, which ends the command with its sentence."""
+    return asyncio.run(_with_database(load_settings(), command, arguments))
 
 
 async def _with_database(
@@ -55,20 +44,10 @@ async def _with_database(
     try:
         async with open_database(settings) as database:
             return await command(database, **arguments)
-    except _EXPECTED as error:
-        raise click.ClickException(str(error)) from None
     except StorageError as error:
         raise click.ClickException(
             f"MongoDB can't be used; check WAYLINK_MONGODB_URI. It said: {error}"
         ) from None
-
-
-def current_settings() -> Settings:
-    """The settings in force; a bad value ends the command with its sentence."""
-    try:
-        return load_settings()
-    except InvalidSetting as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _as_lines(result: Result) -> str:

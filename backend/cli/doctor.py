@@ -18,7 +18,6 @@ from backend.cli.command import json_option, printable, utc_now
 from backend.doctor.examination import Examination
 from backend.doctor.finding import Area, Finding, Severity
 from backend.settings import InvalidSetting, load_settings
-from backend.storage.organizations import UnknownOrganization
 
 PROBE = "/serviceCore/sdk/v1/probe/"
 # Seconds that the proxy and the service behind it have.
@@ -62,13 +61,10 @@ async def _examine(org_id: str | None, quiet: bool) -> list[Finding]:
         if not quiet:
             click.echo(_as_text(findings[0]))
         return findings
-    try:
-        async for finding in Examination(settings, os.environ, utc_now(), org_id).run():
-            findings.append(finding)
-            if not quiet:
-                click.echo(_as_text(finding))
-    except UnknownOrganization as error:
-        raise click.ClickException(str(error)) from None
+    async for finding in Examination(settings, os.environ, utc_now(), org_id).run():
+        findings.append(finding)
+        if not quiet:
+            click.echo(_as_text(finding))
     return findings
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from backend.api_host import ApiHost
-from backend.cli.command import Result, current_settings, org_option, stored, utc_now
+from backend.cli.command import Result, org_option, stored, utc_now
 from backend.domain.host_names import InvalidHostName, normalize_host
+from backend.settings import load_settings
 from backend.storage import domains, organizations
 from backend.storage.mongo import Database
 
@@ -26,7 +27,7 @@ async def add_domain(database: Database, domain_name: str, org_id: str) -> Resul
         name = normalize_host(domain_name)
     except InvalidHostName as error:
         raise click.BadParameter(f"{domain_name!r} {error}", param_hint="DOMAIN") from None
-    if ApiHost(current_settings().base_url).owns(name):
+    if ApiHost(load_settings().base_url).owns(name):
         raise click.BadParameter(f"{name} is the API's own host name (WAYLINK_BASE_URL)", param_hint="DOMAIN")
     await organizations.get_organization(database, org_id)
     await domains.insert_domain(database, name, org_id, utc_now())

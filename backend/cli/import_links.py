@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,7 +11,6 @@ import click
 
 from backend.cli.command import Result, org_option, printable, stored, utc_now
 from backend.domain.apps import Apps
-from backend.imports.csv_file import UnreadableCsv
 from backend.imports.firebase_csv import FirebaseExport, read_firebase_export
 from backend.imports.link_csv import SHORT_URL, read_rows
 from backend.imports.link_import import ImportReport, LinkImport, Outcome
@@ -83,7 +82,7 @@ async def import_csv(
         raise click.BadParameter(
             f"{unknown[0]} is none of {SHORT_URL}, {', '.join(COLUMNS)}", param_hint="--column"
         )
-    rows = _read(lambda: read_rows(file, named))
+    rows = read_rows(file, named)
     return await _import(database, org_id, rows, file, dry_run=dry_run, report_file=report_file)
 
 
@@ -114,7 +113,7 @@ async def import_firebase(
     """
     await get_organization(database, org_id)
     moved = _pairs(domains, "--domain")
-    export = _read(lambda: read_firebase_export(file, moved))
+    export = read_firebase_export(file, moved)
     result = await _import(database, org_id, export.rows, file, dry_run=dry_run, report_file=report_file)
     await _tell_missing_apps(database, org_id, export)
     return result
@@ -134,13 +133,6 @@ async def _import(
         report = await links.run(rows, bar.update)
     result = _result(report, report_file or file.with_suffix(".refused.csv"))
     return result | _left_out(rows, file.with_suffix(".left-out.csv")) | {"dry_run": dry_run}
-
-
-def _read(read: Callable[[], ReadT]) -> ReadT:
-    try:
-        return read()
-    except UnreadableCsv as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:

@@ -7,8 +7,8 @@ from dataclasses import fields
 
 import click
 
-from backend.cli.command import current_settings, json_option
-from backend.settings import Settings, variable_name
+from backend.cli.command import json_option
+from backend.settings import Settings, load_settings, variable_name
 
 
 @click.command(name="settings")
@@ -19,7 +19,7 @@ def show_settings(as_json: bool, markdown: bool) -> None:
     if markdown:
         click.echo(_markdown_table())
         return
-    settings = current_settings()
+    settings = load_settings()
     values = {variable_name(item): getattr(settings, item.name) for item in fields(settings)}
     click.echo(json.dumps(values, default=str) if as_json else _as_lines(values))
 

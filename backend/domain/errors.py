@@ -1,6 +1,10 @@
-"""Errors in a request, told in terms of its fields."""
+"""Errors in a request, told in terms of its fields, and errors for whoever runs the service."""
 
 from __future__ import annotations
+
+
+class OperatorError(Exception):
+    """Why Waylink can't do what its operator asked for; the message says it, and what to do."""
 
 
 class RequestError(ValueError):

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from backend.domain.errors import OperatorError
 
-class UnreadableCsv(ValueError):
+
+class UnreadableCsv(OperatorError):
     """The file as a whole can't be imported; the message says why."""
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import uvloop
 
+from backend.domain.errors import OperatorError
 from backend.serving.connections import Connections
 from backend.serving.descriptors import most_connections, raise_limit
 from backend.serving.draining import LastAnswers, drain
@@ -19,7 +20,7 @@ from backend.serving.hypercorn_server import StartFailed, reason_of, serve_on
 from backend.settings import Settings
 
 
-class NotStarted(RuntimeError):
+class NotStarted(OperatorError):
     """A server did not start; the message says why and what to do."""
 
 

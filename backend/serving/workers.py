@@ -22,6 +22,7 @@ from typing import Any
 from prometheus_client.multiprocess import mark_process_dead
 
 from backend.app import create_app
+from backend.domain.errors import OperatorError
 from backend.operations.logs import configure_logs
 from backend.operations.metrics import SHARED_FOLDER
 from backend.serving.server import NotStarted, Site, bind, run, serve_sites
@@ -37,7 +38,7 @@ _spawn = multiprocessing.get_context("spawn")
 _logger = logging.getLogger(__name__)
 
 
-class WorkerFailed(RuntimeError):
+class WorkerFailed(OperatorError):
     """A worker did not stop cleanly; the message says which."""
 
 

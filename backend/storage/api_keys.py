@@ -11,6 +11,7 @@ from typing import Any
 from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.api_keys import ApiKey, KeyKind, key_text, new_key
+from backend.domain.errors import OperatorError
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database, Document, known_fields
 from backend.storage.ownership import ByField
@@ -27,7 +28,7 @@ COLLECTION = Collection(
 )
 
 
-class UnknownKey(LookupError):
+class UnknownKey(OperatorError):
     """No key of the organization has this id."""
 
     def __init__(self, key_id: str) -> None:

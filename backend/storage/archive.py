@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from pymongo.errors import OperationFailure
 
+from backend.domain.errors import OperatorError
 from backend.storage import links
 from backend.storage.collections import Archived, archived_collections
 from backend.storage.mongo import Database, Document, Session
@@ -17,7 +18,7 @@ _LINKS_AT_ONCE = 200
 _SNAPSHOT_TOO_OLD = {239, 246}
 
 
-class SnapshotTooOld(RuntimeError):
+class SnapshotTooOld(OperatorError):
     """The server keeps no past long enough for a read of this length."""
 
     def __init__(self) -> None:

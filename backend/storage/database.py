@@ -17,6 +17,7 @@ from motor.motor_asyncio import AsyncIOMotorClient
 from pymongo import WriteConcern
 from pymongo.read_concern import ReadConcern
 
+from backend.domain.errors import OperatorError
 from backend.settings import Settings
 from backend.storage.collections import declared_indexes
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
@@ -33,7 +34,7 @@ _PREPARE_AGAIN_SECONDS = 1.0
 _log = logging.getLogger("waylink.storage")
 
 
-class MongoDBUnreachable(ConnectionError):
+class MongoDBUnreachable(OperatorError):
     """The configured server does not answer."""
 
     def __init__(self, hosts: str) -> None:

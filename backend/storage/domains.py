@@ -7,6 +7,7 @@ from datetime import datetime
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
+from backend.domain.errors import OperatorError
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database
 from backend.storage.ownership import ByField
@@ -22,7 +23,7 @@ COLLECTION = Collection(
 )
 
 
-class DomainTaken(ValueError):
+class DomainTaken(OperatorError):
     """The domain belongs to another organization."""
 
     def __init__(self, domain: str) -> None:

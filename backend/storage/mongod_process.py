@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from backend.domain.errors import OperatorError
+
 REPLICA_SET = "waylink"
 STOP_TIMEOUT = 30.0  # seconds; then the process is killed, and the next one replays its journal
 _PROCESSES = Path("/proc")
@@ -25,7 +27,7 @@ _PROCESSES = Path("/proc")
 _LOCK_DESCRIPTOR = 3
 
 
-class MongoDBNotFound(RuntimeError):
+class MongoDBNotFound(OperatorError):
     """This machine has no mongod, or one that does not start."""
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from pymongo import IndexModel, ReturnDocument
 
+from backend.domain.errors import OperatorError
 from backend.domain.organizations import Organization
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database
@@ -25,7 +26,7 @@ COLLECTION = Collection(
 )
 
 
-class UnknownOrganization(LookupError):
+class UnknownOrganization(OperatorError):
     """No organization has this id."""
 
     def __init__(self, org_id: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from pymongo.errors import BulkWriteError
 
+from backend.domain.errors import OperatorError
 from backend.storage import api_keys, click_logs, clicks, domains, organizations, users
 from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import Database, Document, Session, in_transaction
@@ -34,7 +35,7 @@ _WHAT = {
 }
 
 
-class AlreadyTaken(ValueError):
+class AlreadyTaken(OperatorError):
     """What the archive holds is in the database already, as something else."""
 
     def __init__(self, name: str, document: Document) -> None:
@@ -45,7 +46,7 @@ class AlreadyTaken(ValueError):
         )
 
 
-class AnotherRestore(ValueError):
+class AnotherRestore(OperatorError):
     """A restore of the organization from another file has begun and is not finished."""
 
     def __init__(self, org_id: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
+from backend.domain.errors import OperatorError
 from backend.domain.users import User
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database, Document, known_fields
@@ -25,14 +26,14 @@ COLLECTION = Collection(
 )
 
 
-class EmailTaken(ValueError):
+class EmailTaken(OperatorError):
     """There is a user with this e-mail address already."""
 
     def __init__(self, email: str) -> None:
         super().__init__(f"There is a user {email} already.")
 
 
-class UnknownUser(LookupError):
+class UnknownUser(OperatorError):
     """No user has this e-mail address."""
 
     def __init__(self, email: str) -> None:

@@ -17,7 +17,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # what the terms mean, and tools that know none of them
     "domain": set(),
     "concurrency": set(),
-    "settings": set(),
+    "settings": {"domain"},
     "proxies": {"concurrency"},
     "qr_image": {"concurrency"},
     "passwords": {"domain"},
@@ -45,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "api_host", "app_api", "current", "dashboard", "json_api", "operations", "proxies", "rate_limits",
         "redirector", "rest_api", "sdk_api", "settings", "storage",
     },
-    "serving": {"app", "operations", "settings"},
+    "serving": {"app", "domain", "operations", "settings"},
     "cli": {
         "api_host", "archives", "doctor", "domain", "imports", "passwords", "rate_limits", "serving",
         "settings", "storage",
