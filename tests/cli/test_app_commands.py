@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.polling import wait_for
 from tests.service_process import ServiceProcess
 
 DOMAIN = "go.apps.example"
@@ -28,6 +29,11 @@ def association(running: ServiceProcess, path: str) -> httpx.Response:
     return httpx.get(f"{running.base_url}/.well-known/{path}", headers={"host": DOMAIN})
 
 
+def is_unknown(status: int) -> bool:
+    """Whether the file is not there: every process keeps one for a second."""
+    return status == 404
+
+
 def test_apps_are_set_listed_and_taken_away(running: ServiceProcess, org_id: str) -> None:
     """What was set is listed and served on the domain; setting again replaces it, without options by none."""
     ios = {"team_id": "A1B2C3D4E5", "bundle_id": "com.shop.app", "app_store_id": "1234567890"}
@@ -43,10 +49,12 @@ def test_apps_are_set_listed_and_taken_away(running: ServiceProcess, org_id: str
     done(running, "set", DOMAIN, "--org", org_id, *IOS[:4])
     [listed] = done(running, "list", "--org", org_id)["apps"]
     assert (listed["ios"]["app_store_id"], listed["android"]) == (None, None)
-    assert association(running, "assetlinks.json").status_code == 404
+    wait_for(lambda: association(running, "assetlinks.json").status_code, "still served", is_unknown)
 
     done(running, "set", DOMAIN, "--org", org_id)
-    assert association(running, "apple-app-site-association").status_code == 404
+    wait_for(
+        lambda: association(running, "apple-app-site-association").status_code, "still served", is_unknown
+    )
 
 
 def test_another_organization_has_its_own_apps(running: ServiceProcess, org_id: str) -> None:
