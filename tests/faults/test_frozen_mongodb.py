@@ -27,6 +27,7 @@ ASSET_LINKS = "/.well-known/assetlinks.json"
 # What it should take, in seconds, and what a busy machine may add.
 UNCACHED, ANSWER, STOP = 1.0, 2.0, 10.0
 NOISE = 1.0
+ROUNDS = 2
 Tell = Callable[[str], None]
 
 
@@ -40,10 +41,7 @@ def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
 @pytest.fixture
 async def organization(members: ReplicaSet, service: ServiceProcess) -> TestOrganization:
     """An organization in it; the service has seen that it goes on."""
-    async with httpx.AsyncClient(base_url=service.base_url, timeout=60) as client:
-        await wait_for_async(
-            lambda: client.get("/readyz"), "not ready", lambda answer: answer.status_code == 200
-        )
+    await is_ready(service)
     async with open_database(Settings(mongodb_uri=members.uri)) as database:
         return await create_test_organization(database)
 
@@ -54,6 +52,14 @@ def service(members: ReplicaSet, tmp_path_factory: pytest.TempPathFactory) -> It
     settings = {"WAYLINK_MONGODB_URI": members.uri, "WAYLINK_LINK_CACHE_SECONDS": "1"}
     with service_process(tmp_path_factory.mktemp("data"), **settings) as service:
         yield service
+
+
+async def is_ready(service: ServiceProcess) -> None:
+    """Return once the service reaches its MongoDB."""
+    async with httpx.AsyncClient(base_url=service.base_url, timeout=60) as client:
+        await wait_for_async(
+            lambda: client.get("/readyz"), "not ready", lambda answer: answer.status_code == 200
+        )
 
 
 @pytest.fixture
@@ -113,19 +119,23 @@ async def test_links_in_memory_are_as_fast_as_before(
     """Cached redirects go on at their pace, although strangers ask for what only the database knows."""
     path = path_of(await create(client, organization))
     visits = Visits(service, organization.domain, client)
-    await visits.rate(path, 0.5)
-    before = await visits.rate(path, 2)
-    with members.frozen():
-        strangers = [
-            asyncio.create_task(visits.get(ASSET_LINKS, f"stranger{number}.example")) for number in range(12)
-        ]
-        during = await visits.rate(path, 4)
-        answers = await asyncio.gather(*strangers)
-    ratio = f"{during / before:.2f} of {before:.0f} before"
-    tell(f"MongoDB frozen: {during:.0f} cached redirects a second, {ratio}")
+    before = during = 0.0
+    for number in range(ROUNDS):
+        await is_ready(service)
+        await visits.rate(path, 0.5)
+        before += await visits.rate(path, 1)
+        with members.frozen():
+            hosts = [f"stranger{number}-{each}.example" for each in range(12)]
+            strangers = [asyncio.create_task(visits.get(ASSET_LINKS, host)) for host in hosts]
+            # Once the time to live is over, those who come within a quarter of a second wait for its end.
+            await visits.rate(path, 1.5)
+            during += await visits.rate(path, 1)
+            answers = await asyncio.gather(*strangers)
+        assert {status for status, _ in answers} == {503}
+        assert max(took for _, took in answers) < UNCACHED + NOISE
+    ratio = f"{during / before:.2f} of {before / ROUNDS:.0f} before"
+    tell(f"MongoDB frozen: {during / ROUNDS:.0f} cached redirects a second, {ratio}, {ROUNDS} rounds")
     assert during > before / 8
-    assert {status for status, _ in answers} == {503}
-    assert max(took for _, took in answers) < UNCACHED + NOISE
 
 
 async def test_what_is_not_in_memory_is_refused_soon(
