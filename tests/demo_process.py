@@ -38,8 +38,12 @@ class DemoProcess:
 @contextmanager
 def demo_process(data_dir: Path, **settings: str) -> Iterator[DemoProcess]:
     """The service and the demo site for the length of the block, on free ports."""
-    ports = {"WAYLINK_PORT": str(free_port()), "WAYLINK_DEMO_PORT": str(free_port())}
-    environment = environment_of(data_dir, **(ports | settings))
+    usual = {
+        "WAYLINK_PORT": str(free_port()),
+        "WAYLINK_DEMO_PORT": str(free_port()),
+        "WAYLINK_DRAIN_SECONDS": "0.05",
+    }
+    environment = environment_of(data_dir, **(usual | settings))
     command = [sys.executable, "-m", "demo_site"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
