@@ -1,0 +1,27 @@
+"""The rules for archives keep up with what the service stores."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from backend.domain.api_keys import ApiKey
+from backend.domain.organizations import Organization
+from backend.domain.users import User
+from backend.storage import archived_documents
+from backend.storage.document_fields import Fields
+
+
+@pytest.mark.parametrize(
+    ("rule", "record"),
+    [
+        (archived_documents._API_KEY, ApiKey),
+        (archived_documents._USER, User),
+        (archived_documents._ORGANIZATION, Organization),
+    ],
+    ids=["keys", "users", "organizations"],
+)
+def test_no_field_is_forgotten(rule: Fields, record: type) -> None:
+    """A field that is added to a record gets a rule, or what has it could not be restored."""
+    assert {item.name for item in fields(record)} - {"id", "org_id"} == {*rule.required, *rule.optional}
