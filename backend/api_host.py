@@ -13,7 +13,7 @@ class ApiHost:
 
     def __init__(self, base_url: str) -> None:
         self._names = {urlsplit(base_url).hostname or "", "localhost"}
-        # Asked for each redirect; few hosts are asked for.
+        # Called for each redirect, but for only a few different hosts.
         self._owns_header = remember(1_000_000, LONGEST_HOST)(self._owns_bytes)
 
     def owns_request(self, host_header: bytes) -> bool:

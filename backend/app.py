@@ -60,7 +60,7 @@ class Service:
         self._clock = clock
         self._api_host = ApiHost(settings.base_url)
         self._opened = AsyncExitStack()
-        # A redirect asks for what is not in memory only, and never waits behind other requests.
+        # Redirects use it only for links that are not cached, and never wait behind other requests.
         self._requests = Lane("requests", 24, 2_000)
         self._redirects = Lane("redirects", 16, 1_000)
 

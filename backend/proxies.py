@@ -9,7 +9,7 @@ from typing import Any
 from backend.concurrency.bounded_cache import remember
 
 Scope = Mapping[str, Any]
-# No address is longer, with an IPv6 zone and a port; what a proxy hands on may be any text.
+# No address with an IPv6 zone and a port is longer. What a proxy passes on may be any text.
 _LONGEST = 128
 
 

@@ -10,7 +10,7 @@ from backend.concurrency.bounded_cache import BoundedCache
 from backend.concurrency.side_thread import beside_the_loop
 
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
-# A code of a path of 512 characters has some 60 KB as SVG; most have 5.
+# As SVG, the code of a path of 512 characters has some 60 KB; most have 5 KB.
 _images: BoundedCache[str, bytes] = BoundedCache(8_000_000, longest_key=2048, size_of=len)
 
 

@@ -39,9 +39,9 @@ from tests.service_process import service_process
 SENDERS = 64
 BATCH_SIZES = (50, 10, 1)
 ORIGIN = "https://shop.example"
-# All senders have one address and one key, as no site has.
+# All senders share one address and one key, unlike those of a real site.
 NO_LIMITS = {"WAYLINK_ADDRESS_CALL_LIMIT": "1000000000", "WAYLINK_KEY_CALL_LIMIT": "1000000000"}
-# Sends once and gives how many calls were stored.
+# Sends one request and returns the number of stored calls.
 Sender = Callable[[], Awaitable[int]]
 
 

@@ -69,7 +69,7 @@ async def _report_cached(services: tuple[Server, Server], counts: tuple[int, int
     rates: list[list[float]] = []
     for number in range(rounds):
         print(f"\r  round {number + 1} of {rounds}          ", end="", flush=True)
-        in_order = urls if number % 2 else urls[::-1]  # neither is always the one that comes first
+        in_order = urls if number % 2 else urls[::-1]  # so that neither is always the first
         measured = {url: (await ask(url, _SECONDS)).rate for url in in_order}
         rates.append([measured[url] for url in urls])
     few, many = (statistics.median(pair[place] for pair in rates) for place in (0, 1))

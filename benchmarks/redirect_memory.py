@@ -59,7 +59,7 @@ async def _measure(links: int, redirects: int, seconds: float) -> None:
 
 
 async def _report_cache(server: Server, folder: Path, links: int, seconds: float) -> None:
-    # What many reads of the database at once take is no part of what links take.
+    # Memory for many simultaneous database reads is not memory for links.
     await ask(f"{server.url}/no-such-link", _SECONDS_A_STEP, all_redirect=False)
     before = server.megabytes
     script = folder / "each.lua"
@@ -67,7 +67,7 @@ async def _report_cache(server: Server, folder: Path, links: int, seconds: float
     while asked < 1.1 * links and time.monotonic() < end:
         # Some answers are still on their way when wrk stops, so that the next step begins a little before.
         script.write_text(_EACH_IN_TURN.format(count=links, start=max(0, asked - 100)))
-        # A busy machine may give up a read of the database; that link is missing then, one of many.
+        # On a busy machine a read may time out; then one link of many is missing.
         asked += (await ask(server.url, _SECONDS_A_STEP, script=script, all_redirect=False)).answers
         print(f"\r  {asked:,} answers for {links:,} links", end="", flush=True)
     grown = server.megabytes - before

@@ -36,7 +36,7 @@ PAGE = "https://shop.example/?utm_source=benchmark"
 SCRIPT = "https://shop.example/script.js"
 BLANK = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</title><h1>Shop</h1></html>'
 CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*"}
-# Parts that a page loads when it asks for them, and so not measured.
+# Parts that a page loads only on demand, so they are not measured.
 ON_DEMAND = ["--external:./replay-*"]
 SPEEDS = (1, 6)  # how many times slower than this machine
 INJECT = """(address) => new Promise((loaded) => {

@@ -37,7 +37,7 @@ def create_demo_site(config: DemoSite) -> Quart:
         response.headers["Content-Security-Policy"] = policy
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "strict-origin-when-cross-origin"
-        # A shop under development: a changed script must show at the next load.
+        # For development: a changed script must be used at the next load.
         response.headers["Cache-Control"] = "no-cache"
         return response
 

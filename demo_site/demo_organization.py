@@ -20,7 +20,7 @@ from demo_site.demo_user import DemoUser, prepare_user
 NAME = "Waylink demo"
 DOMAIN = "go.demo.localhost"
 PATH = "spring"
-# Install analytics need a subscription; the demo's does not run out while anybody looks at it.
+# Install analytics need a subscription; that of the demo lasts long enough.
 SUBSCRIBED_UNTIL = datetime(2100, 1, 1, tzinfo=UTC)
 
 

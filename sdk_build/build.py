@@ -16,7 +16,7 @@ from sdk_build.undeclared_names import refuse_undeclared_names
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "sdk_src"
 TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("waylink", "esm")}
-# Names of ours that nobody outside sees; neither the browser nor the wire nor a stored value has one of them.
+# Our own names that can be shortened: no browser API, request or stored value uses any of them.
 PRIVATE_NAMES = """
 add close discard done forget leave names open read recover remove run write wait
 """.split()

@@ -11,7 +11,7 @@ from backend.storage.archive import count_owned, read_owned, snapshot
 from backend.storage.mongo import Database
 from backend.storage.organizations import get_organization
 
-# Told how many documents there are in all, and then each time how many more are written.
+# Called once with the total number of documents, then with the number written since the last call.
 Progress = Callable[[int, int], object]
 _REPORT_EVERY = 500
 

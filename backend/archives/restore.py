@@ -25,7 +25,7 @@ from backend.storage.collections import archived_collections
 from backend.storage.mongo import Database, Document
 from backend.storage.restores import begin_restore, finish_restore, insert_history, refuse_taken
 
-# Told how many more bytes of the file are checked and, later, stored.
+# Called with the bytes that were checked, and later stored, since the last call.
 Advance = Callable[[int], object]
 _AT_ONCE = 500
 _PROBLEMS_TOLD = 20

@@ -17,7 +17,7 @@ from backend.storage.mongo import Database
 from backend.storage.privacy import erase_subject, export_subject
 from backend.storage.retention import set_retention
 
-# Longer than anybody's records, and far from what dates can hold.
+# Longer than any records exist, and still within the range of dates.
 MOST_DAYS = 36_500
 _SUBJECTS = ("customer", "device", "install", "email", "email_sha256")
 

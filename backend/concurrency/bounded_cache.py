@@ -18,7 +18,7 @@ class BoundedCache(Generic[KeyT, ValueT]):
     small.
     """
 
-    ENTRY_BYTES = 400  # what key, value and their places in the tables take beside their contents
+    ENTRY_BYTES = 400  # overhead of an entry beside its contents
 
     def __init__(
         self, most_bytes: int, longest_key: int, size_of: Callable[[ValueT], int] = lambda _: 0

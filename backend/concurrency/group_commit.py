@@ -22,7 +22,7 @@ class GroupCommit(Generic[ItemT, ResultT]):
     GATHER = 0.002  # seconds that the first item of a group waits for others
     MOST_IN_GROUP = 64
     MOST_WAITING = 2000
-    # While one group waits for the disks of a majority, others can be on their way.
+    # While one group waits for the disks of a majority, others can be sent.
     MOST_WRITERS = 4
 
     def __init__(

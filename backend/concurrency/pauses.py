@@ -9,6 +9,6 @@ _LONGEST = 2.0
 
 def pause_after(failures: int) -> float:
     """Seconds until the next try after so many failures in a row, with jitter: not all come back at once."""
-    # The exponent is bounded: after a thousand failures its power has no float.
+    # The exponent is limited: after a thousand failures the power would be too large for a float.
     longest = min(_LONGEST, 0.1 * 2.0 ** min(failures, 10))
     return longest * random.uniform(0.5, 1)  # noqa: S311 - jitter

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 ResultT = TypeVar("ResultT")
-# One: Python's threads take turns with the loop's, and the more there are, the longer it waits for its own.
+# Only one: threads take turns with the event loop's, and with each more the loop waits longer.
 _thread = ThreadPoolExecutor(1, thread_name_prefix="side")
 
 

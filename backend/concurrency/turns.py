@@ -52,7 +52,7 @@ class Turns:
         except asyncio.CancelledError:
             if turn in line:
                 line.remove(turn)
-            elif not turn.cancelled():  # the turn came at the same moment: it is the next one's
+            elif not turn.cancelled():  # the turn came at the same moment: pass it on
                 self._pass_on()
             raise
 

@@ -22,9 +22,9 @@ from backend.storage.attribution_report import (
 from backend.storage.links import find_links
 from backend.storage.mongo import deadline
 
-# Rows on the page; the command line's report has all.
+# Rows on the page. The report of the command line has all rows.
 _MOST_ROWS = 100
-_PATIENCE = 60.0  # seconds that the report may take, which reads all that is in its period
+_PATIENCE = 60.0  # seconds; the report reads all records of its period
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _day(name: str, text: str, errors: dict[str, str]) -> date | None:
         day = date.fromisoformat(text) if text else None
     except ValueError:
         day = date.max
-    if day == date.max:  # also the one day that none follows
+    if day == date.max:  # the last possible date: there is no day after it
         errors[name] = "must be a day such as 2027-12-31"
         return None
     return day

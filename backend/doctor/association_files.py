@@ -18,7 +18,7 @@ from backend.domain.apps import AndroidApp, Apps, IosApp
 _found = Findings(Area.DOMAINS)
 APPLE = ".well-known/apple-app-site-association"
 GOOGLE = ".well-known/assetlinks.json"
-# What Apple's fetcher calls itself: firewalls that turn it away turn this away too.
+# The User-Agent of Apple's fetcher, so that a firewall that blocks it is noticed.
 _APPLE_AGENT = "AASA-Bot/1.0.0"
 _LONGEST_FOR_APPLE = 128 * 1024
 _ADVICE = "Forward the path to the service as it is: with its Host header, without redirect or login."

@@ -11,7 +11,7 @@ import httpx
 from backend.domain.short_urls import ShortUrlForm
 
 SECONDS = 10.0
-# Of an answer. Apple reads half of it.
+# The most that is read of an answer. Apple reads half as much.
 MOST_BYTES = 256 * 1024
 _PIECE = 16 * 1024
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32

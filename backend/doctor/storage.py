@@ -19,7 +19,7 @@ from backend.storage.mongo import Database
 _found = Findings(Area.STORAGE)
 _OLDEST_VERSION = 6
 _NOTICEABLE = timedelta(seconds=1)
-# Rate limits, subscriptions and the order of clicks are wrong by then.
+# With a larger difference, rate limits, subscriptions and the order of clicks go wrong.
 _TOO_FAR = timedelta(seconds=30)
 
 

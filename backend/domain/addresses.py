@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from ipaddress import IPv4Address, ip_address
 
-# Providers give a household or a phone this much of IPv6, and whoever has it can use any address in it.
+# Providers assign a whole network of this size to a household or phone, which can use any address in it.
 _IPV6_PREFIX_BITS = 64
 
 

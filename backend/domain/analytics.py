@@ -22,7 +22,7 @@ _BUCKET = re.compile(
     r"day/\d{4}-\d\d-\d\d|hour/\d{4}-\d\d-\d\dT\d\d|minute/\d{4}-\d\d-\d\dT\d\d:\d\d", re.ASCII
 )
 
-# The parts of one bucket and how many each holds: of a day its hours, of a minute its seconds.
+# The counts of one bucket by its parts: a day's by hour, a minute's by second.
 Parts = Mapping[str, int]
 
 
@@ -123,7 +123,7 @@ def _sum_from(parts: Parts, first: int) -> int:
 
 
 def _days_from(start: datetime, now: datetime) -> Iterable[str]:
-    # One day more than now's: another process's clock may be ahead of this one's at midnight.
+    # One day more than today: at midnight, the clock of another process may be ahead of this one.
     days = (now.astimezone(UTC).date() - start.astimezone(UTC).date()).days + 1
     return [_day(start + timedelta(days=number)) for number in range(days + 1)]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# How people know the identifiers.
+# The identifiers' names in error messages.
 TEAM_ID = "iOS team id"
 BUNDLE_ID = "iOS bundle id"
 STORE_ID = "App Store id"

@@ -95,12 +95,12 @@ def parse_record(click_id: str, line: bytes) -> Click:
     """The click in a record line. Raises ValueError for anything that is not a valid line."""
     try:
         return _parse(click_id, line)
-    except (OverflowError, RecursionError) as error:  # a time beyond all years, nesting without end
+    except (OverflowError, RecursionError) as error:  # a time out of range, too many levels
         raise ValueError("not a click record") from error
 
 
 def _parse(click_id: str, line: bytes) -> Click:
-    # Decoded here: json would first find out the encoding, which takes it longer than all the rest.
+    # Decoded here: json would first detect the encoding, which takes longer than everything else.
     fields = json.loads(line.decode("ascii"))
     if b"\\u" in line:
         _refuse_half_characters(fields)

@@ -20,7 +20,7 @@ ValueT_co = TypeVar("ValueT_co", covariant=True)
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-# Unicode's Bidi_Control: they make a text read otherwise than it is, "gpj.exe" for "exe.jpg".
+# Unicode's Bidi_Control: with them, "exe.jpg" can be shown as "gpj.exe".
 _BIDI_CONTROL = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _NO_URL_CHARACTER = re.compile(r"[\x00-\x20\x7f-\x9f\s\\<>\"{}|^`]")

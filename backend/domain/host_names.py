@@ -7,7 +7,7 @@ import re
 
 import idna
 
-# In characters; what is longer is refused before anything else looks at it. A dot at the end is not counted.
+# In characters, without a dot at the end. Longer names are refused before any other check.
 LONGEST_NAME = 253
 LONGEST_LABEL = 63
 # Of a Host header: a name or an address, and a port.
@@ -42,7 +42,7 @@ def in_ascii(host: str) -> str:
         return host
     try:
         _refuse_long(host)
-        mapped = idna.uts46_remap(host, std3_rules=False)  # `normalize_host` has stricter ones
+        mapped = idna.uts46_remap(host, std3_rules=False)  # `normalize_host` checks more strictly
         _refuse_long(mapped)
         return ".".join(map(_label_in_ascii, mapped.split(".")))
     except UnicodeError:

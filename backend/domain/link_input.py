@@ -28,7 +28,7 @@ CREATE_REQUIRED: dict[str, Rule[Any]] = {"domain": HostName(), **REQUIRED}
 CREATE_OPTIONAL: dict[str, Rule[Any]] = {"selected_path": LinkPath(), **OPTIONAL}
 UPDATE_FIELDS: dict[str, Rule[Any]] = {**REQUIRED, **OPTIONAL}
 
-# Letters and digits that are not mistaken for one another when read aloud or copied by hand.
+# Letters and digits that are not confused when they are read aloud or copied by hand.
 PATH_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
 GENERATED_PATH_LENGTH = 6
 

@@ -8,12 +8,12 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 from iso4217 import Currency
 
-# Above this an amount is a mistake, and below it every amount fits Decimal128 with its minor digits.
+# Larger amounts are mistakes. Smaller ones fit into Decimal128 with all their decimals.
 LARGEST = Decimal(10) ** 12
-# JavaScript's numbers hold 15 decimal digits faithfully; what differs beyond them is noise of its arithmetic.
+# JavaScript's numbers keep 15 decimal digits exactly. Further digits are errors of its arithmetic.
 _FAITHFUL = Context(prec=15, rounding=ROUND_HALF_EVEN)
 
-# How many decimal places a currency in use has; what has none (gold, test codes) is nothing to pay with.
+# The decimals of each currency in use. Codes without any (gold, tests) are not for payments.
 MINOR_DIGITS: dict[str, int] = {
     currency.code: currency.exponent for currency in Currency if currency.exponent is not None
 }

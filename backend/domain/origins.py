@@ -58,7 +58,7 @@ def patterns_for(origin: str) -> list[str]:
     """All entries in a list of allowed origins that would match this Origin header: itself and wildcards."""
     scheme, separator, host = origin.partition("://")
     labels = host.split(".")
-    # No host name has more labels than this, and each costs a look-up.
+    # No host name has more labels than this. Each label costs a look-up.
     return [
         origin,
         *(f"{scheme}{separator}*.{'.'.join(labels[n:])}" for n in range(1, min(len(labels), 127))),

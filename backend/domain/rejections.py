@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from backend.domain.calls import Kind
 from backend.domain.errors import InvalidField, MissingField
 
-# The kinds of what was rejected before its kind was known.
+# Shown as kind if a call or batch was rejected before its kind was known.
 UNKNOWN_KIND = "unknown"
 BATCH = "batch"
 

@@ -7,7 +7,7 @@ import hmac
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-# Counted from the sign-in: using a session does not prolong it.
+# Counted from the sign-in: using a session does not extend it.
 SESSION_LASTS = timedelta(days=7)
 
 

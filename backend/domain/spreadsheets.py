@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# What begins a formula, also as East Asian keyboards type it; some programs pass over white space before it.
+# The first character of formulas, also in full width. Some programs ignore white space before it.
 _BEGINS_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20\t\r\n")
 
 

@@ -6,15 +6,15 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-# Characters of a password. The longest only bounds the work of hashing it.
+# Characters of a password. The upper limit only bounds the work of hashing it.
 SHORTEST_PASSWORD = 12
 LONGEST_PASSWORD = 1024
 _LONGEST_EMAIL = 254
-# Whether mail arrives there only sending some can tell; this refuses what is no address at all.
+# Only sending mail can show that an address works; this refuses text that can't be an address.
 _EMAIL = re.compile(r"[^\s@\x00-\x1f\x7f<>\"(),:;\[\]\\]+@[^\s@.]+(\.[^\s@.]+)*")
 
 
-# Argon2id's encoded form. A hash that costs more than a few of ours would make each sign-in a burden.
+# Argon2id's encoded form. A hash with much more work than ours would slow down every sign-in.
 _PASSWORD_HASH = re.compile(
     r"\$argon2id\$v=19\$m=(?P<kibibytes>\d{1,6}),t=(?P<rounds>\d{1,2}),p=(?P<lanes>\d{1,2})"
     r"\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{22,128}",

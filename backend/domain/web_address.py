@@ -9,7 +9,7 @@ from backend.domain.host_names import InvalidHostName, in_ascii
 from backend.domain.links import UTM_FIELDS, Link
 
 LINK_ID_PARAMETER = "cl_link_id"
-# What may stand in a URI as it is (RFC 3986), and % since the text is percent-encoded already.
+# Characters that a URI may contain (RFC 3986), and %, since the text is percent-encoded already.
 _URI_CHARACTERS = "%:/?#[]@!$&'()*+,;=-._~"
 _AUTHORITY = re.compile(r"(?P<scheme>[^:/?#]+://)(?P<userinfo>[^/?#]*@)?(?P<host>\[[^\]]*\]|[^:/?#]*)")
 

@@ -56,7 +56,7 @@ async def read_bytes() -> bytes:
     if (request.content_length or 0) > MAX_BODY_BYTES:
         raise _too_large()
     try:
-        # Reading in pieces passes by the framework's own time limit.
+        # When the body is read in pieces, the framework's own time limit does not apply.
         async with asyncio.timeout(request.body_timeout):
             async for chunk in request.body:
                 data += chunk

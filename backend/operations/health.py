@@ -15,7 +15,7 @@ from backend.storage.mongo import StorageError, ping
 
 # In the scope's `state` of requests that arrive while the server stops.
 STOPPING = "stopping"
-# Seconds that the storage has for its answer; load balancers ask again after a few.
+# Seconds within which the database must answer. Load balancers ask again after a few seconds.
 PATIENCE = 2.0
 _KEY = "waylink.failures"
 

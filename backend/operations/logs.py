@@ -10,9 +10,9 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-# The id of the request that is being handled; it stands in the answer as X-Request-Id.
+# The id of the current request. Its answer has it as X-Request-Id.
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
-# What loggers of ours may add to a line by `extra`.
+# The fields that our loggers may add to a line with `extra`.
 _EXTRA = ("method", "route", "status", "milliseconds", "trace")
 _LOGGERS = ("waylink", "backend")
 

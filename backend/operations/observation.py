@@ -14,7 +14,7 @@ from backend.operations.logs import request_id
 from backend.operations.metrics import REQUESTS, SECONDS
 
 HEADER = "X-Request-Id"
-# A route of the API, never a path that someone made up: it may hold anything, and there is no end of them.
+# Only routes of the API, not requested paths: anyone can make up paths, with any content and without end.
 UNKNOWN = "(unknown)"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")

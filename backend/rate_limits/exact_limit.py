@@ -31,7 +31,7 @@ class ExactLimit:
 
     PATIENCE = 0.5
     CAPACITY = 10_000
-    RECHECK = 10.0  # seconds; another process may have given back or forgotten what was counted
+    RECHECK = 10.0  # seconds; another process may have undone or deleted counts
 
     def __init__(
         self, database: Database, limit: Limit, monotonic: Callable[[], float] = time.monotonic

@@ -57,5 +57,5 @@ class RefusedCounts:
         try:
             await add_limited(self._database, refused)
         except StorageError as error:
-            # Figures for the owner, which are not worth holding on to while the database is away.
+            # Only figures for the owner: they need not be kept while the database is away.
             _log.warning("What limits refused is not stored: %s", type(error).__name__)

@@ -15,7 +15,7 @@ from backend.storage.address_keys import address_key_of_month, find_address_keys
 from backend.storage.known_addresses import add_known_address, is_known_address
 from backend.storage.mongo import Database
 
-# Seconds after each wrong try of one account from one address: who mistypes does not feel it.
+# Seconds to wait after each wrong try for one account from one address. A typing error costs nothing.
 PAUSES = (0, 0, 0, 0, 15, 30, 60, 120, 240, 480, 900, 1800, 3600)
 # Wrong tries from one address, whichever account they are for.
 OF_ADDRESS = Limit("sign-in-address", 30)

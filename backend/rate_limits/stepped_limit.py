@@ -52,7 +52,7 @@ class SteppedLimit:
         self._stored_name = stored_name
         self._monotonic = monotonic
         self._step = max(1, limit.amount // _STEPS)
-        # In the order in which they began, which is nearly that in which they end.
+        # In order of their start, which is almost the order of their end.
         self._windows: OrderedDict[str, _Window] = OrderedDict()
         self._due: dict[str, _Window] = {}
         self._telling: asyncio.Task[None] | None = None
@@ -118,7 +118,7 @@ class SteppedLimit:
                 key = next(iter(self._due))
                 await self._tell_of(key, self._due.pop(key))
         except StorageError as error:
-            # What was not told counts in this process; the next step tells again.
+            # Counts that were not shared still count in this process; the next step shares them.
             _log.warning("A rate limit holds within each process only: %s", type(error).__name__)
             self._due.clear()
 

@@ -10,7 +10,7 @@ Headers = list[tuple[bytes, bytes]]
 _ETAG, _LIFETIME = b"etag", b"cache-control"
 _NO_STORE = (b"cache-control", b"no-store")
 _NO_INDEX = (b"x-robots-tag", b"noindex")
-# Pages hold all they need; nothing of a link's fields can load or run anything.
+# Pages load nothing from elsewhere, so nothing in a link's fields can load or run anything.
 _PAGE_POLICY = (
     b"content-security-policy",
     b"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",

@@ -34,7 +34,7 @@ _REPORT_EVERY = 1.0  # seconds
 _KEEP_EVERY = 60.0
 _NO_APP = "No app is set for this domain.\n"
 _logger = logging.getLogger(__name__)
-# A client holds at most parts of a User-Agent, whose length is bounded.
+# A client contains only parts of a User-Agent, whose length is limited.
 _fragment = lru_cache(maxsize=1024)(client_fragment)
 
 
@@ -91,7 +91,7 @@ class Redirector:
         await self._keep_links()
         await self._handoffs.stop()
         await self.cache.stop()
-        with self._lane.used():  # which does not wait where the database is known to be away
+        with self._lane.used():  # it does not wait if the database is known to be away
             await self.shipper.stop()
         await self._reporting.stop()
         self.report()

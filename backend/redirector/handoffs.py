@@ -18,7 +18,7 @@ from backend.storage.address_keys import address_key
 from backend.storage.mongo import Database, StorageError, deadline
 
 _LOOK_EVERY = 600.0
-_START_SECONDS = 1.0  # a start waits no longer for them
+_START_SECONDS = 1.0  # at most, before the start goes on without keys
 _RETRY_SECONDS = 5.0
 _DAY = timedelta(days=1)
 _logger = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from typing import Any
 from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.links import Behavior, CreatedBy, Link
 
-# The file is no larger than this, whatever the links hold.
+# The largest size of the file.
 MOST_LINKS = 10_000
 _MOST_BYTES = 16_000_000
 _FORMAT = 1

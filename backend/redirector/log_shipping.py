@@ -38,9 +38,7 @@ class LogShipping:
         self._disk = disk
         self._unreadable = unreadable / log.path.name
         self._position = position
-        self._set_aside_to = (
-            0  # what can't be read before here is set aside, also where its batch is tried again
-        )
+        self._set_aside_to = 0  # bad lines before here are set aside already
 
     @property
     def is_done(self) -> bool:

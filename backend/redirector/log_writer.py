@@ -17,9 +17,9 @@ from typing import TypeVar
 from backend.redirector.click_log import ClickLog
 
 ResultT = TypeVar("ResultT")
-# Seconds between two looks whether the thread moves: nobody waits for the disk longer than two of them.
+# Seconds between two checks of the thread. Nobody waits for the disk longer than two such pauses.
 _LOOK_EVERY = 0.25
-# The thread takes all lines that wait at once, so that so many wait only for a disk that hangs.
+# The thread takes all waiting lines at once, so this many wait only if the disk hangs.
 _MOST_WAITING = 10_000
 _logger = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Kept(Enum):
 
     ON_DISK = auto()
     REFUSED = auto()  # it is not in the log, and never will be
-    LATE = auto()  # the disk has it in hand, and hangs: whether it is in the log will be known later
+    LATE = auto()  # the disk hangs: only later is it known whether the line is in the log
 
 
 @dataclass(slots=True, eq=False)
@@ -124,7 +124,7 @@ class LogWriter:
             self._finished += 1
 
     def _write_lines(self) -> None:
-        self._is_announced = False  # first: a line that comes while these are taken announces itself again
+        self._is_announced = False  # first, so that lines that arrive from now on start a new job
         self._in_hand = entries = []
         with contextlib.suppress(IndexError):
             while True:

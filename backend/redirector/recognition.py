@@ -10,7 +10,7 @@ from ua_parser import parse
 from backend.concurrency.bounded_cache import remember
 from backend.domain.client import Client, ClientKind, Platform
 
-# Longer ones tell no more, and are what an attacker would fill the cache with.
+# Longer ones contain nothing more, and an attacker could fill the cache with them.
 LONGEST_USER_AGENT = 512
 _PLATFORMS = {"iOS": Platform.IOS, "Android": Platform.ANDROID}
 
@@ -24,7 +24,7 @@ _WEB_VIEW_FAMILIES = frozenset({"Mobile Safari UI/WKWebView", "Chrome Mobile Web
 # Browsers built on Chromium: they follow a redirect to intent:// after a tap on a link.
 _FOLLOW_INTENTS = frozenset({"Chrome Mobile", "Chrome", "Samsung Internet", "Edge Mobile", "Opera Mobile"})
 
-# What crawlerdetect lists and we count: programs and libraries that do not say they crawl (decisions).
+# In crawlerdetect's list, but counted: programs and libraries that do not say they crawl (decisions).
 _HTTP_CLIENTS = (
     "curl", "wget", "httpie", "python-requests", "python-httpx", "python-urllib", "python/", "aiohttp",
     "okhttp", "go-http-client", "axios", "node-fetch", "undici", "got ", "java/", "apache-httpclient",
@@ -41,7 +41,7 @@ _PREVIEW_FETCHERS = (
 # (the one without `_NO_CRAWLERS`) than the one that we give.
 _CRAWLERS = re.compile("|".join(providers.crawlers.data), re.IGNORECASE)
 _NO_CRAWLERS = re.compile("|".join(providers.exclusions.data), re.IGNORECASE)
-# Some of their patterns take a time that grows with the square of a word's length, and no name is this long.
+# The time of some patterns grows with the square of a word's length, and no name is this long.
 _LONG_WORD = re.compile(r"([\w-]{40})[\w-]+([\w-]{40})")
 
 

@@ -19,13 +19,13 @@ from backend.redirector.log_writer import Kept, LogWriter
 from backend.redirector.metrics import count_at_risk
 from backend.storage.mongo import Database, StorageError, deadline
 
-# Seconds between two looks at an idle log: a click is in the analytics about this much later.
+# Seconds between two checks of an idle log: so much later, a click appears in the analytics.
 _LOOK_EVERY = 0.05
-# Seconds between two looks for logs of processes that ended.
+# Seconds between two searches for logs of ended processes.
 _TAKE_OVER_EVERY = 5.0
-_MOST_LEFT_BEHIND = 16  # that one process has open
+_MOST_LEFT_BEHIND = 16  # logs that one process has open
 _LONGEST_REST = 1.0
-_REST = 4.0  # how much longer than a batch takes the shipper rests while redirects go on
+_REST = 4.0  # a rest lasts so many times as long as a batch, while redirects go on
 _ROTATE_BYTES = 4_000_000
 _ROTATE_SECONDS = 24 * 3600.0
 _GIVE_UP_SECONDS = 1.0  # for a disk that hangs while the service stops
@@ -81,7 +81,7 @@ class Shipper:
         for task in self._tasks:
             await task.stop()
         try:
-            # One bounds what is asked of the database, the other what is asked of the disk.
+            # The first limits the time for the database, the second the time for the disk.
             with deadline(self._last_try):
                 async with asyncio.timeout(self._last_try):
                     await self._direct.store_rest()

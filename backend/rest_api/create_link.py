@@ -64,7 +64,7 @@ async def _earlier_answer(key: IdempotencyKey) -> Response | None:
 
 async def _answer_of_the_one_that_was_faster(key: IdempotencyKey | None) -> Response:
     answer = await _earlier_answer(key) if key else None
-    if answer is None:  # the member that had it failed before a majority did
+    if answer is None:  # it was stored on one member only, which failed
         raise Refusal(error_table.STORAGE_UNREACHABLE).with_headers({"Retry-After": str(RETRY_AFTER)})
     return answer
 

@@ -22,7 +22,7 @@ from backend.storage.links import count_links, list_links
 
 DEFAULT_PAGE_SIZE = 20
 MAX_PAGE_SIZE = 100
-# Beyond any list, and within what JSON readers hold as an exact integer.
+# Larger than any list, and still an exact integer for every JSON parser.
 MAX_PAGE = 10**12
 _INTEGER = re.compile(r"-?[0-9]{1,15}")
 

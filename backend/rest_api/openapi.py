@@ -71,7 +71,7 @@ def _error(status: int, rows: list[ErrorRow]) -> dict[str, Any]:
     content = _json(shapes[0] if len(shapes) == 1 else {"anyOf": shapes})
     content["application/json"]["examples"] = _examples(rows)
     answer = {"description": rows[0].message, "content": content}
-    # A request whose key is not known has no limit to tell of.
+    # A request without a valid key has no rate limit to show.
     return answer if status == 401 else answer | {"headers": _rate_limit_headers()}
 
 

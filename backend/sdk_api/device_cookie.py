@@ -16,7 +16,7 @@ from backend.domain.organizations import Organization
 
 # Name, lifetime and attributes are the SDK's (decisions, "device cookie").
 NAME = "cl_device_id"
-# Set beside it, with the same value: the SDK then leaves both alone, since a script's touch shortens them.
+# Set beside it with the same value: the SDK then touches neither, since a script would shorten their life.
 KEPT = "cl_device_id_kept"
 LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
 
@@ -52,7 +52,7 @@ async def _domain(host: str, chosen: str | None) -> str | None:
     """
     if chosen and f".{host}".endswith(f".{chosen}"):
         return chosen
-    if is_ip_address(host) or not is_host_name(host):  # a wildcard of origins lets hosts in that are no names
+    if is_ip_address(host) or not is_host_name(host):  # possible with a wildcard
         return None
     suffixes = await asyncio.to_thread(_public_suffixes)  # reading the list takes a third of a second, once
     return suffixes.privatesuffix(host)

@@ -11,7 +11,7 @@ from backend.sdk_api.blueprint import sdk
 
 # Only hashes are sent back: this route must not read out what a proxy adds to a request.
 HASHED = ("Content-Type", "Cookie", "Origin", "Referer", "User-Agent", "X-Waylink-Probe")
-# Of these it only says whether they arrived: a proxy stands before the service where one did.
+# Only whether these arrived is reported: if one did, a proxy stands before the service.
 FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP")
 
 

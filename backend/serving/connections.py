@@ -8,7 +8,7 @@ from prometheus_client import Counter, Gauge
 
 _OPEN = Gauge("waylink_connections", "Open connections of clients.", multiprocess_mode="livesum")
 _ENDED = Counter("waylink_connections_ended", "Connections ended because there were too many.", ["state"])
-# Looking for connections that wait for their client takes a while: as many are ended at once.
+# The search for connections that wait for their client is slow, so several are closed at once.
 _AT_ONCE = 50
 
 
@@ -28,7 +28,7 @@ class Connections:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        # Both in the order in which they became so.
+        # Both in the order in which they became idle or busy.
         self._idle: dict[Connection, None] = {}
         self._busy: dict[Connection, None] = {}
 

@@ -43,7 +43,7 @@ class StrictConnection(h11.Connection):
 
 def _refuse_bare_lf(received: bytes) -> None:
     if received.count(b"\n") == received.count(b"\r\n"):
-        return  # so it is nearly always, and counting is cheap
+        return  # nearly always, and quick to find out
     end = _HEAD_END.search(received)
     if _BARE_LF.search(received, 0, end.end() if end else len(received)):
         raise h11.RemoteProtocolError("a line ends with LF alone")

@@ -19,7 +19,7 @@ _AWAIT_MS = 250
 # heartbeats, one that fell behind is left within a second.
 _PATIENCE = 0.5
 _LONGEST_OPENING = 2.0
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # between two streams that prove nothing
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # between two attempts that failed
 _log = logging.getLogger("waylink.changes")
 
 
@@ -83,7 +83,7 @@ class _Stream:
     def __init__(self, database: Database) -> None:
         self.heart = Heart(database)
         self._database = database
-        self._place: Any = None  # where the next stream goes on; None: at what happens from then on
+        self._place: Any = None  # where the next stream continues; None: it starts with new changes
         self._proved_at = time.monotonic()
         self._failures = 0
 
@@ -160,7 +160,7 @@ def _pipeline(heart_id: str) -> list[dict[str, Any]]:
             "$match": {
                 "$or": [
                     {"ns.coll": apps.NAME},
-                    # A new link is in no cache yet; links that are not there are not cached.
+                    # A new link is in no cache yet, since missing links are not cached.
                     {"ns.coll": links.NAME, "operationType": {"$ne": "insert"}},
                     {"ns.coll": heartbeats.NAME, "documentKey._id": heart_id},
                     {"operationType": "dropDatabase"},

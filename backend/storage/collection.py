@@ -37,9 +37,9 @@ class Personal:
     device: str | None = None
     email_sha256: str | None = None
     install: str | None = None
-    # Copies of touches of the device, which may be of another user's visit than the document.
+    # Fields with copies of touches. These may be from visits of another user of the device.
     touches: tuple[str, ...] = ()
-    # What says which documents are one person's is erased after them, so that an erasure can be run again.
+    # Documents that show what belongs to a person are erased last, so that an erasure can be repeated.
     erased_after: int = 0
 
 

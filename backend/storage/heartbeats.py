@@ -35,7 +35,7 @@ class Heart:
     """Writes heartbeats and notes which of them came back. All times are of `time.monotonic`."""
 
     def __init__(self, database: Database) -> None:
-        # A majority need not confirm it: what comes through a change stream was confirmed.
+        # No need to wait for a majority: only confirmed writes come through a change stream.
         self._beats = database.get_collection(NAME, write_concern=WriteConcern(w=1))
         self.id = uuid.uuid4().hex
         self._number = 0

@@ -49,7 +49,7 @@ def update(identity: Identity, days: int | None) -> UpdateOne:
         **known,
     }
     changes = {
-        # What a visitor typed may look like a field of the document.
+        # `$literal`, since text from a visitor may look like a field of the document.
         **{name: {"$literal": value} for name, value in values.items()},
         "first_at": {"$min": ["$first_at", identity.at]},
         "last_at": {"$max": ["$last_at", identity.at]},

@@ -13,7 +13,7 @@ from pymongo.errors import OperationFailure
 from backend.storage.collections import declared_indexes
 from backend.storage.mongo import Database
 
-# What makes an index do what it is there for.
+# The options that decide what an index does.
 _RULES = ("unique", "expireAfterSeconds", "partialFilterExpression")
 
 

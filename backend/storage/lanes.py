@@ -94,7 +94,7 @@ class Lane:
         while (item := self._calls.get()) is not None:
             answer, call = item
             del item
-            if not answer.done():  # else nobody waits for it any more
+            if not answer.done():  # otherwise the caller has given up
                 try:
                     _settle(answer, result=call())
                 except BaseException as error:
@@ -121,8 +121,8 @@ def _settle(answer: Future[Any], error: BaseException | None = None, result: Any
             answer.set_exception(error)
 
 
-# For what no request waits for: background tasks, commands.
+# For work that no request waits for: background tasks and commands.
 BACKGROUND = Lane("background", 32, 10_000)
 _lane: ContextVar[Lane] = ContextVar("lane", default=BACKGROUND)
-# Motor has no option for it but the number of its threads.
+# Motor itself only lets us set the number of threads.
 motor_asyncio._EXECUTOR = _ByLane()  # type: ignore[assignment]

@@ -15,11 +15,11 @@ from backend.storage.mongo import Database
 # The domain and path of a link, and how a link is found by them.
 Place = tuple[str, str]
 Resolve = Callable[[Place], Awaitable[Link | None]]
-# More short URLs than this behind one another are taken for a loop.
+# A chain of more short URLs than this counts as a loop.
 _LONGEST_CHAIN = 10
-# So many links are looked at, since each may lead two ways.
+# At most this many links are read, since each may lead to two others.
 _MOST_LINKS = 50
-# Each has a way of its own; None stands for what is no browser.
+# Each may be led differently. None stands for a client that is not a browser.
 _TRAVELLERS = (None, *Platform)
 _DECIDES_WHERE = {*TARGET_FIELDS, "ios_behavior", "android_behavior"}
 

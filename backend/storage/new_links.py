@@ -15,7 +15,7 @@ from backend.storage.links import PathTaken, insert_link
 from backend.storage.loops import Resolve, looping_field
 from backend.storage.mongo import Database
 
-# 55^6 paths: with ten million links on a domain, one try in 2,700 meets a path that is taken.
+# 55^6 paths: with ten million links on a domain, one try in 2,700 hits a path that is in use.
 _GENERATED_TRIES = 10
 Insert = Callable[[Link], Awaitable[None]]
 

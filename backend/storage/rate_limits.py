@@ -24,7 +24,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone within a day"),
     archived=NotArchived("gone within a day"),
 )
-# Counting waits for no journal: what a crash loses of it is forgiven.
+# Counting does not wait for the journal: a crash may lose some counts.
 _QUICK = WriteConcern(w=1, j=False)
 _TRIES_KEPT = 24 * 60 * 60.0  # seconds
 

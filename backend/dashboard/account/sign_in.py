@@ -21,12 +21,12 @@ from backend.passwords import hash_password, is_password, needs_new_hash
 from backend.storage.sessions import delete_session, insert_session
 from backend.storage.users import find_user_by_email, set_password_hash
 
-# A path of ours, never an address of another site: `//host` and `/\host` are such.
+# A path of the dashboard. `//host` and `/\host` would lead to another site.
 _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
 # The same for an unknown address and a wrong password: the page tells nobody who has an account.
 _REFUSED = "The e-mail address or the password is not right."
-_BUSY_FOR = 3.0  # seconds; the line is worked off by then
-_SAID_IN_MINUTES = 120.0  # seconds; what is longer
+_BUSY_FOR = 3.0  # seconds; by then, waiting sign-ins are done
+_SAID_IN_MINUTES = 120.0  # seconds; longer waits are told in minutes
 
 
 @dashboard.get("/sign-in")
@@ -45,7 +45,7 @@ async def sign_in() -> Response:
     limits = of_app(DashboardService).sign_in_limits
     visitor = await limits.recognize(_account(field("email")), visitor_address())
     hashing = of_app(DashboardService).hashing
-    if not hashing.has_room(precedence=visitor.is_known):  # asked before the try counts against anyone
+    if not hashing.has_room(precedence=visitor.is_known):  # before the try is counted
         return await _busy()
     if seconds := await limits.begin_try(visitor):
         return await _later(f"Too many wrong tries. {_wait_for(seconds)}", 429, seconds)

@@ -14,7 +14,7 @@ from backend.doctor.domains import DomainExamination
 from backend.doctor.finding import Finding
 
 Findings = list[Finding]
-# So many domains are examined at the same time, whoever asks: each takes connections to elsewhere.
+# Domains examined at the same time, for all users: each opens connections to other hosts.
 _AT_ONCE = 4
 
 

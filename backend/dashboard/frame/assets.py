@@ -13,7 +13,7 @@ from backend.dashboard.frame.blueprint import dashboard, public
 
 FOLDER = Path(__file__).parents[1] / "static"
 _MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-# What an address stands for never changes, so browsers need not ask again.
+# The content at an address never changes, so browsers need not ask again.
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 

@@ -12,7 +12,7 @@ from backend.current import known
 from backend.dashboard.frame.session_cookie import cookie_token
 from backend.domain.sessions import is_form_token
 
-# The longest field is an address of 8 KiB, each byte of which may come percent-encoded.
+# The longest field is an address of 8 KiB, each byte of which may be percent-encoded.
 MAX_FORM_BYTES = 128 * 1024
 _MOST_FIELDS = 200
 FORM_TOKEN = "form_token"  # noqa: S105 - the name of a field
@@ -55,7 +55,7 @@ def _parse(body: bytes) -> dict[str, str]:
         )
     except ValueError:  # not ASCII, not UTF-8 behind the percent signs, too many fields
         abort(400)
-    # Browsers send the lines of a text with both characters of a line end.
+    # Browsers end the lines of a text with CR LF.
     return {name: value.replace("\r\n", "\n") for name, value in pairs}
 
 

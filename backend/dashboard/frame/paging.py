@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from quart import request
 
 PAGE_SIZE = 25
-# Skipping costs what is skipped: who is looking for something older than this searches.
+# Skipped items cost time too: for older links than these, there is the search.
 _LAST_PAGE = 400
 
 

@@ -14,7 +14,7 @@ from backend.rate_limits.sign_in_limits import SignInLimits
 
 # Tries of the current password, by who wants to set a new one.
 _PASSWORD_CHANGES = Limit("password-change", 10)
-# A hash takes a tenth of a second or less: whoever waits, waits for two or three seconds at the most.
+# A hash takes at most a tenth of a second, so nobody waits longer than two or three seconds.
 _MOST_PASSWORDS_WAITING = 20
 
 
@@ -38,5 +38,5 @@ def attach_dashboard_service(app: Quart, resources: Resources) -> None:
 
     @app.before_serving
     async def compare_once() -> None:
-        # The first comparison prepares what later ones use, and none must stand out by its time.
+        # The first comparison prepares things for later ones, so it would take longer and reveal something.
         await is_password("", None)

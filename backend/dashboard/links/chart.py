@@ -48,7 +48,7 @@ def column_chart(counts: Sequence[Count], form: str) -> Chart:
 
 def _column(number: int, each: Count, room: float, top: int, form: str) -> Column:
     height = each.count / top * HEIGHT
-    # What happened at all is to be seen, however small it is beside the rest.
+    # Every count above zero is visible, however small it is beside the others.
     height = max(height, 1.5) if each.count else 0
     return Column(
         x=round(number * room + room * _GAP / 2, 2),
