@@ -43,7 +43,7 @@ class Resources:
 
 
 @dataclass(slots=True)
-class Known:
+class RequestFacts:
     """What is found out about a request while it is handled. Each field names the code that sets it."""
 
     began: float = 0.0  # operations/observation: when, by time.perf_counter
@@ -61,10 +61,10 @@ class ServiceRequest(Request):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.known = Known()
+        self.known = RequestFacts()
 
 
-def known() -> Known:
+def known() -> RequestFacts:
     """What is known about the current request."""
     return cast(ServiceRequest, request).known
 

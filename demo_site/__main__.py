@@ -13,7 +13,7 @@ import click
 from backend.app import create_app, utc_now
 from backend.domain.api_keys import KeyKind
 from backend.domain.errors import OperatorError
-from backend.serving.server import Site, bind, run, serve_sites
+from backend.serving.server import ServedApp, bind, run, serve_sites
 from backend.settings import Settings, load_settings
 from backend.storage.database import open_database
 from demo_site.app import DemoSite, create_demo_site
@@ -40,8 +40,8 @@ async def _run_demo(settings: Settings) -> None:
     async with open_database(settings) as database:
         demo = await prepare_demo(database, settings, utc_now())
         sites = [
-            Site(create_app(settings), service_socket),
-            Site(create_demo_site(_demo_site(settings, demo)), shop_socket),
+            ServedApp(create_app(settings), service_socket),
+            ServedApp(create_demo_site(_demo_site(settings, demo)), shop_socket),
         ]
         await serve_sites(sites, settings, on_ready=lambda: click.echo(_welcome(settings, demo)))
 

@@ -13,9 +13,9 @@ from backend.cli.command import Result, org_option, printable, stored, utc_now
 from backend.domain.apps import Apps
 from backend.imports.firebase_csv import FirebaseExport, read_firebase_export
 from backend.imports.link_csv import SHORT_URL, read_rows
-from backend.imports.link_import import ImportReport, LinkImport, Outcome
+from backend.imports.link_import import ImportReport, LinkImport, RowOutcome
 from backend.imports.report import write_left_out, write_refused
-from backend.imports.row import COLUMNS, Row
+from backend.imports.row import COLUMNS, ImportRow
 from backend.storage.apps import list_apps
 from backend.storage.mongo import Database
 from backend.storage.organizations import get_organization
@@ -122,7 +122,7 @@ async def import_firebase(
 async def _import(
     database: Database,
     org_id: str,
-    rows: Sequence[Row],
+    rows: Sequence[ImportRow],
     file: Path,
     *,
     dry_run: bool,
@@ -143,7 +143,7 @@ def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
 
 
 def _result(report: ImportReport, report_file: Path) -> Result:
-    result: Result = {outcome.value: report.counts[outcome] for outcome in Outcome}
+    result: Result = {outcome.value: report.counts[outcome] for outcome in RowOutcome}
     if report.refused:
         write_refused(report_file, report.refused)
         result["report"] = str(report_file)
@@ -152,7 +152,7 @@ def _result(report: ImportReport, report_file: Path) -> Result:
     return result
 
 
-def _left_out(rows: Sequence[Row], path: Path) -> Result:
+def _left_out(rows: Sequence[ImportRow], path: Path) -> Result:
     if not any(row.left_out for row in rows):
         return {}
     return {"left_out": write_left_out(path, rows), "left_out_report": str(path)}

@@ -11,7 +11,7 @@ from backend.domain.organizations import Organization
 from backend.storage.api_keys import list_api_keys
 from backend.storage.mongo import Database
 from backend.storage.origins import list_origins
-from backend.storage.refusals import Refusal, list_refusals
+from backend.storage.refusals import OriginRefusal, list_refusals
 
 _found = Findings(Area.KEYS)
 # A key that nothing has used for so long is likely needed by no one.
@@ -82,7 +82,7 @@ def _about_forgotten(subject: str, key: ApiKey) -> Finding:
     )
 
 
-def _examine_refusals(subject: str, refusals: Sequence[Refusal], now: datetime) -> Iterator[Finding]:
+def _examine_refusals(subject: str, refusals: Sequence[OriginRefusal], now: datetime) -> Iterator[Finding]:
     lately = sorted({each.origin or "(none)" for each in refusals if now - each.at < _LATELY})
     if lately:
         named = ", ".join(lately[:_MOST_NAMED]) + (" and others" if len(lately) > _MOST_NAMED else "")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from backend.domain.device_clock import Clock, with_clock
+from backend.domain.device_clock import DeviceClock, with_clock
 from backend.domain.links import UTM_FIELDS, Link
 
 LINK_SIGNAL = "cl_link_id"
@@ -69,9 +69,9 @@ class Device:
     touches: tuple[Touch, ...] = ()
     click_ids: tuple[ClickId, ...] = ()
     customers: tuple[Identification, ...] = ()
-    clocks: tuple[Clock, ...] = ()
+    clocks: tuple[DeviceClock, ...] = ()
 
-    def seen(self, at: datetime, clock: Clock) -> Device:
+    def seen(self, at: datetime, clock: DeviceClock) -> Device:
         """A copy of the device that was also seen at this time, with this clock."""
         return replace(
             self,

@@ -53,7 +53,7 @@ class AddressText(LenientRule):
         return {"type": "string"}
 
 
-class Signals(LenientRule):
+class SignalsRule(LenientRule):
     """The parts of a page's address that tell where its visitor came from (contract, SDK rule 3)."""
 
     _VALUE = AddressText(512)

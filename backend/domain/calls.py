@@ -15,7 +15,7 @@ from backend.domain.call_fields import (
     CurrencyCode,
     LenientRule,
     Metadata,
-    Signals,
+    SignalsRule,
     notes_on_unknown,
 )
 from backend.domain.errors import InvalidField, MissingField
@@ -114,7 +114,7 @@ _REQUIRED: dict[Kind, tuple[str, ...]] = {
     Kind.EVENT: ("name",),
 }
 _FIELDS: dict[Kind, dict[str, Rule[Any]]] = {
-    Kind.ATTRIBUTION: {"signals": Signals()},
+    Kind.ATTRIBUTION: {"signals": SignalsRule()},
     Kind.IDENTIFY: {
         "customer_id": _TEXT,
         "email_sha256": Sha256(),

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from backend.domain.addresses import network_of
 from backend.domain.apps import Apps
 from backend.domain.destination import Outcome
-from backend.domain.installs import Platform
+from backend.domain.installs import AppPlatform
 
 # No window is longer, so that keys of addresses can be thrown away.
 LONGEST_WINDOW = timedelta(days=1)
@@ -62,12 +62,12 @@ def days_of_window(now: datetime) -> list[str]:
 
 def app_id_on(apps: Apps, platform: str) -> str | None:
     """The bundle id (iOS) or package name (Android) of a domain's app; None if it has no app there."""
-    if platform == Platform.IOS:
+    if platform == AppPlatform.IOS:
         return apps.ios.bundle_id if apps.ios else None
-    return apps.android.package if apps.android and platform == Platform.ANDROID else None
+    return apps.android.package if apps.android and platform == AppPlatform.ANDROID else None
 
 
-def app_of_open(all_apps: Iterable[Apps], platform: Platform, named: str | None) -> str | None:
+def app_of_open(all_apps: Iterable[Apps], platform: AppPlatform, named: str | None) -> str | None:
     """The id of the app that was opened.
 
     `named` is the app that the request names. Without a name, the app is known only if the organization has

@@ -19,10 +19,10 @@ CLOCKS_KEPT = 5
 MILLISECOND = timedelta(milliseconds=1)
 
 # How far the server's clock is ahead of a device's, in whole milliseconds.
-Clock = timedelta
+DeviceClock = timedelta
 
 
-def clock_of(sent_at: datetime, received_at: datetime, known: Sequence[Clock]) -> Clock:
+def clock_of(sent_at: datetime, received_at: datetime, known: Sequence[DeviceClock]) -> DeviceClock:
     """The clock that a request was sent by: a known clock of the device if one fits, else a new one.
 
     `sent_at` is a time by the browser's clock, `received_at` by the server's.
@@ -32,12 +32,12 @@ def clock_of(sent_at: datetime, received_at: datetime, known: Sequence[Clock]) -
     return nearest if abs(nearest - ahead) <= SAME_CLOCK else ahead
 
 
-def with_clock(known: Sequence[Clock], clock: Clock) -> tuple[Clock, ...]:
+def with_clock(known: Sequence[DeviceClock], clock: DeviceClock) -> tuple[DeviceClock, ...]:
     """The device's clocks after it used `clock`: the most recent ones, `clock` last."""
     return (*(each for each in known if each != clock), clock)[-CLOCKS_KEPT:]
 
 
-def counted_at(occurred: Sequence[datetime], sent_at: datetime, clock: Clock) -> list[datetime]:
+def counted_at(occurred: Sequence[datetime], sent_at: datetime, clock: DeviceClock) -> list[datetime]:
     """The times at which the calls of one request count, by the server's clock, in whole milliseconds.
 
     `occurred` and `sent_at` are times by the device's clock. If a call seems to have waited less than zero or

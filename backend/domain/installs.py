@@ -13,7 +13,7 @@ from backend.domain.errors import MissingField
 from backend.domain.field_rules import Flag, Rule, Text, Word, is_uuid
 
 
-class Platform(StrEnum):
+class AppPlatform(StrEnum):
     """The system that an app runs on."""
 
     IOS = "ios"
@@ -30,7 +30,7 @@ class Match(StrEnum):
 
 
 OPEN_REQUIRED: dict[str, Rule[Any]] = {
-    "platform": Word(Platform),
+    "platform": Word(AppPlatform),
     "install_id": Text(128),
     "is_first_launch": Flag(),
 }
@@ -50,7 +50,7 @@ class AppOpen:
     the link that led there.
     """
 
-    platform: Platform
+    platform: AppPlatform
     install_id: str
     is_first_launch: bool
     link_id: str | None = None
@@ -78,7 +78,7 @@ class Install:
 
     org_id: str
     install_id: str
-    platform: Platform
+    platform: AppPlatform
     link_id: str | None
     at: datetime
     match: Match = Match.NONE

@@ -10,7 +10,7 @@ from enum import StrEnum
 from backend.domain.attribution import Credit, Device, Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
-from backend.domain.device_clock import Clock, clock_of, counted_at, with_clock
+from backend.domain.device_clock import DeviceClock, clock_of, counted_at, with_clock
 
 # An organization and a device ID.
 DeviceKey = tuple[str, str]
@@ -136,7 +136,7 @@ class _Timed:
     """A batch, the clock that it was sent by, and its calls with the times at which they count."""
 
     batch: Batch
-    clock: Clock
+    clock: DeviceClock
     calls: list[tuple[ArrivedCall, datetime]]
 
     @property

@@ -17,7 +17,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class User:
+class DeviceUser:
     """Somebody who used a device from `at` on: a customer, or the owner of a hashed e-mail address."""
 
     at: datetime
@@ -50,8 +50,8 @@ def person_of(
 
 
 def users_of_device(
-    customers: Iterable[User], senders: Iterable[User], known: Mapping[str, Collection[str]]
-) -> list[User]:
+    customers: Iterable[DeviceUser], senders: Iterable[DeviceUser], known: Mapping[str, Collection[str]]
+) -> list[DeviceUser]:
     """The users of a device, in order of time.
 
     `customers` are those the device was identified as. `senders` left an e-mail address in a lead while the
@@ -70,7 +70,7 @@ def users_of_device(
     return sorted((*identified, *others), key=lambda each: each.at)
 
 
-def share_of(person: Person, users: Sequence[User]) -> Share:
+def share_of(person: Person, users: Sequence[DeviceUser]) -> Share:
     """Which part of a device belongs to the person. `users` are the device's users, in order of time."""
     if all(user.is_person(person) for user in users):
         return Share.ALL

@@ -15,7 +15,7 @@ from backend.domain.errors import InvalidField
 from backend.imports.csv_file import Line, UnreadableCsv, read_lines
 from backend.imports.link_csv import place_of
 from backend.imports.named_apps import NamedApps
-from backend.imports.row import LeftOut, Repeats, Row, parse_flag
+from backend.imports.row import ImportRow, LeftOut, Repeats, parse_flag
 
 _FIELDS = (
     "short_link", "link", "apn", "afl", "amv", "ibi", "ifl", "ius", "ipfl", "ipbi", "isi", "imv", "efr",
@@ -54,7 +54,7 @@ _MILLISECONDS_FROM = 10**11  # a number of this size counts milliseconds, not se
 class FirebaseExport:
     """The rows of an export in Waylink's columns, and the apps that the links of each domain open."""
 
-    rows: list[Row]
+    rows: list[ImportRow]
     apps: dict[str, NamedApps]
 
 
@@ -76,14 +76,16 @@ def read_firebase_export(path: Path, domains: Mapping[str, str]) -> FirebaseExpo
     return export
 
 
-def _rows(lines: Iterable[Line], domains: Mapping[str, str], apps: dict[str, NamedApps]) -> Iterator[Row]:
+def _rows(
+    lines: Iterable[Line], domains: Mapping[str, str], apps: dict[str, NamedApps]
+) -> Iterator[ImportRow]:
     repeats = Repeats()
     for line in lines:
         theirs = {name: cell.strip() for name, cell in zip(_FIELDS, line.cells, strict=True) if cell.strip()}
         cells, left_out = _cells(theirs)
         cells["domain"] = domains.get(cells.get("domain", ""), cells.get("domain", ""))
         _note_apps(apps.setdefault(cells["domain"], NamedApps()), theirs)
-        yield Row(line.number, cells, repeats.earlier(cells), tuple(left_out))
+        yield ImportRow(line.number, cells, repeats.earlier(cells), tuple(left_out))
 
 
 def _cells(theirs: Mapping[str, str]) -> tuple[dict[str, str], list[LeftOut]]:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from backend.domain.link_input import CREATE_REQUIRED
 from backend.imports.csv_file import Line, UnreadableCsv, read_lines
 from backend.imports.report import REPORT_COLUMNS
-from backend.imports.row import COLUMNS, LeftOut, Repeats, Row
+from backend.imports.row import COLUMNS, ImportRow, LeftOut, Repeats
 
 # A whole short URL in one column, instead of domain and path.
 SHORT_URL = "short_url"
@@ -20,7 +20,7 @@ _NO_PATH = "/"
 _TOO_MANY = "(too many cells)"
 
 
-def read_rows(path: Path, named: Mapping[str, str] | None = None) -> list[Row]:
+def read_rows(path: Path, named: Mapping[str, str] | None = None) -> list[ImportRow]:
     """The rows of a file in UTF-8. Raises UnreadableCsv before anything is imported.
 
     `named` maps our column names to those in the file; other columns are then ignored, and `short_url` may
@@ -71,7 +71,7 @@ def _check(columns: list[str | None], path: Path) -> None:
         raise UnreadableCsv(f"The first line must name the columns; these are missing: {', '.join(missing)}.")
 
 
-def _rows(columns: list[str | None], head: list[str], lines: Iterable[Line]) -> Iterator[Row]:
+def _rows(columns: list[str | None], head: list[str], lines: Iterable[Line]) -> Iterator[ImportRow]:
     repeats = Repeats()
     for line in lines:
         cells = {name: cell for name, cell in zip(columns, line.cells, strict=False) if name and cell}
@@ -79,7 +79,7 @@ def _rows(columns: list[str | None], head: list[str], lines: Iterable[Line]) -> 
             cells |= place_of(cells.pop(SHORT_URL))
         if len(line.cells) > len(columns):
             cells[_TOO_MANY] = line.cells[len(columns)]
-        yield Row(line.number, cells, repeats.earlier(cells), _left_out(columns, head, line))
+        yield ImportRow(line.number, cells, repeats.earlier(cells), _left_out(columns, head, line))
 
 
 def _left_out(columns: list[str | None], head: list[str], line: Line) -> tuple[LeftOut, ...]:

@@ -17,7 +17,7 @@ from backend.domain.errors import InvalidField, RequestError
 from backend.domain.link_input import NewLink
 from backend.domain.links import TARGET_FIELDS, CreatedBy, Link
 from backend.domain.short_urls import parse_short_url
-from backend.imports.row import ImportedLink, Row
+from backend.imports.row import ImportedLink, ImportRow
 from backend.storage.domains import list_domains
 from backend.storage.links import PathTaken, find_link, insert_link, resolve_link
 from backend.storage.loops import Place
@@ -29,7 +29,7 @@ _NAMESPACE = uuid.UUID("6f8a4f0e-6d0c-5d55-9c5b-8d9f5b0f5c11")
 _AT_ONCE = 32
 
 
-class Outcome(StrEnum):
+class RowOutcome(StrEnum):
     """The result of a row."""
 
     CREATED = "created"
@@ -41,8 +41,8 @@ class Outcome(StrEnum):
 class ImportReport:
     """The number of rows with each outcome; and the refused rows with their reasons, in the file's order."""
 
-    counts: Counter[Outcome] = field(default_factory=Counter)
-    refused: list[tuple[Row, str]] = field(default_factory=list)
+    counts: Counter[RowOutcome] = field(default_factory=Counter)
+    refused: list[tuple[ImportRow, str]] = field(default_factory=list)
 
 
 class LinkImport:
@@ -59,7 +59,7 @@ class LinkImport:
         # Rows that lead to links of the organization go one after the other, or two could close a loop.
         self._one_at_a_time = asyncio.Lock()
 
-    async def run(self, rows: Sequence[Row], advance: Callable[[int], object]) -> ImportReport:
+    async def run(self, rows: Sequence[ImportRow], advance: Callable[[int], object]) -> ImportReport:
         """Import these rows. `advance` is called with the number of rows done since its last call."""
         report = ImportReport()
         self._domains = set(await list_domains(self._database, self._org_id))
@@ -68,24 +68,24 @@ class LinkImport:
             outcomes = await asyncio.gather(*(self._import(row) for row in batch))
             for row, (outcome, reason) in zip(batch, outcomes, strict=True):
                 report.counts[outcome] += 1
-                if outcome is Outcome.REFUSED:
+                if outcome is RowOutcome.REFUSED:
                     report.refused.append((row, reason))
             advance(len(batch))
         return report
 
-    async def _import(self, row: Row) -> tuple[Outcome, str]:
+    async def _import(self, row: ImportRow) -> tuple[RowOutcome, str]:
         link_id = str(uuid.uuid5(_NAMESPACE, f"{self._org_id}\n{row.text}"))
         try:
             if await find_link(self._database, link_id, self._org_id):
-                return Outcome.ALREADY_THERE, ""
+                return RowOutcome.ALREADY_THERE, ""
             await self._take(row.parse(), link_id)
         except PathTaken:
-            return Outcome.REFUSED, str(InvalidField("selected_path", "is already in use on this domain"))
+            return RowOutcome.REFUSED, str(InvalidField("selected_path", "is already in use on this domain"))
         except DomainNotConfigured:
-            return Outcome.REFUSED, str(InvalidField("domain", "is not configured for the organization"))
+            return RowOutcome.REFUSED, str(InvalidField("domain", "is not configured for the organization"))
         except RequestError as error:
-            return Outcome.REFUSED, str(error)
-        return Outcome.CREATED, ""
+            return RowOutcome.REFUSED, str(error)
+        return RowOutcome.CREATED, ""
 
     async def _take(self, imported: ImportedLink, link_id: str) -> None:
         async with self._one_at_a_time if self._leads_home(imported.new) else contextlib.nullcontext():

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from backend.domain.spreadsheets import inert
-from backend.imports.row import COLUMNS, Row
+from backend.imports.row import COLUMNS, ImportRow
 
 # Columns of a report, so that its corrected rows can be imported as they are.
 REPORT_COLUMNS = ("line", "reason")
@@ -15,7 +15,7 @@ _PLACE = ("domain", "selected_path")
 _LEFT_OUT_COLUMNS = ("line", *_PLACE, "column", "value", "reason")
 
 
-def write_refused(path: Path, refused: Iterable[tuple[Row, str]]) -> None:
+def write_refused(path: Path, refused: Iterable[tuple[ImportRow, str]]) -> None:
     """Write the refused rows with their reasons. Once corrected, the file can be imported by `import csv`."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, [*REPORT_COLUMNS, *COLUMNS])
@@ -25,7 +25,7 @@ def write_refused(path: Path, refused: Iterable[tuple[Row, str]]) -> None:
             writer.writerow({"line": row.line, "reason": reason} | known)
 
 
-def write_left_out(path: Path, rows: Iterable[Row]) -> int:
+def write_left_out(path: Path, rows: Iterable[ImportRow]) -> int:
     """Write the values of these rows that have no place in a Waylink link. Returns how many there are."""
     values = [
         (row.line, *(row.cells.get(name) for name in _PLACE), each.column, inert(each.value), each.reason)

@@ -41,7 +41,7 @@ class ImportedLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ImportRow:
     """A row of a file: the line it ends on, its cells by column, and how many equal rows came before it."""
 
     line: int

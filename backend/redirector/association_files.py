@@ -25,10 +25,10 @@ _MOST_BYTES = 127_000
 _MOST_PATHS = 11_000
 _NO_LINKS = [{"/": f"*.qr.{kind}", "exclude": True} for kind in ("svg", "png")]
 Component = dict[str, Any]
-Key = tuple[str, str]  # a domain, and one of the paths above
+FileKey = tuple[str, str]  # a domain, and one of the paths above
 
 
-class AssociationFiles(TimedCache[Key, Answer | None]):
+class AssociationFiles(TimedCache[FileKey, Answer | None]):
     """Creates the files of each domain at most once in `LIFETIME` seconds, since anyone may request them.
 
     Phones cache a file for ten minutes, so one second more makes no difference.
@@ -39,9 +39,9 @@ class AssociationFiles(TimedCache[Key, Answer | None]):
 
     def __init__(self, database: Database) -> None:
         super().__init__(lambda key: _association_file(database, *key))
-        self._making: dict[Key, asyncio.Task[Answer | None]] = {}
+        self._making: dict[FileKey, asyncio.Task[Answer | None]] = {}
 
-    async def get(self, key: Key) -> Answer | None:
+    async def get(self, key: FileKey) -> Answer | None:
         """The file of a domain and path; None if the domain has no app for this kind of file.
 
         Raises StorageError, within seconds if the database does not answer.
@@ -52,7 +52,7 @@ class AssociationFiles(TimedCache[Key, Answer | None]):
             making.add_done_callback(lambda done: self._made(key, done))
         return await asyncio.shield(making)
 
-    def _made(self, key: Key, done: asyncio.Task[Answer | None]) -> None:
+    def _made(self, key: FileKey, done: asyncio.Task[Answer | None]) -> None:
         del self._making[key]
         if not done.cancelled():
             done.exception()  # seen, also where nobody waits for it any more

@@ -38,7 +38,7 @@ _NONE: dict[str, str] = {}
 _NO_APPS = Apps()
 _EXPIRED = float("-inf")  # loaded before a change of it
 _logger = logging.getLogger(__name__)
-Key = tuple[str, str]
+LinkKey = tuple[str, str]
 
 
 class LinkUnavailable(Exception):
@@ -79,9 +79,9 @@ class LinkCache:
         self._database = database
         self._capacity = capacity
         self._seconds_to_live = seconds_to_live
-        self._entries: OrderedDict[Key, CachedLink] = OrderedDict()
-        self._loads: dict[Key, asyncio.Task[CachedLink | None]] = {}
-        self._changed_while_loading: set[Key] = set()
+        self._entries: OrderedDict[LinkKey, CachedLink] = OrderedDict()
+        self._loads: dict[LinkKey, asyncio.Task[CachedLink | None]] = {}
+        self._changed_while_loading: set[LinkKey] = set()
         self._current_until = float("-inf")  # what no change was told of is current until then
         self._is_down = False  # the database did not answer when it was asked last
         self._ask_again_at = 0.0
@@ -150,7 +150,7 @@ class LinkCache:
         stale = self._entries.get(key)
         return await (self._load_soon(key, stale) if stale else asyncio.shield(self._loading(key)))
 
-    async def _load_soon(self, key: Key, stale: CachedLink) -> CachedLink | None:
+    async def _load_soon(self, key: LinkKey, stale: CachedLink) -> CachedLink | None:
         """The link, read again if the database answers soon; else the older entry `stale`."""
         if self._is_down and time.monotonic() < self._ask_again_at:
             return stale
@@ -167,7 +167,7 @@ class LinkCache:
         except LinkUnavailable:
             return stale
 
-    def _loading(self, key: Key) -> asyncio.Task[CachedLink | None]:
+    def _loading(self, key: LinkKey) -> asyncio.Task[CachedLink | None]:
         """The task that reads a link. All who wait for the same link share it."""
         task = self._loads.get(key)
         if task is None:
@@ -175,7 +175,7 @@ class LinkCache:
             task.add_done_callback(lambda done: self._loaded(key, done))
         return task
 
-    def _loaded(self, key: Key, task: asyncio.Task[CachedLink | None]) -> None:
+    def _loaded(self, key: LinkKey, task: asyncio.Task[CachedLink | None]) -> None:
         del self._loads[key]
         if not task.cancelled():
             task.exception()  # seen, also where nobody waits for it any more
@@ -184,7 +184,7 @@ class LinkCache:
         """Note that the database does not answer. For so many seconds, cached links are not read again."""
         self._is_down, self._ask_again_at = True, time.monotonic() + seconds
 
-    async def _read(self, key: Key) -> CachedLink | None:
+    async def _read(self, key: LinkKey) -> CachedLink | None:
         self._changed_while_loading.discard(key)
         began = time.monotonic()
         try:
@@ -198,7 +198,7 @@ class LinkCache:
         self._is_down = False
         return self._keep(key, link, apps, began)
 
-    def _keep(self, key: Key, link: Link | None, apps: Apps, began: float) -> CachedLink | None:
+    def _keep(self, key: LinkKey, link: Link | None, apps: Apps, began: float) -> CachedLink | None:
         if link is None:
             self._entries.pop(key, None)
             return None
@@ -228,7 +228,7 @@ class LinkCache:
                 for key in [*self._entries, *self._loads]:
                     self._expire(key)
 
-    def _expire(self, key: Key) -> None:
+    def _expire(self, key: LinkKey) -> None:
         """Mark the entry as not current. It is still used if the database does not answer."""
         self._changed_while_loading.update({key} & self._loads.keys())
         if entry := self._entries.get(key):

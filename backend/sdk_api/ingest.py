@@ -22,7 +22,7 @@ from backend.sdk_api.service import SdkService
 from backend.storage.links import find_links
 from backend.storage.rejections import RejectedCalls
 
-Result = dict[str, Any]
+CallResult = dict[str, Any]
 REJECTED = "rejected"
 # What a site's developer reads in the console when init was called with `debug`.
 UNKNOWN_LINK = "cl_link_id is not the id of a link of this organization; the visit counts without it"
@@ -33,11 +33,11 @@ class _Checked:
     """A call of a request: parsed, or rejected with its result and the reason."""
 
     call: Call | None
-    rejected: Result
+    rejected: CallResult
     rejection: Rejection | None = None
 
 
-async def ingest(organization: Organization, envelope: Envelope) -> list[Result]:
+async def ingest(organization: Organization, envelope: Envelope) -> list[CallResult]:
     """Store the valid calls of a request. Returns a result for each call, in order.
 
     Raises NotStored if nothing could be stored.
@@ -113,8 +113,8 @@ async def _store(
     return await of_app(SdkService).commit.add(batch)
 
 
-def _answer(call: Call, status: Status, sources: dict[str, Source]) -> Result:
-    result: Result = {"call_id": call.call_id, "status": status.value}
+def _answer(call: Call, status: Status, sources: dict[str, Source]) -> CallResult:
+    result: CallResult = {"call_id": call.call_id, "status": status.value}
     notes = [*call.notes]
     if call.kind is Kind.ATTRIBUTION:
         # A duplicate gets its context again: the answer to the first delivery may have been lost.

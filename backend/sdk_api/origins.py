@@ -11,12 +11,12 @@ from quart import Response, g, request
 from backend.current import of_app, resources
 from backend.json_api.call_limits import count_without_key, give_back_without_key
 from backend.json_api.error_table import ErrorRow
-from backend.json_api.refusal import Refusal as RefusedRequest
+from backend.json_api.refusal import Refusal
 from backend.sdk_api.blueprint import sdk
 from backend.sdk_api.metrics import REFUSALS
 from backend.sdk_api.service import SdkService
 from backend.storage.mongo import StorageError
-from backend.storage.refusals import Refusal, add_refusal
+from backend.storage.refusals import OriginRefusal, add_refusal
 
 ORIGIN_REFUSED = ErrorRow(
     403, 403, "Origin not allowed", "The request's Origin is not an Allowed Web Origin", "ORIGIN_NOT_ALLOWED"
@@ -29,7 +29,7 @@ _log = logging.getLogger("waylink.sdk")
 
 
 async def require_allowed_origin(org_id: str) -> None:
-    """Raise RefusedRequest unless the organization allows the request's origin. Its owner can see refused
+    """Raise Refusal unless the organization allows the request's origin. Its owner can see refused
     origins.
     """
     origin = _origin()
@@ -37,9 +37,9 @@ async def require_allowed_origin(org_id: str) -> None:
         g.origin_is_allowed = True
         return
     reason = "no Origin header" if origin is None else "not an Allowed Web Origin"
-    shown = Refusal(request.headers.get("Origin", ""), reason, resources().clock())
+    shown = OriginRefusal(request.headers.get("Origin", ""), reason, resources().clock())
     await add_refusal(resources().database, org_id, shown)
-    raise RefusedRequest(ORIGIN_REFUSED)
+    raise Refusal(ORIGIN_REFUSED)
 
 
 @sdk.route("/batch", methods=["OPTIONS"])
@@ -50,7 +50,7 @@ async def preflight() -> Response:
     """
     origin = _origin()
     if origin is None or not await _is_some_site(origin):
-        raise RefusedRequest(ORIGIN_REFUSED)
+        raise Refusal(ORIGIN_REFUSED)
     response = Response(status=204)
     response.headers["Access-Control-Allow-Methods"] = "POST"
     response.headers["Access-Control-Allow-Headers"] = "Content-Type"
@@ -79,7 +79,7 @@ async def allow_reading(response: Response) -> Response:
 async def _is_some_site(origin: str) -> bool:
     """Whether any organization allows the origin.
 
-    Raises RefusedRequest, without a query, if the address has asked for too many unknown ones.
+    Raises Refusal, without a query, if the address has asked for too many unknown ones.
     """
     origins = of_app(SdkService).known_origins
     if g.get("origin_is_allowed") or origins.recall(origin):
@@ -97,7 +97,7 @@ async def _is_known(origin: str, response: Response) -> bool:
         return bool(of_app(SdkService).known_origins.recall(origin))
     try:
         return await _is_some_site(origin)
-    except RefusedRequest:
+    except Refusal:
         return False
     except StorageError as error:
         # The page then sees a failed request, and tries again as it would after a 503.

@@ -25,7 +25,7 @@ class NotStarted(OperatorError):
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class ServedApp:
     """An application, and the socket from `bind` that it is served on."""
 
     app: Any
@@ -63,7 +63,10 @@ def _why_not_bound(error: OSError, host: str, port: int, variable: str) -> str:
 
 
 async def serve_sites(
-    sites: Sequence[Site], settings: Settings, on_ready: Callable[[], None], stop: asyncio.Event | None = None
+    sites: Sequence[ServedApp],
+    settings: Settings,
+    on_ready: Callable[[], None],
+    stop: asyncio.Event | None = None,
 ) -> None:
     """Serve these sites until SIGINT or SIGTERM, until `stop` is set, or until one of them fails.
 
@@ -81,7 +84,9 @@ async def serve_sites(
             on_ready()
 
 
-async def _serve_one(site: Site, settings: Settings, connections: Connections, stop: asyncio.Event) -> None:
+async def _serve_one(
+    site: ServedApp, settings: Settings, connections: Connections, stop: asyncio.Event
+) -> None:
     app = LastAnswers(site.app)
 
     async def stopped() -> None:

@@ -25,7 +25,7 @@ from backend.app import create_app
 from backend.domain.errors import OperatorError
 from backend.operations.logs import configure_logs
 from backend.operations.metrics import SHARED_FOLDER
-from backend.serving.server import NotStarted, Site, bind, run, serve_sites
+from backend.serving.server import NotStarted, ServedApp, bind, run, serve_sites
 from backend.serving.watchdog import watch_loop, where_it_stood
 from backend.settings import Settings
 
@@ -227,7 +227,7 @@ async def _serve(job: _Job, news: Connection) -> None:
     # The supervisor sends nothing: the pipe becomes readable when it is gone, and then nobody else stops us.
     asyncio.get_running_loop().add_reader(news.fileno(), stop.set)
     watching = asyncio.create_task(watch_loop(job.settings.stall_seconds, job.stack_of(os.getpid())))
-    site = Site(job.make_app(job.settings), job.listener)
+    site = ServedApp(job.make_app(job.settings), job.listener)
     try:
         await serve_sites([site], job.settings, lambda: news.send(""), stop)
     finally:

@@ -10,7 +10,7 @@ from pymongo.errors import OperationFailure
 from backend.domain.errors import OperatorError
 from backend.storage import links
 from backend.storage.collections import Archived, archived_collections
-from backend.storage.mongo import Database, Document, Session
+from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import Owned
 
 # So many links' clicks and counts are asked for at a time.
@@ -29,7 +29,7 @@ class SnapshotTooOld(OperatorError):
 
 
 @asynccontextmanager
-async def snapshot(database: Database, *, wanted: bool = True) -> AsyncIterator[Session]:
+async def snapshot(database: Database, *, wanted: bool = True) -> AsyncIterator[ClientSession]:
     """A session whose reads all see the database as it was at the first; raises SnapshotTooOld.
 
     Not `wanted`, each read sees the database as it is then.
@@ -45,7 +45,7 @@ async def snapshot(database: Database, *, wanted: bool = True) -> AsyncIterator[
         raise
 
 
-async def count_owned(database: Database, session: Session, org_id: str) -> int:
+async def count_owned(database: Database, session: ClientSession, org_id: str) -> int:
     """How many documents `read_owned` gives."""
     total = 0
     for each in archived_collections().values():
@@ -55,7 +55,7 @@ async def count_owned(database: Database, session: Session, org_id: str) -> int:
 
 
 async def read_owned(
-    database: Database, session: Session, org_id: str
+    database: Database, session: ClientSession, org_id: str
 ) -> AsyncIterator[tuple[str, Document]]:
     """Every document of the organization with its collection's name, in the order of the list of collections.
 
@@ -69,7 +69,7 @@ async def read_owned(
 
 
 async def _conditions(
-    database: Database, session: Session, archived: Archived, org_id: str
+    database: Database, session: ClientSession, archived: Archived, org_id: str
 ) -> AsyncIterator[Document]:
     """The conditions that together select the organization's documents of a collection."""
     if isinstance(archived.owned_by, Owned):
@@ -79,7 +79,7 @@ async def _conditions(
         yield archived.owned_by.condition(link_ids)
 
 
-async def _link_ids(database: Database, session: Session, org_id: str) -> AsyncIterator[list[str]]:
+async def _link_ids(database: Database, session: ClientSession, org_id: str) -> AsyncIterator[list[str]]:
     group: list[str] = []
     owned = database[links.NAME].find({"org_id": org_id}, {"_id": 1}, session=session)
     async for link in owned.sort("_id", 1).allow_disk_use(True):

@@ -18,7 +18,7 @@ from backend.domain.analytics import FINE_BUCKETS_KEPT, is_bucket, is_fine
 from backend.domain.api_keys import KeyKind
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.field_rules import Flag, HostName, JsonObject, LinkPath, Number, Uuid, parse_string
-from backend.domain.installs import Match, Platform
+from backend.domain.installs import AppPlatform, Match
 from backend.domain.link_input import body_of, parse_new_link
 from backend.domain.links import Behavior
 from backend.domain.organizations import NAME_RULE
@@ -47,7 +47,7 @@ from backend.storage import (
     users,
 )
 from backend.storage.document_fields import (
-    Fields,
+    DocumentFields,
     Parse,
     anything,
     as_stored,
@@ -141,8 +141,8 @@ def _password_hash(name: str, value: object) -> object:
 
 
 # What browsers and apps reported acts nowhere but in its own organization: it may have other fields as well.
-_TOUCH = nested(Fields({"at": time, "utm": texts, "click_ids": texts}, is_open=True))
-_MOMENT = nested(Fields({"at": time}, is_open=True))
+_TOUCH = nested(DocumentFields({"at": time, "utm": texts, "click_ids": texts}, is_open=True))
+_MOMENT = nested(DocumentFields({"at": time}, is_open=True))
 _EXPIRES: Mapping[str, Parse] = {"expires_at": or_none(time)}
 _RECORD: Mapping[str, Parse] = {
     "device_id": Uuid().parse,
@@ -153,7 +153,7 @@ _RECORD: Mapping[str, Parse] = {
     "first_touch": or_none(_TOUCH),
     "touch": or_none(_TOUCH),
 }
-_DEVICE = Fields(
+_DEVICE = DocumentFields(
     {
         "device_id": Uuid().parse,
         "first_seen_at": time,
@@ -166,34 +166,38 @@ _DEVICE = Fields(
     {"clocks": list_of(integer), "revision": integer, **_EXPIRES},
     is_open=True,
 )
-_IDENTITY = Fields(
+_IDENTITY = DocumentFields(
     {"device_id": Uuid().parse, "customer_id": text, "first_at": time, "last_at": time},
     {"email_sha256": sha256, "phone_sha256": sha256, "name": text, **_EXPIRES},
     is_open=True,
 )
-_LEAD = Fields(_RECORD, {"email_sha256": sha256, "name": text, "event_id": text, **_EXPIRES}, is_open=True)
-_EVENT = Fields(
+_LEAD = DocumentFields(
+    _RECORD, {"email_sha256": sha256, "name": text, "event_id": text, **_EXPIRES}, is_open=True
+)
+_EVENT = DocumentFields(
     {**_RECORD, "name": text},
     {"product_id": text, "metadata": JsonObject().parse, **_EXPIRES},
     is_open=True,
 )
-_CONVERSION = Fields(
+_CONVERSION = DocumentFields(
     {**_RECORD, "revenue": anything, "currency": _currency},
     {"transaction_id": text, "product_id": text, **_EXPIRES},
     is_open=True,
 )
-_INSTALL = Fields(
-    {"platform": one_of(Platform), "link_id": or_none(text), "at": time},
+_INSTALL = DocumentFields(
+    {"platform": one_of(AppPlatform), "link_id": or_none(text), "at": time},
     {"match": one_of(Match), **_EXPIRES},
     is_open=True,
 )
-_CLICK = Fields({"link_id": text, "at": time, "counted": Flag().parse}, is_open=True)
-_REFUSALS = Fields({"recent": list_of(nested(Fields({"origin": parse_string, "reason": text, "at": time})))})
+_CLICK = DocumentFields({"link_id": text, "at": time, "counted": Flag().parse}, is_open=True)
+_REFUSALS = DocumentFields(
+    {"recent": list_of(nested(DocumentFields({"origin": parse_string, "reason": text, "at": time})))}
+)
 # What acts beyond one organization, or lets someone in, has these fields and no others.
-_COUNTS = Fields({"link_id": text, "parts": anything}, {"expires_at": until(FINE_BUCKETS_KEPT)})
-_MARK = Fields({"at": time})
-_CALL = Fields({"expires_at": until(calls.KEPT)})
-_EARLIER_REQUEST = Fields(
+_COUNTS = DocumentFields({"link_id": text, "parts": anything}, {"expires_at": until(FINE_BUCKETS_KEPT)})
+_MARK = DocumentFields({"at": time})
+_CALL = DocumentFields({"expires_at": until(calls.KEPT)})
+_EARLIER_REQUEST = DocumentFields(
     {
         "fingerprint": text,
         "domain": HostName().parse,
@@ -201,9 +205,9 @@ _EARLIER_REQUEST = Fields(
         "expires_at": until(idempotency.LIFETIME),
     }
 )
-_ORIGIN = Fields({"origin": lambda _, value: parse_origin(value), "created_at": time})
-_DOMAIN = Fields({"created_at": time})
-_API_KEY = Fields(
+_ORIGIN = DocumentFields({"origin": lambda _, value: parse_origin(value), "created_at": time})
+_DOMAIN = DocumentFields({"created_at": time})
+_API_KEY = DocumentFields(
     {
         "kind": one_of(KeyKind),
         "key_hash": sha256,
@@ -212,7 +216,7 @@ _API_KEY = Fields(
     },
     {"revoked_at": or_none(time), "last_used_at": or_none(time)},
 )
-_USER = Fields(
+_USER = DocumentFields(
     {
         "email": lambda _, value: normalize_email(value),
         "password_hash": _password_hash,
@@ -220,7 +224,7 @@ _USER = Fields(
         "created_at": time,
     }
 )
-_ORGANIZATION = Fields(
+_ORGANIZATION = DocumentFields(
     {"name": NAME_RULE.parse, "created_at": time},
     {
         "subscription_until": or_none(time),
@@ -241,7 +245,7 @@ def _identity(document: Document, holdings: Holdings) -> None:
     _own_id(document, holdings.org_id, document["device_id"], document["customer_id"])
 
 
-def _record(fields: Fields) -> Callable[[Document, Holdings], None]:
+def _record(fields: DocumentFields) -> Callable[[Document, Holdings], None]:
     def check(document: Document, holdings: Holdings) -> None:
         fields.check(document)
         call_id = str(document["_id"]).removeprefix(f"{holdings.org_id}/")
@@ -343,7 +347,7 @@ def _domain(document: Document, _: Holdings) -> None:
     as_stored("_id", document["_id"], HostName().parse)
 
 
-def _by_uuid(fields: Fields) -> Callable[[Document, Holdings], None]:
+def _by_uuid(fields: DocumentFields) -> Callable[[Document, Holdings], None]:
     def check(document: Document, _: Holdings) -> None:
         fields.check(document)
         as_stored("_id", document["_id"], Uuid().parse)

@@ -29,7 +29,7 @@ from backend.domain.intake import (
 )
 from backend.storage import calls, conversions, counted_once, devices, events, identities, leads, records
 from backend.storage.dated_writes import Days, Written, write_dated
-from backend.storage.mongo import Database, Document, Session
+from backend.storage.mongo import ClientSession, Database, Document
 
 _RECORDS = {
     Kind.LEAD: leads.COLLECTION,
@@ -37,7 +37,7 @@ _RECORDS = {
     Kind.EVENT: events.COLLECTION,
 }
 _DUPLICATE_KEY = 11000
-_Reader = Callable[[Database, Session, Sequence[Batch]], Awaitable[Known]]
+_Reader = Callable[[Database, ClientSession, Sequence[Batch]], Awaitable[Known]]
 
 
 async def store_batches(database: Database, batches: Sequence[Batch]) -> list[list[Status]]:
@@ -57,7 +57,7 @@ async def store_batches(database: Database, batches: Sequence[Batch]) -> list[li
 async def _store(database: Database, batches: Sequence[Batch], read: _Reader) -> list[list[Status]]:
     decisions = Decisions()
 
-    async def work(session: Session, days: Awaitable[Days]) -> Iterable[Written]:
+    async def work(session: ClientSession, days: Awaitable[Days]) -> Iterable[Written]:
         nonlocal decisions
         known = await read(database, session, batches)
         known = replace(known, records=await _late_records(database, session, batches, known))
@@ -69,7 +69,7 @@ async def _store(database: Database, batches: Sequence[Batch], read: _Reader) ->
     return decisions.statuses
 
 
-async def _expect_news(database: Database, session: Session, batches: Sequence[Batch]) -> Known:
+async def _expect_news(database: Database, session: ClientSession, batches: Sequence[Batch]) -> Known:
     """What is known, assuming that none of the calls is stored, which is nearly always true.
 
     If one is, a unique index refuses the writes.
@@ -80,7 +80,7 @@ async def _expect_news(database: Database, session: Session, batches: Sequence[B
     )
 
 
-async def _look_behind(database: Database, session: Session, batches: Sequence[Batch]) -> Known:
+async def _look_behind(database: Database, session: ClientSession, batches: Sequence[Batch]) -> Known:
     """What is known, including which of these calls are stored already.
 
     It also looks for their records: these may still exist when the marks of the calls have expired.
@@ -99,7 +99,7 @@ async def _look_behind(database: Database, session: Session, batches: Sequence[B
 
 
 async def _late_records(
-    database: Database, session: Session, batches: Sequence[Batch], known: Known
+    database: Database, session: ClientSession, batches: Sequence[Batch], known: Known
 ) -> dict[DeviceKey, dict[RecordKey, Credit]]:
     """Stored records of devices with touches that arrived late. Nearly always there are none."""
     found: dict[DeviceKey, dict[RecordKey, Credit]] = {}
@@ -116,13 +116,13 @@ def _once_keys(batches: Iterable[Batch]) -> set[OnceKey]:
 
 
 async def _find_devices(
-    database: Database, session: Session, batches: Iterable[Batch]
+    database: Database, session: ClientSession, batches: Iterable[Batch]
 ) -> dict[DeviceKey, Device]:
     keys = {(batch.org_id, batch.device_id) for batch in batches}
     return await devices.find_devices(database, session, keys)
 
 
-async def _write(database: Database, session: Session, decisions: Decisions, days: Days) -> None:
+async def _write(database: Database, session: ClientSession, decisions: Decisions, days: Days) -> None:
     """Write what was decided, one collection after another. Devices come first: there, two transactions can
     conflict.
     """

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from backend.domain.persons import Person, Share, User, person_of, share_of, users_of_device
+from backend.domain.persons import DeviceUser, Person, Share, person_of, share_of, users_of_device
 from backend.storage import identities, leads
 from backend.storage.mongo import Database, Document
 
@@ -91,20 +91,20 @@ async def _used_devices(database: Database, org_id: str, person: Person) -> list
     return sorted({*used, *await database[leads.NAME].distinct("device_id", sent)})
 
 
-async def _users(database: Database, org_id: str, device_id: str) -> list[User]:
+async def _users(database: Database, org_id: str, device_id: str) -> list[DeviceUser]:
     """The users of a device, in order of time."""
     device = {"org_id": org_id, "device_id": device_id}
     customers = [
-        User(found["first_at"], customer_id=found["customer_id"])
+        DeviceUser(found["first_at"], customer_id=found["customer_id"])
         async for found in database[identities.NAME].find(device)
     ]
     sent: Document = device | {"customer_id": None, "email_sha256": {"$ne": None}}
     senders = [
-        User(found["at"], email_sha256=found["email_sha256"])
+        DeviceUser(found["at"], email_sha256=found["email_sha256"])
         async for found in database[leads.NAME].find(sent, {"at": 1, "email_sha256": 1})
     ]
     return users_of_device(customers, senders, await _known(database, org_id, _emails(senders)))
 
 
-def _emails(users: Iterable[User]) -> list[str]:
+def _emails(users: Iterable[DeviceUser]) -> list[str]:
     return sorted({user.email_sha256 for user in users if user.email_sha256})

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from backend.domain.intake import CallKey
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal
-from backend.storage.mongo import Database, Document, Session
+from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "calls"
@@ -39,7 +39,7 @@ def document(key: CallKey, received_at: datetime) -> Document:
 
 
 async def find_known(
-    database: Database, session: Session, keys: Iterable[CallKey], collection: str
+    database: Database, session: ClientSession, keys: Iterable[CallKey], collection: str
 ) -> set[CallKey]:
     """Those of these calls that are in the collection."""
     by_id = {call_id(key): key for key in keys}

@@ -16,7 +16,7 @@ _PATIENCE = 5.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ClickShare:
     """The number of records with this value. None as value means that it is not known."""
 
     value: str | None
@@ -29,10 +29,10 @@ class Breakdown:
     clicks were counted.
     """
 
-    platforms: list[Share]
-    countries: list[Share]
-    referrers: list[Share]
-    not_counted: list[Share]
+    platforms: list[ClickShare]
+    countries: list[ClickShare]
+    referrers: list[ClickShare]
+    not_counted: list[ClickShare]
     is_partial: bool
 
 
@@ -73,5 +73,5 @@ async def _run(database: Database, pipeline: list[Document]) -> list[Any]:
         return await database[NAME].aggregate(pipeline).to_list(None)
 
 
-def _shares(rows: list[Any]) -> list[Share]:
-    return [Share(row["_id"], row["count"]) for row in rows]
+def _shares(rows: list[Any]) -> list[ClickShare]:
+    return [ClickShare(row["_id"], row["count"]) for row in rows]

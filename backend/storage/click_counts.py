@@ -8,7 +8,7 @@ from datetime import datetime
 from backend.domain.analytics import Count, WindowCounts, counts_by_day, counts_by_hour
 from backend.storage import counters
 from backend.storage.collection import Collection, NoRetention, NotPersonal
-from backend.storage.mongo import Database, Session
+from backend.storage.mongo import ClientSession, Database
 from backend.storage.ownership import ByLink
 
 NAME = "click_counts"
@@ -22,7 +22,7 @@ COLLECTION = Collection(
 
 
 async def add_counts(
-    database: Database, session: Session | None, moments: Iterable[tuple[str, str, datetime]]
+    database: Database, session: ClientSession | None, moments: Iterable[tuple[str, str, datetime]]
 ) -> None:
     """Count these clicks in the caller's transaction. `moments` are (organization id, link id, time
     in UTC).

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pymongo import IndexModel
 
 from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
-from backend.storage.mongo import Database, Session
+from backend.storage.mongo import ClientSession, Database
 from backend.storage.ownership import Nobodys
 
 NAME = "click_logs"
@@ -51,7 +51,7 @@ async def shipped_positions(database: Database, log_ids: Iterable[str]) -> dict[
     return {each["_id"]: int(each["position"]) async for each in found}
 
 
-async def advance(database: Database, session: Session, log_id: str, start: int, end: int) -> None:
+async def advance(database: Database, session: ClientSession, log_id: str, start: int, end: int) -> None:
     """Move a log's position from `start` to `end` in the caller's transaction. Raises Moved if it is not at
     `start`.
 

@@ -13,7 +13,7 @@ from backend.storage.click_counts import add_counts
 from backend.storage.click_logs import AlreadyShipped, Moved, advance, shipped_position
 from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.deferred_links import add_handoffs
-from backend.storage.mongo import Database, Document, Session, in_transaction, until_confirmed
+from backend.storage.mongo import ClientSession, Database, Document, in_transaction, until_confirmed
 from backend.storage.ownership import ByLink
 
 NAME = "clicks"
@@ -41,7 +41,7 @@ async def ship_clicks(database: Database, log_id: str, start: int, end: int, cli
     StorageError, either nothing was stored or the next try raises AlreadyShipped.
     """
 
-    async def work(session: Session) -> None:
+    async def work(session: ClientSession) -> None:
         await advance(database, session, log_id, start, end)
         if clicks:
             await database[NAME].insert_many([_to_document(click) for click in clicks], session=session)

@@ -14,7 +14,7 @@ from typing import TypeVar
 from pymongo import IndexModel
 
 from backend.storage.collection import Collection, NoRetention, NotPersonal
-from backend.storage.mongo import Database, Document, Session
+from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import ByField
 
 NAME = "counted_once"
@@ -52,7 +52,7 @@ def restored(document: Document, provable: Container[str]) -> Document:
 
 
 async def find_restored(
-    database: Database, session: Session | None, keys: Iterable[_KeyT]
+    database: Database, session: ClientSession | None, keys: Iterable[_KeyT]
 ) -> frozenset[_KeyT]:
     """Those of these keys that were counted before the organization was restored, and are stored under its
     id.
@@ -68,7 +68,7 @@ def document(key: OnceKey, at: datetime) -> Document:
 
 
 async def find_counted(
-    database: Database, session: Session | None, keys: Iterable[_KeyT]
+    database: Database, session: ClientSession | None, keys: Iterable[_KeyT]
 ) -> frozenset[_KeyT]:
     """Those of these keys that were counted before."""
     wanted = frozenset(keys)
@@ -76,7 +76,9 @@ async def find_counted(
     return marked | await find_restored(database, session, wanted)
 
 
-async def _find(database: Database, session: Session | None, by_id: dict[str, _KeyT]) -> frozenset[_KeyT]:
+async def _find(
+    database: Database, session: ClientSession | None, by_id: dict[str, _KeyT]
+) -> frozenset[_KeyT]:
     if not by_id:
         return frozenset()
     cursor = database[NAME].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)

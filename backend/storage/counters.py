@@ -23,15 +23,15 @@ from backend.domain.analytics import (
     window_counts,
 )
 from backend.storage.collection import EXPIRY_INDEX
-from backend.storage.mongo import Database, Session
+from backend.storage.mongo import ClientSession, Database
 
 # What happened: whose it is, to which link, when.
-Moment = tuple[str, str, datetime]
+CountedMoment = tuple[str, str, datetime]
 INDEXES = [EXPIRY_INDEX]
 
 
 async def add_moments(
-    database: Database, collection: str, session: Session | None, moments: Iterable[Moment]
+    database: Database, collection: str, session: ClientSession | None, moments: Iterable[CountedMoment]
 ) -> None:
     """Count these events in the caller's transaction, so that all of them count or none."""
     increments: dict[tuple[str, str, str], Counter[str]] = {}

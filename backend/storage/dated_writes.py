@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from backend.storage.collection import AgesFrom, Collection
-from backend.storage.mongo import Database, Document, Session, begin, in_transaction, run_to_the_end
+from backend.storage.mongo import ClientSession, Database, Document, begin, in_transaction, run_to_the_end
 from backend.storage.organizations import find_retention_days
 
 # How many days each organization keeps what its visitors did; None is without limit.
@@ -27,7 +27,7 @@ class Written:
 async def write_dated(
     database: Database,
     org_ids: Iterable[str],
-    work: Callable[[Session, Awaitable[Days]], Awaitable[Iterable[Written]]],
+    work: Callable[[ClientSession, Awaitable[Days]], Awaitable[Iterable[Written]]],
 ) -> None:
     """Run `work` in one transaction and give it the retention days of these organizations.
 
@@ -41,11 +41,11 @@ async def write_dated(
 async def _write_dated(
     database: Database,
     org_ids: Sequence[str],
-    work: Callable[[Session, Awaitable[Days]], Awaitable[Iterable[Written]]],
+    work: Callable[[ClientSession, Awaitable[Days]], Awaitable[Iterable[Written]]],
 ) -> None:
     written: list[Written] = []
 
-    async def work_with_days(session: Session) -> None:
+    async def work_with_days(session: ClientSession) -> None:
         nonlocal written
         written = list(await work(session, reading))
 

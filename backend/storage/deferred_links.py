@@ -14,9 +14,9 @@ from pymongo import IndexModel, UpdateOne
 
 from backend.domain.clicks import Click
 from backend.domain.deferred_links import Candidate, Handoff
-from backend.domain.installs import Install, Platform
+from backend.domain.installs import AppPlatform, Install
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
-from backend.storage.mongo import Database, Document, Session
+from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import ByField
 
 NAME = "deferred_links"
@@ -38,7 +38,7 @@ class AlreadyClaimed(Exception):
     """Another installation has claimed the link first."""
 
 
-async def add_handoffs(database: Database, session: Session, clicks: Iterable[Click]) -> None:
+async def add_handoffs(database: Database, session: ClientSession, clicks: Iterable[Click]) -> None:
     """Store the links of those clicks that lead to an app, in the caller's transaction."""
     updates = [_update(click, click.handoff) for click in clicks if click.handoff and click.counted]
     if updates:
@@ -64,7 +64,7 @@ async def find_candidates(
     org_id: str,
     *,
     app_id: str,
-    platform: Platform,
+    platform: AppPlatform,
     now: datetime,
 ) -> list[Candidate]:
     """The organization's links that wait for this app and these hashed addresses, neither claimed nor
@@ -81,7 +81,7 @@ async def find_candidates(
     return [Candidate(found["_id"], found["link_id"]) async for found in cursor]
 
 
-async def claim(database: Database, session: Session, install: Install) -> None:
+async def claim(database: Database, session: ClientSession, install: Install) -> None:
     """Claim the install's candidate in the caller's transaction. Raises AlreadyClaimed."""
     wanted = {"_id": install.candidate_id, "org_id": install.org_id} | _UNCLAIMED
     result = await database[NAME].update_one(wanted, {"$set": {"claimed_at": install.at}}, session=session)

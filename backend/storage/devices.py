@@ -13,7 +13,7 @@ from backend.domain.attribution import ClickId, Device, Identification, Touch
 from backend.domain.device_clock import MILLISECOND
 from backend.domain.intake import DeviceKey
 from backend.storage.collection import IN_ID, AgesFrom, Collection, Personal
-from backend.storage.mongo import Database, Document, Session, known_fields
+from backend.storage.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "devices"
@@ -28,7 +28,7 @@ COLLECTION = Collection(
 
 
 async def find_devices(
-    database: Database, session: Session | None, keys: Iterable[DeviceKey]
+    database: Database, session: ClientSession | None, keys: Iterable[DeviceKey]
 ) -> dict[DeviceKey, Device]:
     """Those of these devices that are stored, by key."""
     ids = [own_id(*key) for key in keys]
@@ -39,13 +39,13 @@ async def find_devices(
 
 
 async def find_device(
-    database: Database, org_id: str, device_id: str, session: Session | None = None
+    database: Database, org_id: str, device_id: str, session: ClientSession | None = None
 ) -> Device | None:
     """The organization's device with this id; None if it is not stored."""
     return (await find_devices(database, session, [(org_id, device_id)])).get((org_id, device_id))
 
 
-async def set_history(database: Database, session: Session, device: Device) -> None:
+async def set_history(database: Database, session: ClientSession, device: Device) -> None:
     """Store the history of a device that is stored already. Does nothing if it was deleted."""
     stored = document(device)
     history = {name: stored[name] for name in ("first_touch", "touches", "click_ids", "customers")}

@@ -62,7 +62,7 @@ def _plain_text(name: str, value: object, *, is_json: bool) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class DocumentFields:
     """The fields of a document besides `_id` and `org_id`. With `is_open`, it may also have other
     plain data.
     """
@@ -184,7 +184,7 @@ def texts(name: str, value: object) -> object:
     return {each: parse_string(name, text) for each, text in value.items()}
 
 
-def nested(fields: Fields) -> Parse:
+def nested(fields: DocumentFields) -> Parse:
     """A check for a document inside a document."""
 
     def parse(name: str, value: object) -> object:

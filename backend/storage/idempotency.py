@@ -10,7 +10,7 @@ from pymongo.errors import DuplicateKeyError
 from backend.domain.links import Link
 from backend.storage import links
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal
-from backend.storage.mongo import Database, Session, in_transaction, until_confirmed
+from backend.storage.mongo import ClientSession, Database, in_transaction, until_confirmed
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "idempotency"
@@ -57,7 +57,7 @@ async def insert_link_once(database: Database, link: Link, key: str, fingerprint
         "expires_at": now + LIFETIME,
     }
 
-    async def insert_both(session: Session) -> None:
+    async def insert_both(session: ClientSession) -> None:
         await database[NAME].insert_one(record, session=session)
         await links.insert_link(database, link, session)
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from backend.domain.analytics import WindowCounts
 from backend.storage import counters
 from backend.storage.collection import Collection, NoRetention, NotPersonal
-from backend.storage.mongo import Database, Session
+from backend.storage.mongo import ClientSession, Database
 from backend.storage.ownership import ByLink
 
 NAME = "install_counts"
@@ -20,7 +20,9 @@ COLLECTION = Collection(
 )
 
 
-async def add_install(database: Database, session: Session, org_id: str, link_id: str, at: datetime) -> None:
+async def add_install(
+    database: Database, session: ClientSession, org_id: str, link_id: str, at: datetime
+) -> None:
     """Count one install of a link in the caller's transaction."""
     await counters.add_moments(database, NAME, session, [(org_id, link_id, at)])
 

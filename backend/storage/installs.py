@@ -17,7 +17,7 @@ from backend.storage.collection import IN_ID, AgesFrom, Collection, Personal
 from backend.storage.dated_writes import Days, Written, write_dated
 from backend.storage.deferred_links import claim
 from backend.storage.install_counts import add_install
-from backend.storage.mongo import Database, Session, until_confirmed
+from backend.storage.mongo import ClientSession, Database, until_confirmed
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "installs"
@@ -56,7 +56,7 @@ async def record_install(database: Database, install: Install) -> bool:
     Returns False if it was recorded before. Raises AlreadyClaimed.
     """
 
-    async def store(session: Session, days: Awaitable[Days]) -> list[Written]:
+    async def store(session: ClientSession, days: Awaitable[Days]) -> list[Written]:
         own_id = _id(install.org_id, install.install_id)
         mark = counted_once.document(_once_key(install.org_id, install.install_id), install.at)
         await database[counted_once.NAME].insert_one(mark, session=session)

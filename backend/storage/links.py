@@ -22,7 +22,7 @@ from backend.domain.links import (
 )
 from backend.domain.short_urls import parse_short_url
 from backend.storage.collection import Collection, NoRetention, NotPersonal
-from backend.storage.mongo import Database, Session, known_fields
+from backend.storage.mongo import ClientSession, Database, known_fields
 from backend.storage.ownership import ByField
 
 NAME = "links"
@@ -46,7 +46,7 @@ class PathTaken(ValueError):
     """The path is already used on the domain."""
 
 
-async def insert_link(database: Database, link: Link, session: Session | None = None) -> None:
+async def insert_link(database: Database, link: Link, session: ClientSession | None = None) -> None:
     """Store a new link; raises PathTaken, as the unique index on domain and path decides."""
     try:
         await database[NAME].insert_one(to_document(link), session=session)

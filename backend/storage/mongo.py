@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Database: TypeAlias = AsyncIOMotorDatabase[Document]
 else:  # the driver's class takes no parameters at run time
     Database = AsyncIOMotorDatabase
-Session: TypeAlias = AsyncIOMotorClientSession
+ClientSession: TypeAlias = AsyncIOMotorClientSession
 
 StorageError = PyMongoError
 # What servers say while they stop, start or hand over to another one, or where requests are in the way of one
@@ -114,7 +114,9 @@ async def until_confirmed(database: Database) -> None:
         await database[_READ_ANYWHERE].find_one({}, session=session)
 
 
-async def in_transaction(database: Database, work: Callable[[Session], Coroutine[Any, Any, None]]) -> None:
+async def in_transaction(
+    database: Database, work: Callable[[ClientSession], Coroutine[Any, Any, None]]
+) -> None:
     """Run `work` in one transaction: all of it is stored or nothing. It runs again if the server asks for
     that.
 
@@ -137,7 +139,9 @@ def begin(work: Coroutine[Any, Any, ResultT]) -> asyncio.Task[ResultT]:
     return begun
 
 
-async def _run_transaction(database: Database, work: Callable[[Session], Coroutine[Any, Any, None]]) -> None:
+async def _run_transaction(
+    database: Database, work: Callable[[ClientSession], Coroutine[Any, Any, None]]
+) -> None:
     with deadline(TRANSACTION_SECONDS):
         session = await database.client.start_session()
         try:
@@ -147,7 +151,9 @@ async def _run_transaction(database: Database, work: Callable[[Session], Corouti
             go_on_closing(session.end_session)
 
 
-async def _try_transaction(session: Session, work: Callable[[Session], Coroutine[Any, Any, None]]) -> bool:
+async def _try_transaction(
+    session: ClientSession, work: Callable[[ClientSession], Coroutine[Any, Any, None]]
+) -> bool:
     """Try once. Returns True if everything is stored, False if the server asks for another try."""
     session.start_transaction(read_concern=ReadConcern("snapshot"), write_concern=WriteConcern("majority"))
     try:
@@ -162,7 +168,7 @@ async def _try_transaction(session: Session, work: Callable[[Session], Coroutine
     return True
 
 
-async def _commit(session: Session) -> None:
+async def _commit(session: ClientSession) -> None:
     """Commit, and repeat that until the server says whether it worked."""
     while True:
         try:

@@ -10,7 +10,7 @@ from backend.storage import devices
 from backend.storage.belongings import Belongings, SharedDevice, Subject, find_belongings
 from backend.storage.collection import IN_ID, Personal
 from backend.storage.collections import personal_collections
-from backend.storage.mongo import Database, Document, Session, in_transaction
+from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 
 # How `erase_subject` tells of devices that are kept for other persons.
 SHARED_DEVICES = "shared_devices"
@@ -53,7 +53,7 @@ async def erase_subject(database: Database, org_id: str, subject: Subject) -> di
 async def _leave(database: Database, org_id: str, shared: SharedDevice, person: Person) -> None:
     """Remove a person's touches from a shared device, and their ad click ids from other people's records."""
 
-    async def work(session: Session) -> None:
+    async def work(session: ClientSession) -> None:
         device = await devices.find_device(database, org_id, shared.id, session)
         if device:
             times = _times(device, shared, person)
@@ -63,7 +63,7 @@ async def _leave(database: Database, org_id: str, shared: SharedDevice, person: 
     await in_transaction(database, work)
 
 
-async def _forget_click_ids(database: Database, session: Session, device: Device, times: Times) -> None:
+async def _forget_click_ids(database: Database, session: ClientSession, device: Device, times: Times) -> None:
     """Remove the ad click ids of these periods from the device's records, which otherwise stay as
     they are.
     """

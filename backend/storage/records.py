@@ -13,7 +13,7 @@ from backend.domain.attribution import Credit, Touch
 from backend.domain.intake import CallKey, DeviceKey, Record, call_key
 from backend.storage.calls import call_id, key_of
 from backend.storage.collection import AgesFrom
-from backend.storage.mongo import Database, Document, Session, known_fields
+from backend.storage.mongo import ClientSession, Database, Document, known_fields
 
 # A touch that arrives late takes over what its device did since, but one device holds up nobody's calls.
 MOST_CREDITED = 500
@@ -53,7 +53,7 @@ def _exact(value: object) -> object:
 
 
 async def find_credits(
-    database: Database, session: Session, collection: str, device: DeviceKey, since: datetime
+    database: Database, session: ClientSession, collection: str, device: DeviceKey, since: datetime
 ) -> dict[CallKey, Credit]:
     """The credits of a device's records since this time, at most the 500 oldest ones."""
     org_id, device_id = device

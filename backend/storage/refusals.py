@@ -26,7 +26,7 @@ _LONGEST = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class OriginRefusal:
     """A refused request: its Origin header ("" if it had none), and why it was not enough."""
 
     origin: str
@@ -42,12 +42,12 @@ class RefusedOrigin:
 
     origin: str
     requests: int
-    last: Refusal
+    last: OriginRefusal
 
 
-def by_origin(recent: Iterable[Refusal]) -> list[RefusedOrigin]:
+def by_origin(recent: Iterable[OriginRefusal]) -> list[RefusedOrigin]:
     """One row for each origin in these refusals. Both the refusals and the rows are newest first."""
-    latest: dict[str, Refusal] = {}
+    latest: dict[str, OriginRefusal] = {}
     requests: Counter[str] = Counter()
     for each in recent:
         latest.setdefault(each.origin, each)
@@ -55,7 +55,7 @@ def by_origin(recent: Iterable[Refusal]) -> list[RefusedOrigin]:
     return [RefusedOrigin(origin, requests[origin], last) for origin, last in latest.items()]
 
 
-async def add_refusal(database: Database, org_id: str, refusal: Refusal) -> None:
+async def add_refusal(database: Database, org_id: str, refusal: OriginRefusal) -> None:
     """Store a refusal. Only the organization's latest hundred are kept."""
     entry = {"origin": refusal.origin[:_LONGEST], "reason": refusal.reason, "at": refusal.at}
     await database[NAME].update_one(
@@ -63,7 +63,9 @@ async def add_refusal(database: Database, org_id: str, refusal: Refusal) -> None
     )
 
 
-async def list_refusals(database: Database, org_id: str) -> list[Refusal]:
+async def list_refusals(database: Database, org_id: str) -> list[OriginRefusal]:
     """The organization's latest refusals, newest first."""
     document: dict[str, Any] = await database[NAME].find_one({"_id": org_id}) or {}
-    return [Refusal(**known_fields(entry, Refusal)) for entry in reversed(document.get("recent", []))]
+    return [
+        OriginRefusal(**known_fields(entry, OriginRefusal)) for entry in reversed(document.get("recent", []))
+    ]

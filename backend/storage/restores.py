@@ -14,7 +14,7 @@ from pymongo.errors import BulkWriteError
 from backend.domain.errors import OperatorError
 from backend.storage import api_keys, click_logs, clicks, domains, organizations, users
 from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
-from backend.storage.mongo import Database, Document, Session, in_transaction
+from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.ownership import Nobodys
 
 NAME = "restores"
@@ -131,7 +131,7 @@ async def insert_history(
 async def finish_restore(database: Database, org_id: str, setup: Mapping[str, Sequence[Document]]) -> None:
     """Store what makes the organization work, all of it or nothing; raises AlreadyTaken."""
 
-    async def work(session: Session) -> None:
+    async def work(session: ClientSession) -> None:
         for name, documents in setup.items():
             new = (
                 await _join_known_users(database, session, org_id, documents)
@@ -149,7 +149,7 @@ async def finish_restore(database: Database, org_id: str, setup: Mapping[str, Se
 
 
 async def _join_known_users(
-    database: Database, session: Session, org_id: str, documents: Sequence[Document]
+    database: Database, session: ClientSession, org_id: str, documents: Sequence[Document]
 ) -> Sequence[Document]:
     """Let users who came with another organization act for this one too; gives the others."""
     ids = [document["_id"] for document in documents]

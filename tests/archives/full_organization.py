@@ -10,7 +10,7 @@ import httpx
 from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
-from backend.domain.installs import Install, Platform
+from backend.domain.installs import AppPlatform, Install
 from backend.domain.users import User
 from backend.storage.apps import set_apps
 from backend.storage.clicks import ship_clicks
@@ -33,7 +33,11 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     await _click(database, organization, link_ids)
     await _visit(client, organization)
     install = Install(
-        organization.id, str(uuid.uuid4()), Platform.IOS, link_ids[0], datetime.now(UTC) - timedelta(days=3)
+        organization.id,
+        str(uuid.uuid4()),
+        AppPlatform.IOS,
+        link_ids[0],
+        datetime.now(UTC) - timedelta(days=3),
     )
     assert await record_install(database, install)
     apps = Apps(

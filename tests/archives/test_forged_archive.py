@@ -28,7 +28,7 @@ from backend.archives.archive_file import (
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.domain.calls import Kind
-from backend.domain.installs import Install, Platform
+from backend.domain.installs import AppPlatform, Install
 from backend.domain.users import User, is_password_hash
 from backend.passwords import hash_password
 from backend.storage import click_logs, clicks, counted_once, users
@@ -301,7 +301,7 @@ async def test_marks_of_another_organization(
     again = [conversion(transaction_id=each) for each in ("order-1", "erased", "new")]
     assert [each["status"] for each in await self.results(*again)] == ["duplicate", "duplicate", "accepted"]
     assert [each["status"] for each in await self.results(conversion(transaction_id="new"))] == ["duplicate"]
-    install = Install(organization.id, "phone-9", Platform.IOS, None, NOW)
+    install = Install(organization.id, "phone-9", AppPlatform.IOS, None, NOW)
     assert await record_install(database, install)
     await remove(database, archive)
 

@@ -10,7 +10,7 @@ from backend.domain.api_keys import ApiKey
 from backend.domain.organizations import Organization
 from backend.domain.users import User
 from backend.storage import archived_documents
-from backend.storage.document_fields import Fields
+from backend.storage.document_fields import DocumentFields
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,6 @@ from backend.storage.document_fields import Fields
     ],
     ids=["keys", "users", "organizations"],
 )
-def test_no_field_is_forgotten(rule: Fields, record: type) -> None:
+def test_no_field_is_forgotten(rule: DocumentFields, record: type) -> None:
     """A field that is added to a record gets a rule, or what has it could not be restored."""
     assert {item.name for item in fields(record)} - {"id", "org_id"} == {*rule.required, *rule.optional}

@@ -9,7 +9,7 @@ import pytest
 from backend.app import utc_now
 from backend.storage.mongo import Database
 from backend.storage.origins import list_origins
-from backend.storage.refusals import Refusal, add_refusal
+from backend.storage.refusals import OriginRefusal, add_refusal
 from tests.conftest import OrganizationFactory
 from tests.dashboard.people import Person
 from tests.organizations import TestOrganization
@@ -17,7 +17,7 @@ from tests.organizations import TestOrganization
 
 async def refuse(database: Database, org_id: str, origin: str) -> None:
     """A call from this origin was refused just now."""
-    await add_refusal(database, org_id, Refusal(origin, "not an Allowed Web Origin", utc_now()))
+    await add_refusal(database, org_id, OriginRefusal(origin, "not an Allowed Web Origin", utc_now()))
 
 
 async def test_an_origin_is_allowed_and_removed(

@@ -14,7 +14,7 @@ from backend.domain.rejections import Rejection
 from backend.storage.api_keys import list_api_keys
 from backend.storage.apps import set_apps
 from backend.storage.mongo import Database
-from backend.storage.refusals import Refusal, add_refusal
+from backend.storage.refusals import OriginRefusal, add_refusal
 from backend.storage.rejections import RejectedCalls, add_rejections
 from tests.api.links import create, info
 from tests.conftest import OrganizationFactory
@@ -35,7 +35,7 @@ async def other(
     await make_user(database, other.id)
     await create(client, other, link_name=SECRET, selected_path="p", utm_campaign=SECRET)
     await set_apps(database, other.domain, other.id, Apps(IosApp("A1B2C3D4E5", "secret.app")))
-    await add_refusal(database, other.id, Refusal("https://secret.example", SECRET, utc_now()))
+    await add_refusal(database, other.id, OriginRefusal("https://secret.example", SECRET, utc_now()))
     rejection = Rejection("event", SECRET, SECRET)
     await add_rejections(database, [RejectedCalls(other.id, utc_now(), (rejection,))])
     await Visitor(client, other).results(check(utm_campaign=SECRET), conversion())

@@ -14,7 +14,7 @@ from backend.domain.links import Behavior, Link
 from backend.imports.csv_file import UnreadableCsv
 from backend.imports.firebase_csv import FirebaseExport, read_firebase_export
 from backend.imports.link_csv import read_rows
-from backend.imports.link_import import ImportReport, LinkImport, Outcome
+from backend.imports.link_import import ImportReport, LinkImport, RowOutcome
 from backend.imports.report import write_left_out, write_refused
 from backend.storage.links import list_links
 from backend.storage.mongo import Database
@@ -50,7 +50,7 @@ def export_of(folder: Path, *rows: dict[int, str], fields: int = FIELDS) -> Path
 async def test_the_sample(database: Database, organization: TestOrganization) -> None:
     """Path, destination, name, UTM, social tags, fallbacks, behaviour, state and time are taken over."""
     _, report = await run_import(database, organization)
-    assert report.counts == {Outcome.CREATED: 3}
+    assert report.counts == {RowOutcome.CREATED: 3}
     found = await links(database, organization)
     spring, kite, old = found["spring"], found["app/Xy12"], found["old"]
     assert (spring.destination_url, spring.link_name) == ("https://shop.example/sale", "Spring sale")
@@ -77,7 +77,7 @@ async def test_again(database: Database, organization: TestOrganization) -> None
     """The same file a second time makes nothing."""
     await run_import(database, organization)
     _, report = await run_import(database, organization)
-    assert report.counts == {Outcome.ALREADY_THERE: 3}
+    assert report.counts == {RowOutcome.ALREADY_THERE: 3}
 
 
 async def test_what_is_left_out_is_told(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ async def test_refused_rows(database: Database, organization: TestOrganization, 
     refused.write_text(refused.read_text(encoding="utf-8").replace("d d", "dd"), encoding="utf-8")
     again = LinkImport(database, organization.id, utc_now(), dry_run=False)
     corrected = await again.run(read_rows(refused), lambda _: None)
-    assert corrected.counts == {Outcome.CREATED: 1, Outcome.REFUSED: 4}
+    assert corrected.counts == {RowOutcome.CREATED: 1, RowOutcome.REFUSED: 4}
     assert not (await links(database, organization))["dd"].is_enabled
 
 
@@ -161,7 +161,7 @@ async def test_columns_of_other_names(
     named = {"short_url": "link", "destination_url": "long_url", "link_name": "title"}
     rows = read_rows(file, named)
     report = await LinkImport(database, organization.id, utc_now(), dry_run=False).run(rows, lambda _: None)
-    assert report.counts == {Outcome.CREATED: 2, Outcome.REFUSED: 1}
+    assert report.counts == {RowOutcome.CREATED: 2, RowOutcome.REFUSED: 1}
     assert set(await links(database, organization)) == {"Ab3", "x/y"}
     assert [[each.value for each in row.left_out] for row in rows] == [["spring"], [], []]
     for wrong, sentence in (

@@ -12,7 +12,7 @@ from backend.app import utc_now
 from backend.domain.links import Link
 from backend.imports.csv_file import UnreadableCsv
 from backend.imports.link_csv import read_rows
-from backend.imports.link_import import ImportReport, LinkImport, Outcome
+from backend.imports.link_import import ImportReport, LinkImport, RowOutcome
 from backend.imports.report import write_refused
 from backend.storage.links import list_links
 from backend.storage.mongo import Database
@@ -34,7 +34,7 @@ async def run_import(
 
 def counts(report: ImportReport) -> tuple[int, int, int]:
     """How many were created, there already, refused."""
-    numbers = [report.counts[outcome] for outcome in Outcome]
+    numbers = [report.counts[outcome] for outcome in RowOutcome]
     return numbers[0], numbers[1], numbers[2]
 
 
@@ -120,7 +120,7 @@ async def test_the_report_can_be_corrected_and_imported(
     ]
     report.write_text(report.read_text(encoding="utf-8").replace("bad path", "good-path"), encoding="utf-8")
     # The corrected one is made, and the one that had too many cells.
-    assert (await run_import(database, organization, report)).counts[Outcome.CREATED] == 2
+    assert (await run_import(database, organization, report)).counts[RowOutcome.CREATED] == 2
     assert {"good", "good-path", "i"} == {link.path for link in await links(database, organization)}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from backend.app import utc_now
 from backend.imports.link_csv import read_rows
-from backend.imports.link_import import LinkImport, Outcome
+from backend.imports.link_import import LinkImport, RowOutcome
 from backend.storage.links import list_links
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization
@@ -30,6 +30,6 @@ async def test_samples(
         for row in read_rows(SAMPLES / name, named)
     ]
     report = await LinkImport(database, organization.id, utc_now(), dry_run=False).run(rows, lambda _: None)
-    assert report.counts == {Outcome.CREATED: count}
+    assert report.counts == {RowOutcome.CREATED: count}
     found = await list_links(database, organization.id, skip=0, limit=9)
     assert sum(link.is_enabled for link in found) == count - (name == "links.csv")

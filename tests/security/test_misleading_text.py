@@ -11,7 +11,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.organizations import NAME_RULE
 from backend.domain.spreadsheets import inert
 from backend.imports.report import write_left_out
-from backend.imports.row import LeftOut, Row
+from backend.imports.row import ImportRow, LeftOut
 from tests.api.links import API, create, info, invalid, link_body
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call
@@ -75,5 +75,7 @@ def test_other_cells_stay(cell: str) -> None:
 def test_what_an_import_leaves_out_is_inert(tmp_path: Path) -> None:
     """The report of an import shows values of a file that came from elsewhere."""
     file = tmp_path / "left-out.csv"
-    write_left_out(file, [Row(2, {}, 0, (LeftOut("pt", '＝HYPERLINK("https://evil.test")', "unknown"),))])
+    write_left_out(
+        file, [ImportRow(2, {}, 0, (LeftOut("pt", '＝HYPERLINK("https://evil.test")', "unknown"),))]
+    )
     assert "'＝HYPERLINK" in file.read_text()

@@ -10,7 +10,7 @@ import pytest
 
 from backend.domain.analytics import WindowCounts
 from backend.storage.click_counts import add_counts, count_window
-from backend.storage.mongo import Database, Session, in_transaction
+from backend.storage.mongo import ClientSession, Database, in_transaction
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, tzinfo=UTC)
 
@@ -28,7 +28,7 @@ async def test_batches_at_once_lose_nothing(database: Database) -> None:
     links = [str(uuid.uuid4()) for _ in range(3)]
     moments = [("org", link_id, NOW + timedelta(seconds=n)) for n in range(5) for link_id in links]
 
-    async def count(session: Session) -> None:
+    async def count(session: ClientSession) -> None:
         await add_counts(database, session, moments)
 
     await asyncio.gather(*(in_transaction(database, count) for _ in range(8)))
@@ -42,7 +42,7 @@ async def test_a_failed_transaction_counts_nothing(database: Database) -> None:
     """What was counted in a transaction that fails was not counted."""
     link_id = str(uuid.uuid4())
 
-    async def fail(session: Session) -> None:
+    async def fail(session: ClientSession) -> None:
         await add_counts(database, session, [("org", link_id, NOW)])
         raise RuntimeError
 

@@ -12,7 +12,7 @@ from backend.domain.intake import Decisions
 from backend.storage import batches, installs
 from backend.storage.collections import aging_collections
 from backend.storage.dated_writes import Days, Written, write_dated
-from backend.storage.mongo import Database, Session
+from backend.storage.mongo import ClientSession, Database
 from backend.storage.retention import set_retention
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Call, Visitor, call, check, conversion
@@ -36,7 +36,7 @@ async def test_a_limit_that_is_set_while_a_transaction_runs_holds_for_what_it_wr
     limits = iter((30, 7))
     own_id = f"{organization.id}/i"
 
-    async def store(session: Session, days: Awaitable[Days]) -> Iterable[Written]:
+    async def store(session: ClientSession, days: Awaitable[Days]) -> Iterable[Written]:
         document = {"_id": own_id, "org_id": organization.id, "at": AT, "expires_at": None}
         await database[installs.NAME].insert_one(document, session=session)
         assert await days == {organization.id: None}
@@ -60,7 +60,7 @@ async def test_a_batch_that_is_stored_in_that_moment_is_dated(
     write = batches._write
 
     async def write_and_be_overtaken(
-        database: Database, session: Session, decisions: Decisions, days: Days
+        database: Database, session: ClientSession, decisions: Decisions, days: Days
     ) -> None:
         await write(database, session, decisions, days)
         assert days == {organization.id: None}

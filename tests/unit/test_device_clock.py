@@ -13,7 +13,7 @@ from backend.domain.device_clock import (
     LONGEST_DELAY,
     MILLISECOND,
     SAME_CLOCK,
-    Clock,
+    DeviceClock,
     clock_of,
     counted_at,
     with_clock,
@@ -37,7 +37,9 @@ CLOCKS = st.timedeltas(-timedelta(days=56 * 365), timedelta(days=7000 * 365))
         (timedelta(milliseconds=1, microseconds=999), (), MILLISECOND),
     ],
 )
-def test_which_clock_sent_a_request(way: timedelta, known: tuple[Clock, ...], clock: Clock) -> None:
+def test_which_clock_sent_a_request(
+    way: timedelta, known: tuple[DeviceClock, ...], clock: DeviceClock
+) -> None:
     """The nearest known one, if a request's way can make the difference; else a new one."""
     assert clock_of(NOW - way, NOW, known) == clock
 
@@ -74,9 +76,9 @@ def test_a_clock_that_is_years_off_counts_right(
 
 
 @given(st.lists(CLOCKS))
-def test_the_clocks_that_are_kept_are_few(clocks: list[Clock]) -> None:
+def test_the_clocks_that_are_kept_are_few(clocks: list[DeviceClock]) -> None:
     """However often a clock jumps, the latest few are kept, each once."""
-    known: tuple[Clock, ...] = ()
+    known: tuple[DeviceClock, ...] = ()
     for clock in clocks:
         known = with_clock(known, clock)
         assert known[-1] == clock

@@ -22,7 +22,7 @@ _MOST_EXAMINED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DomainRow:
     """A domain in the list. `worst` is its worst finding; None if it was not examined yet."""
 
     name: str
@@ -37,7 +37,7 @@ async def domains() -> Response:
     names = await list_domains(database, org_id())
     states = await of_app(DashboardService).domain_states.of(names[:_MOST_EXAMINED], _PATIENCE_OF_LIST)
     rows = [
-        Row(name, await count_links_on(database, name, org_id()), _worst(states.get(name, [])))
+        DomainRow(name, await count_links_on(database, name, org_id()), _worst(states.get(name, [])))
         for name in names
     ]
     return await page("domains/domains.html", rows=rows)

@@ -23,7 +23,7 @@ _LONGEST_SEARCH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LinkRow:
     """A link as the list shows it."""
 
     link: Link
@@ -50,10 +50,10 @@ async def links() -> Response:
     )
 
 
-async def rows_of(links: Sequence[Link]) -> list[Row]:
+async def rows_of(links: Sequence[Link]) -> list[LinkRow]:
     """The rows for these links of the organization."""
     totals = await count_totals(resources().database, [link.id for link in links])
-    return [Row(link, short_url_of(link), totals.get(link.id, 0)) for link in links]
+    return [LinkRow(link, short_url_of(link), totals.get(link.id, 0)) for link in links]
 
 
 async def _find(text: str, asked: Paging) -> tuple[list[Link], bool]:

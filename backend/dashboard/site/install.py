@@ -22,7 +22,7 @@ from backend.storage.api_keys import create_api_key, find_active_key
 from backend.storage.devices import first_and_last_arrival
 from backend.storage.limited import Limited, list_limited
 from backend.storage.origins import is_allowed, list_origins
-from backend.storage.refusals import Refusal, list_refusals
+from backend.storage.refusals import OriginRefusal, list_refusals
 from backend.storage.rejections import list_rejections
 
 # A refusal is told beside the check for so long after it happened.
@@ -107,7 +107,7 @@ async def _arrival() -> dict[str, Any]:
     return {"state": "waiting", "sentence": "No call has arrived yet. Open your site in a browser."}
 
 
-async def _recent_refusal() -> Refusal | None:
+async def _recent_refusal() -> OriginRefusal | None:
     """The latest refused request whose origin is still not allowed; None if there is none."""
     database, now = resources().database, resources().clock()
     for each in await list_refusals(database, org_id()):
@@ -116,7 +116,7 @@ async def _recent_refusal() -> Refusal | None:
     return None
 
 
-def _why(refused: Refusal) -> str:
+def _why(refused: OriginRefusal) -> str:
     return f"{refused.origin} is not an allowed origin" if refused.origin else "it named no origin"
 
 
