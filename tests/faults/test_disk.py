@@ -17,6 +17,7 @@ from tests.faults.metrics import metric
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.test_torn_writes import files_no_larger
 from tests.faults.visited_link import VisitedLink, visited_link
+from tests.polling import until
 from tests.replica_set import ReplicaSet, replica_set
 from tests.service_process import ServiceProcess
 
@@ -52,9 +53,7 @@ class Visits:
     async def more(self, count: int) -> None:
         """Return once so many more were answered."""
         least = len(self.waited) + count
-        async with asyncio.timeout(30):
-            while len(self.waited) < least:  # noqa: ASYNC110 - the count is what the test is about
-                await asyncio.sleep(0.01)
+        await until(lambda: len(self.waited) >= least, "visits are not answered", seconds=30)
 
     async def _visit_often(self) -> None:
         async with self.link.client(self.service) as client:
