@@ -18,7 +18,7 @@ PREFIX = "WAYLINK_"
 
 
 class InvalidSetting(OperatorError):
-    """A setting has a value that can't be used; the message names the variable and the rule."""
+    """A setting has an invalid value. The message names the variable and the rule."""
 
     def __init__(self, variable: str, value: str, rule: str) -> None:
         super().__init__(f"{variable} is {value!r}, but it must be {rule}.")
@@ -87,13 +87,15 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def setting(default: Any, parse: Callable[[str], Any], rule: str, help_text: str) -> Any:
-    """A settings field: `parse` turns the variable's text into the value, `rule` completes "it must be"."""
+    """A field of Settings. `parse` turns the variable's text into the value; `rule` completes "it
+    must be".
+    """
     return field(default=default, metadata={"parse": parse, "rule": rule, "help": help_text})
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set. `Settings()` holds the defaults; `load_settings` reads the environment."""
+    """All settings. `Settings()` has the defaults; `load_settings` reads the environment."""
 
     host: str = setting("127.0.0.1", str, "an address", "Address that the service listens on.")
     port: int = setting(8080, _port, "a port from 1 to 65535", "Port that the service listens on.")
@@ -255,19 +257,19 @@ class Settings:
 
     @property
     def clicks_dir(self) -> Path:
-        """Where clicks wait until they are shipped."""
+        """The folder for clicks that are not shipped yet."""
         return self.data_dir / "clicks"
 
     @property
     def unreadable_clicks_dir(self) -> Path:
-        """Where records of clicks are kept that can't be read."""
+        """The folder for records of clicks that can't be read."""
         return self.clicks_dir / "unreadable"
 
 
 def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = Path(".env")) -> Settings:
-    """Read the settings from `environment` (the process's own by default), and `dotenv` behind it.
+    """Read the settings from `environment` (None: the process's own), then from the file `dotenv`.
 
-    Raises InvalidSetting for a value that breaks its rule. An empty value counts as unset.
+    The environment wins. An empty value counts as not set. Raises InvalidSetting.
     """
     given = _from_dotenv(dotenv) | dict(os.environ if environment is None else environment)
     items = {variable_name(item): item for item in fields(Settings)}
@@ -281,13 +283,13 @@ def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = P
 
 
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
-    """`WAYLINK_` variables that no setting has: most likely misspelt."""
+    """The variables that start with `WAYLINK_` but belong to no setting: probably misspelt."""
     known = {variable_name(item) for item in fields(Settings)}
     return sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
 
 
 def variable_name(item: Field[Any]) -> str:
-    """The environment variable of a settings field."""
+    """The environment variable of a field of Settings."""
     return PREFIX + item.name.upper()
 
 

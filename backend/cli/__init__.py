@@ -31,14 +31,14 @@ _COMMANDS = {
 
 
 class _Commands(click.Group):
-    """The commands of `_COMMANDS`."""
+    """A group that loads each of the commands in `_COMMANDS` only when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names."""
+        """The names of all commands."""
         return sorted(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name, if there is one."""
+        """The command with this name; None if there is none."""
         if cmd_name not in _COMMANDS:
             return None
         file, _, name = _COMMANDS[cmd_name].partition(":")

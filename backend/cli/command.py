@@ -1,4 +1,4 @@
-"""What every command shares: the settings, the database, and the two ways to print a result."""
+"""What all commands share: settings, the database, and two ways to print a result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ org_option = click.option("--org", "org_id", required=True, metavar="ID", help="
 
 
 def stored(command: Callable[..., Awaitable[Result]]) -> Callable[..., None]:
-    """A command on the database: it returns what to print, as lines or, with --json, as one JSON object."""
+    """Turn this function into a command that uses the database.
+
+    Its result is printed as lines of text or, with --json, as one JSON object.
+    """
 
     @json_option
     @wraps(command)
@@ -34,7 +37,10 @@ def stored(command: Callable[..., Awaitable[Result]]) -> Callable[..., None]:
 
 
 def run_on_database(command: Callable[..., Awaitable[Result]], arguments: dict[str, Any]) -> Result:
-    """What the command returns. Raises OperatorError, which ends the command with its sentence."""
+    """Run the command on the database and return its result.
+
+    Raises OperatorError, which ends the command with its message.
+    """
     return asyncio.run(_with_database(load_settings(), command, arguments))
 
 
@@ -64,10 +70,10 @@ def _cells(row: Any) -> list[Any]:
 
 
 def printable(text: str) -> str:
-    """The text without what a terminal would obey: it may come from anyone."""
+    """The text without characters that control a terminal, since it may come from anyone."""
     return "".join(character if character.isprintable() else "�" for character in text)
 
 
 def utc_now() -> datetime:
-    """The time now."""
+    """The current time in UTC."""
     return datetime.now(UTC)

@@ -15,7 +15,7 @@ from backend.settings import Settings, load_settings, variable_name
 @json_option
 @click.option("--markdown", is_flag=True, help="Print the table of docs/settings.md.")
 def show_settings(as_json: bool, markdown: bool) -> None:
-    """List the settings: variable, value in force, meaning."""
+    """List the settings: variable, current value, meaning."""
     if markdown:
         click.echo(_markdown_table())
         return

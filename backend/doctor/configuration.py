@@ -1,4 +1,4 @@
-"""The settings, and whether the service answers where they say."""
+"""Checks the settings, and whether the service answers at its public address."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECONDS = 10.0  # that an answer may take
 
 
 def examine_settings(settings: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """What can be said of the settings without asking anyone."""
+    """Findings on the settings that need no network."""
     for name in unknown_variables(environment):
         yield _found.warning(
             name, "It is set, but there is no such setting.", "`waylink settings` lists them all."
@@ -72,7 +72,7 @@ def _examine_base_url(settings: Settings) -> Iterator[Finding]:
 
 
 def _examine_folder(folder: Path) -> Finding:
-    """Whether clicks can be kept until they are shipped."""
+    """Whether the folder for clicks can be used."""
     nearest = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
         return _found.ok("WAYLINK_DATA_DIR", f"{folder} can be written.")
@@ -84,7 +84,7 @@ def _examine_folder(folder: Path) -> Finding:
 
 
 def _examine_unreadable(settings: Settings) -> Iterator[Finding]:
-    """Records of clicks that were set aside."""
+    """Findings on records of clicks that could not be read and were set aside."""
     folder = settings.unreadable_clicks_dir
     if files := [each for each in folder.glob("*") if each.is_file()]:
         yield _found.warning(

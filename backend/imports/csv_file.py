@@ -1,4 +1,4 @@
-"""Files of rows, read as they are: which cells stand on which line."""
+"""Reads CSV files into rows, without interpreting their cells."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from backend.domain.errors import OperatorError
 
 
 class UnreadableCsv(OperatorError):
-    """The file as a whole can't be imported; the message says why."""
+    """The whole file can't be imported. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The cells of a row, and the line that it ends at."""
+    """The cells of a row, and the number of the line on which it ends."""
 
     number: int
     cells: list[str]
 
 
 def read_lines(path: Path) -> list[Line]:
-    """The rows of a file in UTF-8 that have anything in them; raises UnreadableCsv."""
+    """The rows of a file in UTF-8, without empty ones. Raises UnreadableCsv."""
     try:
         return list(_lines(path))
     except UnicodeDecodeError:

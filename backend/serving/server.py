@@ -1,4 +1,6 @@
-"""Runs ASGI applications on Hypercorn with uvloop; told to stop, they answer what they accepted first."""
+"""Runs ASGI applications on Hypercorn with uvloop. When they stop, they first answer what they have
+accepted.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +23,19 @@ from backend.settings import Settings
 
 
 class NotStarted(OperatorError):
-    """A server did not start; the message says why and what to do."""
+    """A server did not start. The message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServedApp:
-    """An application, and the socket from `bind` that it is served on."""
+    """An ASGI application, and the socket from `bind` on which it is served."""
 
     app: Any
     socket: socket.socket
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
-    """Run `main` on uvloop; an application that can't start raises NotStarted with what it said."""
+    """Run `main` on uvloop. If an application can't start, raises NotStarted with its message."""
     try:
         uvloop.run(main)
     except* StartFailed as group:
@@ -41,9 +43,10 @@ def run(main: Coroutine[Any, Any, None]) -> None:
 
 
 def bind(host: str, port: int, variable: str) -> socket.socket:
-    """A socket bound to the address; raises NotStarted where the port is taken or not allowed.
+    """A socket that is bound to the address. Raises NotStarted if the port is in use or not allowed.
 
-    It does not listen yet, so that nobody is answered before the application has started.
+    `variable` is the setting that the message names. The socket does not listen yet, so nobody connects
+    before the application has started.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family)
@@ -70,8 +73,8 @@ async def serve_sites(
 ) -> None:
     """Serve these sites until SIGINT or SIGTERM, until `stop` is set, or until one of them fails.
 
-    Then what was accepted is answered: for `drain_seconds` everything that comes, after that what is under
-    way, for at most `graceful_seconds`.
+    Accepted requests are still answered: for `drain_seconds` all that come, then those in progress for at
+    most `graceful_seconds`.
     """
     connections = Connections(min(settings.connections, most_connections(raise_limit())))
     addresses = [site.socket.getsockname()[:2] for site in sites]
@@ -100,7 +103,7 @@ async def _serve_one(
 
 
 async def _answers(address: tuple[str, int], stop: asyncio.Event) -> None:
-    """Return when connections are accepted there, or everything stops."""
+    """Return once the address accepts connections, or `stop` is set."""
     while not stop.is_set():
         try:
             _, writer = await asyncio.open_connection(*address)

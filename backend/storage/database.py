@@ -1,4 +1,4 @@
-"""The connection to MongoDB, and the indexes that carry the rules."""
+"""Opens the connection to MongoDB, and creates the indexes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _log = logging.getLogger("waylink.storage")
 
 
 class MongoDBUnreachable(OperatorError):
-    """The configured server does not answer."""
+    """The configured MongoDB server does not answer."""
 
     def __init__(self, hosts: str) -> None:
         super().__init__(
@@ -45,7 +45,7 @@ class MongoDBUnreachable(OperatorError):
 
 
 class Indexes(Enum):
-    """What opening the database does about its indexes."""
+    """What to do about indexes when the database is opened."""
 
     MAKE = auto()  # what is missing
     MAKE_IN_NEW = auto()  # all of them, where no service has made any yet
@@ -60,13 +60,13 @@ async def open_database(
     *,
     may_be_away: bool = False,
 ) -> AsyncIterator[Database]:
-    """The database that the settings name; a server of our own where none is configured.
+    """Open the database that the settings name. Without a configured server, one is started.
 
-    Every operation without a `deadline` of its own fails after so many `seconds`. Where the configured server
-    `may_be_away`, indexes are made once it answers.
+    Each operation fails after this many `seconds`, unless it has its own `deadline`. If the configured server
+    `may_be_away`, indexes are created once it answers.
 
-    Raises MongoDBNotFound when a server must be started and this machine has none, and MongoDBUnreachable
-    when the configured one does not answer.
+    Raises MongoDBNotFound if a server has to be started but none is installed, and MongoDBUnreachable if the
+    configured one does not answer.
     """
     if settings.mongodb_uri:
         uri, name = settings.mongodb_uri, settings.mongodb_database
@@ -107,7 +107,7 @@ async def _connect(uri: str, name: str, seconds: float) -> AsyncIterator[Databas
 
 @asynccontextmanager
 async def _prepared(database: Database, indexes: Indexes, may_be_away: bool) -> AsyncIterator[None]:
-    """The indexes are there; or, where the server may be away, they are once it has come back."""
+    """The block runs with all indexes; if the server may be away, they are created once it is back."""
     going_on: asyncio.Task[None] | None = None
     try:
         # Who waits at a terminal is told soon, whatever a command may take.
@@ -134,7 +134,7 @@ async def _go_on_preparing(database: Database, indexes: Indexes) -> None:
 
 
 async def _close(client: AsyncIOMotorClient[Document]) -> None:
-    """Close the client, in a thread: it says goodbye to the server, which may not listen."""
+    """Close the client in a thread: it sends a last message to the server, which may not answer."""
     with deadline(_GOODBYE_SECONDS), contextlib.suppress(TimeoutError):
         closing = asyncio.wrap_future(BACKGROUND.submit(partial(copy_context().run, client.delegate.close)))
         await asyncio.wait_for(closing, 2 * _GOODBYE_SECONDS)
@@ -153,7 +153,7 @@ async def _prepare(database: Database, indexes: Indexes) -> None:
 
 @contextlib.contextmanager
 def _unreachable(database: Database) -> Iterator[None]:
-    """Raise MongoDBUnreachable where the server can't be used now."""
+    """Raise MongoDBUnreachable if the block fails because the server can't be used now."""
     try:
         yield
     except StorageError as error:
@@ -165,13 +165,15 @@ def _unreachable(database: Database) -> Iterator[None]:
 
 
 async def _is_new(database: Database) -> bool:
-    """Whether a collection is missing that has indexes: those are made before anything is stored."""
+    """Whether a collection with indexes does not exist yet. Then indexes are created before anything is
+    stored.
+    """
     indexed = {name for name, indexes in declared_indexes().items() if indexes}
     return not indexed <= set(await database.list_collection_names())
 
 
 async def create_indexes(database: Database) -> None:
-    """Create what is missing of every collection's indexes; each collection's file names its own."""
+    """Create the missing indexes of all collections. Each collection's file declares its own."""
     declared = declared_indexes().items()
     with deadline(_INDEX_SECONDS):  # a new index of a large collection takes long
         await asyncio.gather(*(database[name].create_indexes(made) for name, made in declared if made))

@@ -1,11 +1,11 @@
-"""A MongoDB server of our own, for when none is configured.
+"""The service's own MongoDB server, which is used if none is configured.
 
-It is a one-member replica set in the data folder, so that transactions and change streams work as in
-production. Every process that needs it (the service, its workers, a command) holds a shared lock on a file
-while it does: the first one starts the server, the last one stops it. The server holds a lock of its own as
-long as it lives. The kernel releases a lock when its process dies, so whoever comes next knows who is there:
-a server that a killed process left behind is taken over, one that no longer answers is stopped, and one that
-died is started again.
+It is a replica set with one member in the data folder, so that transactions and change streams work as in
+production. Every process that uses it (the service, its workers, a command) holds a shared lock on a file:
+the first one starts the server, the last one stops it. The server holds a lock of its own while it runs. The
+kernel releases the locks of a process that dies. So the next process knows the server's state: one that a
+killed process left running is taken over, one that does not answer is stopped, and one that died is started
+again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TRIES = 3
 
 
 class MongoDBHangs(MongoDBNotFound):
-    """The server lives and does not answer, and others use it."""
+    """The server runs but does not answer, and other processes use it."""
 
     def __init__(self, folder: Path, pids: list[int]) -> None:
         process = f", process {pids[0]}," if pids else ""
@@ -46,9 +46,9 @@ class MongoDBHangs(MongoDBNotFound):
 
 
 class EmbeddedMongoDB:
-    """`async with EmbeddedMongoDB(folder) as server`: a server that runs at `server.uri`.
+    """`async with EmbeddedMongoDB(folder) as server`: a MongoDB server at `server.uri`.
 
-    A server that dies meanwhile is started again on the same port. Raises MongoDBNotFound.
+    If the server dies, it is started again on the same port. Raises MongoDBNotFound.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -61,12 +61,12 @@ class EmbeddedMongoDB:
 
     @property
     def port(self) -> int:
-        """Where the server listens on this machine."""
+        """The port of this machine on which the server listens."""
         return self._admin.port
 
     @property
     def uri(self) -> str:
-        """The address for clients, naming the replica set; it has the password in it."""
+        """The address for clients, with the password and the name of the replica set."""
         return self._admin.uri
 
     async def __aenter__(self) -> EmbeddedMongoDB:
@@ -92,9 +92,9 @@ class EmbeddedMongoDB:
             time.sleep(0.1)
 
     def _try_to_acquire(self) -> bool:
-        """Use the server, which is started where none lives; False while one lives and does not answer.
+        """Use the server, starting it if needed. Returns False if it runs but does not answer.
 
-        Others may want to stop it meanwhile, so that nobody waits here with the lock.
+        It does not wait for an answer, since other processes may need the lock to stop the server.
         """
         with self._starting():
             if not self._run():
@@ -104,8 +104,11 @@ class EmbeddedMongoDB:
             return True
 
     def _end_silence(self, waited: float) -> None:
-        """Raise MongoDBHangs where others use the server; one that nobody uses is stopped once it had all the
-        time that a start may take."""
+        """Handle a server that has not answered for `waited` seconds.
+
+        If other processes use it, raise MongoDBHangs. Otherwise stop it once it has had enough time for a
+        start.
+        """
         with self._starting():
             if self._is_used():
                 raise MongoDBHangs(self._folder, self._processes())
@@ -126,13 +129,13 @@ class EmbeddedMongoDB:
 
     @contextlib.contextmanager
     def _starting(self) -> Iterator[None]:
-        """One process at a time starts or stops the server."""
+        """In this block, no other process starts or stops the server."""
         with (self._folder / "start.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
     def _is_used(self) -> bool:
-        """Whether anyone holds the lock of those who use the server."""
+        """Whether any process holds the lock for users of the server."""
         with (self._folder / "users.lock").open("w") as users:
             try:
                 fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -141,7 +144,7 @@ class EmbeddedMongoDB:
         return False
 
     def _run(self) -> bool:
-        """Start the server, or take over the one that lives in this folder; False where that is silent."""
+        """Start the server, or take over the running one. Returns False if that does not answer."""
         lock = self._mongod.take_lock()
         if lock is not None:
             try:
@@ -169,7 +172,7 @@ class EmbeddedMongoDB:
         return {}
 
     def _write_state(self, **state: int) -> None:
-        """Note port and process; whoever reads it meanwhile finds what was there before."""
+        """Store the server's port and process id. The file is replaced in one step."""
         _write_privately(self._state, json.dumps(state))
 
     def _start(self, lock: int) -> None:
@@ -190,7 +193,7 @@ class EmbeddedMongoDB:
         raise MongoDBNotFound(f"mongod found no free port in {_TRIES} tries: see {self._mongod.log}")
 
     def _stop_former_server(self) -> None:
-        """Stop what an earlier version left running: its servers hold no lock and ask for no password."""
+        """Stop a server of an earlier version, which holds no lock and needs no password."""
         former = self._processes()
         if not former:
             return
@@ -202,7 +205,7 @@ class EmbeddedMongoDB:
         self._mongod.stop(former, lambda: not any(map(is_running, former)))
 
     def _is_used_by_others(self) -> bool:
-        """Whether anyone but this object uses the server."""
+        """Whether anything but this object uses the server."""
         if self._users is None:
             return self._is_used()
         fcntl.flock(self._users, fcntl.LOCK_UN)
@@ -212,7 +215,7 @@ class EmbeddedMongoDB:
             fcntl.flock(self._users, fcntl.LOCK_SH)
 
     def _wait_until_it_answers(self, pid: int) -> bool:
-        """Wait for a server that starts; False where another process took its port.
+        """Wait for a starting server. Returns False if another process took its port.
 
         Raises MongoDBNotFound.
         """
@@ -246,7 +249,7 @@ class EmbeddedMongoDB:
 
 
 def _write_privately(file: Path, text: str) -> None:
-    """Put the text into a file for its owner alone: all of it, or what was there before stays."""
+    """Write the text to a file that only its owner may read, completely or not at all."""
     unfinished = file.with_name(f"{file.name}.unfinished")
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as opened:
         opened.write(text)

@@ -1,4 +1,4 @@
-"""What is asked of a mongod of our own before clients may use it: does it answer, is it primary."""
+"""Prepares the service's own mongod for clients: does it answer, and is it the primary?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _USERS_DATABASE = "local"
 
 @dataclass(frozen=True, slots=True)
 class MongodAdmin:
-    """The server that listens on a port of this machine, for whoever knows its key."""
+    """Access to the server on a port of this machine, with its key."""
 
     port: int
     key: str
@@ -39,7 +39,7 @@ class MongodAdmin:
         )
 
     def answers(self) -> bool:
-        """Whether the server answers to the key, now."""
+        """Whether the server answers now and accepts the key."""
         try:
             with self._connect() as admin:
                 admin.command("replSetGetStatus")
@@ -51,10 +51,10 @@ class MongodAdmin:
         return True
 
     def make_primary(self) -> None:
-        """Form the replica set, or tell it the port that its only member has now, and wait until it takes
-        writes; raises MongoDBNotFound.
+        """Make the server the primary of its replica set, and wait until it accepts writes.
 
-        The server closes its connections whenever its role changes, so each step may have to be tried again.
+        A new replica set is created, or the port of an existing one is updated. The server closes its
+        connections whenever its role changes, so each step may need several tries. Raises MongoDBNotFound.
         """
         deadline = time.monotonic() + START_TIMEOUT
         while not self._is_primary():

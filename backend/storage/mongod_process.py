@@ -1,7 +1,7 @@
-"""A mongod of our own as a process: how it is found, started, recognized and stopped.
+"""The process of the service's own mongod: how it is found, started, recognized and stopped.
 
-It inherits a locked file that nobody else keeps open: the lock is held for exactly as long as the process
-lives, whatever becomes of the one that started it.
+It inherits an open, locked file that no other process keeps open. So the lock is held exactly as long as this
+process lives, even if the one that started it has ended.
 """
 
 from __future__ import annotations
@@ -28,42 +28,44 @@ _LOCK_DESCRIPTOR = 3
 
 
 class MongoDBNotFound(OperatorError):
-    """This machine has no mongod, or one that does not start."""
+    """No mongod is installed, or it does not start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mongod:
-    """The server of a folder, whether it runs or not. Nobody but the folder's owner may enter that."""
+    """The server of a folder, running or not. Only the folder's owner may enter the folder."""
 
     folder: Path
 
     @property
     def key_file(self) -> Path:
-        """The file with the password, which clients prove to know."""
+        """The file with the server's password."""
         return self.folder / "key"
 
     @property
     def key(self) -> str:
-        """The password's text."""
+        """The password."""
         return self.key_file.read_text().strip()
 
     @property
     def errors(self) -> Path:
-        """What the process printed when it could not start."""
+        """The file with the process's output when it could not start."""
         return self.folder / "mongod.err"
 
     @property
     def log(self) -> Path:
-        """Its log."""
+        """The server's log file."""
         return self.folder / "mongod.log"
 
     @property
     def data(self) -> Path:
-        """Its own files. That they are named in its command line tells the process from every other one."""
+        """The folder of the server's own files. It is in the server's command line, so it identifies the
+        process.
+        """
         return self.folder / "db"
 
     def take_lock(self) -> int | None:
-        """An open file that holds the lock, for `spawn`; None where a server lives."""
+        """The descriptor of an open file with the lock, for `spawn`; None if a server is running."""
         descriptor = os.open(self.folder / "server.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -76,17 +78,17 @@ class Mongod:
         return moved
 
     def is_locked(self) -> bool:
-        """Whether a server lives."""
+        """Whether a server is running."""
         descriptor = self.take_lock()
         if descriptor is not None:
             os.close(descriptor)
         return descriptor is None
 
     def spawn(self, port: int, lock: int) -> int:
-        """Start the server, which from now on holds the lock; its process id. Raises MongoDBNotFound.
+        """Start the server and pass the lock to it. Returns its process id. Raises MongoDBNotFound.
 
-        It gets a session of its own: Ctrl-C is for the service, which stops the server last. Not a
-        subprocess.Popen, since the server may well outlive this process.
+        It runs in a session of its own: Ctrl-C is meant for the service, which stops the server last. It is
+        not a subprocess.Popen, since it may outlive this process.
         """
         mongod = find_mongod()
         self.data.mkdir(mode=0o700, exist_ok=True)
@@ -103,7 +105,7 @@ class Mongod:
         )
 
     def find_processes(self, *likely: int) -> list[int]:
-        """The processes that have this folder open as their database; `likely` ones are looked at first."""
+        """The processes that use this folder as their database. `likely` process ids are checked first."""
         noted = [*likely, _number_in(self.data / "mongod.lock")]
         found = [pid for pid in noted if self.is_process(pid)]
         if found or not _PROCESSES.is_dir():
@@ -112,11 +114,11 @@ class Mongod:
         return [pid for pid in every if self.is_process(pid)]
 
     def is_process(self, pid: int) -> bool:
-        """Whether this process is the folder's server: a number alone may be another process's by now."""
+        """Whether this process is the folder's server. By now the id may belong to another process."""
         return pid > 0 and str(self.data) in _command_line(pid)
 
     def stop(self, pids: list[int], is_gone: Callable[[], bool]) -> None:
-        """Have these processes end by themselves, also where they stand still; kill those that don't."""
+        """Ask these processes to end, even if they are suspended. Kill those that don't end in time."""
         for number, seconds in ((signal.SIGTERM, STOP_TIMEOUT), (signal.SIGKILL, STOP_TIMEOUT)):
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError):
@@ -148,7 +150,7 @@ class Mongod:
 
 
 def find_mongod() -> Path:
-    """The mongod on PATH, else the one in the PyPI package; raises MongoDBNotFound."""
+    """The mongod on PATH, or else the one in the PyPI package. Raises MongoDBNotFound."""
     on_path = shutil.which("mongod")
     if on_path:
         return Path(on_path)
@@ -163,14 +165,14 @@ def find_mongod() -> Path:
 
 
 def is_running(pid: int) -> bool:
-    """Whether the process is there; one that ended and waits for its parent is not."""
+    """Whether the process is running. One that has ended but was not waited for is not."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)  # a child that ended stays in the process table until it is waited for
     return pid > 0 and bool(_command_line(pid))
 
 
 def _command_line(pid: int) -> list[str]:
-    """The arguments of a process; empty where there is none."""
+    """The arguments of a process; empty if it does not exist."""
     with contextlib.suppress(OSError):
         if _PROCESSES.is_dir():
             return (_PROCESSES / str(pid) / "cmdline").read_text(errors="replace").split("\0")
@@ -187,7 +189,9 @@ def _number_in(file: Path) -> int:
 
 
 def _close_inherited() -> Iterator[tuple[int, int]]:
-    """Close what a child would keep open: Hypercorn and multiprocessing hand down the port and pipes."""
+    """Actions that close inherited descriptors in the child: Hypercorn and multiprocessing leave sockets and
+    pipes open.
+    """
     for number in [int(each.name) for each in Path("/dev/fd").iterdir()]:
         with contextlib.suppress(OSError):  # the one that listed them
             if number > 2 and os.get_inheritable(number):
