@@ -1,4 +1,4 @@
-"""`make run`: the service and the demo site in one process, with everything needed to try them."""
+"""`make run`: runs the service and the demo shop in one process, with everything needed to try them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SDK = Path(__file__).parents[1] / "sdk_dist"
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """Run Waylink and a demo shop until Ctrl-C; the same settings hold as for `waylink serve`."""
+    """Run Waylink and the demo shop until Ctrl-C. The settings are the same as for `waylink serve`."""
     try:
         settings = dataclasses.replace(load_settings(), local_short_urls=True)
         run(_run_demo(settings))

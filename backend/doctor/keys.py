@@ -14,7 +14,7 @@ from backend.storage.origins import list_origins
 from backend.storage.refusals import OriginRefusal, list_refusals
 
 _found = Findings(Area.KEYS)
-# A key that nothing has used for so long is likely needed by no one.
+# A key that was not used for so long is probably no longer needed.
 _LONG = timedelta(days=90)
 _LATELY = timedelta(days=1)
 _MOST_NAMED = 3

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-# What two requests of one clock may differ by, since one was longer on its way.
+# How much two requests by the same clock may differ, since one of them took longer to arrive.
 SAME_CLOCK = timedelta(minutes=2)
-# The SDK gives up on a call after a week; an older one tells of a clock that was changed.
+# The SDK discards a call after a week. An older one means that the device's clock was changed.
 LONGEST_DELAY = timedelta(days=8)
 CLOCKS_KEPT = 5
-# The storage keeps no shorter times.
+# MongoDB stores times in whole milliseconds.
 MILLISECOND = timedelta(milliseconds=1)
 
 # How far the server's clock is ahead of a device's, in whole milliseconds.

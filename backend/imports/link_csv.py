@@ -15,7 +15,7 @@ from backend.imports.row import COLUMNS, ImportRow, LeftOut, Repeats
 
 # A whole short URL in one column, instead of domain and path.
 SHORT_URL = "short_url"
-# No path that a link can have, so that a short URL without one is refused instead of getting one.
+# A path that no link can have: so a short URL without a path is refused, and no path is generated.
 _NO_PATH = "/"
 _TOO_MANY = "(too many cells)"
 

@@ -55,7 +55,7 @@ class AssociationFiles(TimedCache[FileKey, Answer | None]):
     def _made(self, key: FileKey, done: asyncio.Task[Answer | None]) -> None:
         del self._making[key]
         if not done.cancelled():
-            done.exception()  # seen, also where nobody waits for it any more
+            done.exception()  # so that asyncio does not warn that nobody read it
 
 
 async def _association_file(database: Database, domain: str, path: str) -> Answer | None:

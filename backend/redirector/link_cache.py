@@ -31,12 +31,12 @@ from backend.storage.links import resolve_link
 from backend.storage.mongo import Database, StorageError, deadline
 
 _READ_SECONDS = 0.8  # a visitor waits less than a second for the database
-_PATIENCE = 0.25  # nor longer than this where the link is in memory, if not known to be current
+_PATIENCE = 0.25  # nor longer than this if an older entry is in memory
 _RETRY_SECONDS = 1.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NONE: dict[str, str] = {}
 _NO_APPS = Apps()
-_EXPIRED = float("-inf")  # loaded before a change of it
+_EXPIRED = float("-inf")  # read before a change
 _logger = logging.getLogger(__name__)
 LinkKey = tuple[str, str]
 
@@ -82,7 +82,7 @@ class LinkCache:
         self._entries: OrderedDict[LinkKey, CachedLink] = OrderedDict()
         self._loads: dict[LinkKey, asyncio.Task[CachedLink | None]] = {}
         self._changed_while_loading: set[LinkKey] = set()
-        self._current_until = float("-inf")  # what no change was told of is current until then
+        self._current_until = float("-inf")  # until then, entries without a reported change are current
         self._is_down = False  # the database did not answer when it was asked last
         self._ask_again_at = 0.0
         self._watching = BackgroundTask("following changes of links", self._go_on_watching)
@@ -156,11 +156,11 @@ class LinkCache:
             return stale
         task = self._loading(key)
         if self._is_down:
-            self._ask_again_at = time.monotonic() + _READ_SECONDS + _RETRY_SECONDS  # one asks for all
+            self._ask_again_at = time.monotonic() + _READ_SECONDS + _RETRY_SECONDS  # only one request asks
             return stale
         await asyncio.wait({task}, timeout=_PATIENCE)
         if not task.done():
-            self._found_down(_READ_SECONDS)  # whoever comes next does not wait
+            self._found_down(_READ_SECONDS)  # later requests do not wait
             return stale
         try:
             return task.result()
@@ -178,7 +178,7 @@ class LinkCache:
     def _loaded(self, key: LinkKey, task: asyncio.Task[CachedLink | None]) -> None:
         del self._loads[key]
         if not task.cancelled():
-            task.exception()  # seen, also where nobody waits for it any more
+            task.exception()  # so that asyncio does not warn that nobody read it
 
     def _found_down(self, seconds: float) -> None:
         """Note that the database does not answer. For so many seconds, cached links are not read again."""
@@ -204,7 +204,7 @@ class LinkCache:
             return None
         entry = CachedLink(_only_what_redirects_need(link), apps if apps != _NO_APPS else _NO_APPS, began)
         if key in self._changed_while_loading:
-            entry.loaded_at = _EXPIRED  # may be what it was before the change: good for one answer
+            entry.loaded_at = _EXPIRED  # may be older than the change: use it only once
         self._entries[entry.link.domain, entry.link.path] = entry
         self._entries.move_to_end(key)
         if len(self._entries) > self._capacity:

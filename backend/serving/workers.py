@@ -1,4 +1,6 @@
-"""The service's worker processes on one port: started, replaced when one dies or hangs, stopped together."""
+"""The service's worker processes, which share one port. They are started and stopped together; a worker that
+dies or hangs is replaced.
+"""
 
 from __future__ import annotations
 
@@ -39,14 +41,14 @@ _logger = logging.getLogger(__name__)
 
 
 class WorkerFailed(OperatorError):
-    """A worker did not stop cleanly; the message says which."""
+    """A worker did not stop cleanly. The message says which one."""
 
 
 def run_workers(settings: Settings, on_ready: Callable[[], None], make_app: MakeApp = create_app) -> None:
-    """Serve `backend.app` by as many processes as the settings say, until SIGINT or SIGTERM.
+    """Serve `backend.app` with as many processes as the settings say, until SIGINT or SIGTERM.
 
-    `on_ready` runs once all of them answer. `make_app` makes another ASGI application, in each of the
-    processes. Raises NotStarted where one does not start, and WorkerFailed where one does not stop cleanly.
+    `on_ready` is called once all of them answer. `make_app` creates the application in each process. Raises
+    NotStarted if a worker does not start, and WorkerFailed if one does not stop cleanly.
     """
     configure_logs(settings.log_level)
     listener = bind(settings.host, settings.port, "WAYLINK_PORT")
@@ -57,7 +59,7 @@ def run_workers(settings: Settings, on_ready: Callable[[], None], make_app: Make
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What a worker process gets to do. `folder` is shared by all, and lasts as long as the service."""
+    """What a worker process needs to run. `folder` is shared by all and exists while the service runs."""
 
     settings: Settings
     make_app: MakeApp
@@ -65,13 +67,13 @@ class _Job:
     folder: Path
 
     def stack_of(self, pid: int | None) -> Path:
-        """The file in which a worker leaves behind where it stood."""
+        """The file in which the worker with this process id records where it was stuck."""
         return self.folder / f"stack-{pid}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """A worker process, and the pipe on which it says that it is ready, or why it can't start."""
+    """A worker process, and the pipe on which it reports that it is ready, or why it can't start."""
 
     process: SpawnProcess
     news: Connection
@@ -86,7 +88,7 @@ class _Worker:
         return cls(process, ours)
 
     def wait_until_ready(self) -> None:
-        """Return once it answers; raises NotStarted where it ends before."""
+        """Return once the worker answers. Raises NotStarted if it ends before."""
         try:
             reason = self.news.recv()
         except EOFError:
@@ -95,9 +97,10 @@ class _Worker:
             raise NotStarted(reason)
 
     def why_not_started(self) -> str | None:
-        """What a worker that ended said about its start.
+        """The reason that an ended worker gave for not starting; None if it gave none.
 
-        It may have said before that it is ready: the port of all workers answers also where it does not.
+        It may have reported before that it is ready: all workers share the port, so another one may have
+        answered.
         """
         with contextlib.suppress(EOFError):
             while self.news.poll():
@@ -108,7 +111,7 @@ class _Worker:
 
 @contextlib.contextmanager
 def _unheard_interrupts() -> Iterator[None]:
-    """A process that starts within does not hear Ctrl-C before it listens to it: the supervisor tells it."""
+    """Processes started in this block ignore Ctrl-C until they handle it: the supervisor passes it on."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -117,7 +120,9 @@ def _unheard_interrupts() -> Iterator[None]:
 
 
 class _Supervisor:
-    """Keeps the workers running until a signal; then lets them finish what they accepted."""
+    """Keeps the workers running until a signal, then lets them finish the requests that they have
+    accepted.
+    """
 
     def __init__(self, job: _Job) -> None:
         self._job = job
@@ -158,7 +163,9 @@ class _Supervisor:
             self._stop()
 
     def _replace_dead(self) -> None:
-        """Wait a while for a worker that ends; unless all are to stop, start another one in its place."""
+        """Wait a while for a worker to end. Start another one in its place, unless the service is
+        stopping.
+        """
         # Not for ever: a worker that was told to stop may not end, and a signal does not end the wait.
         ended = wait([worker.process.sentinel for worker in self._workers], timeout=PAUSE)
         if self._stopping:
@@ -181,7 +188,7 @@ class _Supervisor:
             _logger.error("Worker %s ended with exit code %s", pid, code)
 
     def _tell_hang(self, worker: _Worker) -> bool:
-        """Log where the worker stood, if that is why it ended."""
+        """If this worker ended because it was stuck, log where. Returns whether that was so."""
         pid, seconds = worker.process.pid, self._job.settings.stall_seconds
         stack = where_it_stood(self._job.stack_of(pid))
         if stack:
@@ -196,7 +203,9 @@ class _Supervisor:
             worker.process.terminate()
 
     def _join_all(self) -> list[str]:
-        """Wait until all have ended; the ids and exit codes of those that did not end cleanly."""
+        """Wait until all workers have ended. Returns the ids and exit codes of those that did not end
+        cleanly.
+        """
         settings = self._job.settings
         deadline = time.monotonic() + settings.drain_seconds + settings.graceful_seconds + LAST_SECONDS
         failed = []
@@ -213,7 +222,7 @@ class _Supervisor:
 
 
 def _work(job: _Job, news: Connection) -> None:
-    """What a worker process runs."""
+    """The main function of a worker process."""
     configure_logs(job.settings.log_level)
     try:
         run(_serve(job, news))

@@ -17,9 +17,9 @@ from backend.storage.mongo import ClientSession, Database, Document, in_transact
 from backend.storage.ownership import ByLink
 
 NAME = "clicks"
-# What a click hands to an app is no part of its record, which outlives it.
+# The handoff is not part of a click's record: the record is kept longer.
 _FACTS = [item.name for item in fields(Click) if item.name not in {"id", "handoff"}]
-# Seconds. What nobody counted tells why figures are lower than expected; reports look back thirty days.
+# Seconds. Visits that did not count explain low figures; reports look back thirty days.
 UNCOUNTED_KEPT = 90 * 24 * 60 * 60
 COLLECTION = Collection(
     name=NAME,
@@ -61,6 +61,6 @@ async def ship_clicks(database: Database, log_id: str, start: int, end: int, cli
 
 
 def _to_document(click: Click) -> Document:
-    # Not asdict: it copies deeply, which took longer than all else that is done for a click.
+    # Not asdict: its deep copy took longer than everything else for a click.
     facts = {name: value for name in _FACTS if (value := getattr(click, name)) is not None}
     return {"_id": click.id, **facts}

@@ -24,7 +24,7 @@ from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.lanes import BACKGROUND
 from backend.storage.mongo import Database, Document, StorageError, deadline, is_unreachable, ping
 
-# What an operation may take that says nothing else: for requests, and for commands and their long reports.
+# The default time limit of an operation in seconds: for requests, and for commands with long reports.
 REQUEST_SECONDS = 5.0
 COMMAND_SECONDS = 600.0
 _INDEX_SECONDS = 24 * 3600.0

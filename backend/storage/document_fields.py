@@ -16,7 +16,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.field_rules import parse_string
 from backend.storage.mongo import Document
 
-# Gives the value as the service would store it; raises ValueError, which InvalidField is, or TypeError.
+# Returns the value as the service would store it. Raises ValueError (also InvalidField) or TypeError.
 Parse = Callable[[str, Any], object]
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -24,7 +24,7 @@ _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LONGEST_TEXT = 10_000
 _DEEPEST = 20
 _MOST_PARTS = 1000
-# How far the clock of the machine that wrote an archive may have been ahead.
+# How far ahead the clock of the archive's machine may have been.
 _SLACK = timedelta(days=1)
 
 

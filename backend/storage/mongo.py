@@ -51,11 +51,11 @@ _TEMPORARY_CODES = frozenset(
 _TEMPORARY_LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
 # `with deadline(seconds)`: what is asked of the database in the block raises StorageError after that time.
 deadline = pymongo.timeout
-# A collection that does not exist: of a read of it, only the waiting is wanted.
+# A collection that does not exist: reading it only serves to wait.
 _READ_ANYWHERE = "none"
 # Less than the SDK's own time limit, so that it gets an answer.
 TRANSACTION_SECONDS = 8.0
-# How long that is tried for what is to be closed at the server; then it does so by itself.
+# Seconds to try to close something at the server. Later the server does it by itself.
 _CLOSING_SECONDS = 60.0
 _closing: set[asyncio.Task[None]] = set()
 
@@ -110,7 +110,7 @@ async def until_confirmed(database: Database) -> None:
     may be on the primary only, and lost if the primary fails. Later reads see it if it was kept.
     """
     async with await database.client.start_session(causal_consistency=True) as session:
-        await database.command("ping", session=session)  # tells the primary's time, for which the read waits
+        await database.command("ping", session=session)  # gets the primary's time; the read waits for it
         await database[_READ_ANYWHERE].find_one({}, session=session)
 
 
@@ -191,7 +191,7 @@ def go_on_closing(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 
 async def _close(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    # The driver fails in its own ways to close what a dead connection had: the server does it then.
+    # With a dead connection, the driver fails in various ways. The server then closes it by itself.
     with contextlib.suppress(Exception), deadline(_CLOSING_SECONDS):
         await close()
 

@@ -15,7 +15,7 @@ from backend.storage.calls import call_id, key_of
 from backend.storage.collection import AgesFrom
 from backend.storage.mongo import ClientSession, Database, Document, known_fields
 
-# A touch that arrives late takes over what its device did since, but one device holds up nobody's calls.
+# A late touch changes the credit of later records. The limit keeps one device from delaying all calls.
 MOST_CREDITED = 500
 INDEXES = [
     IndexModel([("org_id", 1), ("at", 1)]),

@@ -17,7 +17,7 @@ from backend.storage.links import count_links_on
 # Seconds that a page waits for the examination of its domains.
 _PATIENCE_OF_LIST = 2.5
 _PATIENCE_OF_ONE = 15.0
-# Of so many domains the list tells the state; the others have it on their own pages.
+# Domains whose state the list shows; the others show it on their own pages.
 _MOST_EXAMINED = 10
 
 

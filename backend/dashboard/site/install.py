@@ -25,10 +25,10 @@ from backend.storage.origins import is_allowed, list_origins
 from backend.storage.refusals import OriginRefusal, list_refusals
 from backend.storage.rejections import list_rejections
 
-# A refusal is told beside the check for so long after it happened.
+# How long after it happened a refusal is shown.
 _RECENT = timedelta(hours=1)
 PLACEHOLDER = "c_web_…"
-# What limits are called where the owner reads what they refused.
+# The names of limits, as the owner reads them.
 _LIMITS = {
     CALLS_OF_ADDRESS: "Calls or app opens from one address",
     CALLS_OF_KEY: "Calls or app opens with one key",
