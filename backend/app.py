@@ -33,7 +33,7 @@ Scope = MutableMapping[str, Any]
 
 
 def utc_now() -> datetime:
-    """The time now."""
+    """The current time in UTC."""
     return datetime.now(UTC)
 
 

@@ -1,14 +1,15 @@
-"""How many calls a second the batch endpoint stores, beside single inserts at the same acknowledgement.
+"""Calls per second that the batch endpoint stores, compared with single inserts of the same write concern.
 
-`python -m benchmarks.ingest` starts a MongoDB and the service, as `waylink serve` runs it, and measures in
-one run, each for some seconds with the same number of senders:
+`python -m benchmarks.ingest` starts a MongoDB and the service, as `waylink serve` runs it. In one run it
+measures, each for some seconds and with the same number of senders:
 
-- single inserts: one `insert_one` a call with `w: majority`, without a service in between, and nothing but
-  the insert: no key, no origin, no validation, no mark against double counting, no touch;
-- the endpoint: requests over loopback, every call validated, stored once, and answered when it is stored.
+- single inserts: one `insert_one` for each call with `w: majority`, without the service and without anything
+else: no key, no origin, no validation, no mark against double counting, no touch;
 
-The service, MongoDB and the senders share this machine's cores, so that the numbers are low; their ratio is
-what counts.
+- the endpoint: requests over loopback. Every call is validated, stored once, and answered when it is stored.
+
+The service, MongoDB and the senders share the cores of this machine, so the numbers are low. What counts is
+their ratio.
 """
 
 from __future__ import annotations

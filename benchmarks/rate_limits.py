@@ -1,7 +1,7 @@
-"""What a rate limit costs a request: the same requests with limits and without, in one run.
+"""The time that a rate limit adds to a request.
 
-`python -m benchmarks.rate_limits` starts a MongoDB and two services on it, one of which counts nothing, and
-sends both the same requests by turns, without a network in between; each figure is the median of many.
+`python -m benchmarks.rate_limits` starts a MongoDB and two services on it, one of them without limits. It
+sends both the same requests in turns, without a network in between; each figure is the median of many.
 """
 
 from __future__ import annotations

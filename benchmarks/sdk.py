@@ -1,15 +1,15 @@
-"""What the browser SDK costs a page, beside others: its size, and the time to evaluate it and call `init`.
+"""The cost of the browser SDK for a page, compared with others: its size, and the time to evaluate and start
+it.
 
-`python -m benchmarks.sdk` loads each script by its address into a fresh Chromium profile, in turns, as a
-first visit with an attribution signal, at full speed and with the processor throttled to a sixth. It prints
-medians: the time in which the script is evaluated and started, which the page waits for; all the time of the
-page's main thread from loading the script until its request is answered and done with; and the longest task
-of it when throttled, 0 where none is longer than the 50 ms that browsers call long. Every request is answered
-on the spot, so that the network does not count.
+`python -m benchmarks.sdk` loads each script into a fresh Chromium profile, in turns, as a first visit with an
+attribution signal, at full speed and with the processor slowed down six times. It prints medians: the time to
+evaluate and start the script, for which the page waits; the whole time of the page's main thread from loading
+the script until its request is answered and handled; and the longest task when slowed down (0 if none is
+longer than the 50 ms that browsers call long). Requests are answered at once, so the network does not count.
 
-The others come from npm, locked, with what their documentation calls automatic tracking switched on. Dub's
-package on npm only loads a script from Dub's servers; measure a copy of that script with
-`--peer dub=script.js`.
+The other SDKs come from npm, with locked versions, and with what their documentation calls automatic
+tracking. Dub's npm package only loads a script from Dub's servers; measure a copy of that script with `--peer
+dub=script.js`.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class _Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what keeps it from its work ends it with one sentence."""
+        """Run the command. An OperatorError ends it with its message."""
         try:
             return super().invoke(ctx)
         except OperatorError as error:

@@ -8,7 +8,9 @@ _LONGEST = 2.0
 
 
 def pause_after(failures: int) -> float:
-    """Seconds until the next try after so many failures in a row, with jitter: not all come back at once."""
+    """Seconds to wait after so many failures in a row. Random in part, so that processes don't retry all at
+    once.
+    """
     # The exponent is limited: after a thousand failures the power would be too large for a float.
     longest = min(_LONGEST, 0.1 * 2.0 ** min(failures, 10))
     return longest * random.uniform(0.5, 1)  # noqa: S311 - jitter

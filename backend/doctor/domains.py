@@ -25,7 +25,7 @@ _found = Findings(Area.DOMAINS)
 
 @dataclass(frozen=True, slots=True)
 class DomainExamination:
-    """Examines link domains; `client` must not follow redirects."""
+    """Examines link domains. `client` must not follow redirects."""
 
     database: Database
     settings: Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class OperatorError(Exception):
-    """Why Waylink can't do what its operator asked for; the message says it, and what to do."""
+    """Waylink can't do what its operator asked for. The message says why, and what to do."""
 
 
 class RequestError(ValueError):

@@ -235,7 +235,7 @@ class Word:
 
 
 class Flag:
-    """True or false."""
+    """A boolean: true or false."""
 
     def parse(self, field: str, value: object) -> bool:
         """The boolean. Raises InvalidField for anything else, also for 0, 1 and text."""

@@ -178,7 +178,7 @@ def days(name: str, value: object) -> object:
 
 
 def texts(name: str, value: object) -> object:
-    """A document of texts."""
+    """A document whose values are all text."""
     if not isinstance(value, dict):
         raise InvalidField(name, "must be a document")
     return {each: parse_string(name, text) for each, text in value.items()}

@@ -31,7 +31,7 @@ class DashboardService:
 
 
 def attach_dashboard_service(app: Quart, resources: Resources) -> None:
-    """Give the app its dashboard service."""
+    """Add the dashboard service to the app."""
     service = DashboardService(resources)
     attach(app, service)
     app.after_serving(service.domain_states.stop)

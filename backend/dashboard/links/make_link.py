@@ -18,7 +18,7 @@ from backend.storage.new_links import DomainNotConfigured, store_new_link
 
 @dashboard.get("/links/new")
 async def links_new() -> Response:
-    """The empty form."""
+    """An empty form for a new link."""
     return await _form(EMPTY, {})
 
 
