@@ -20,6 +20,7 @@ from pathlib import Path
 import httpx
 
 from backend.app import create_app, utc_now
+from backend.domain.ids import LinkId
 from backend.settings import Settings
 from backend.storage.click_counts import add_counts
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
@@ -60,8 +61,8 @@ async def _measure(many: int, requests: int) -> None:
 
 async def _clicked_link(
     client: httpx.AsyncClient, database: Database, organization: TestOrganization, clicks: int
-) -> str:
-    link_id = str((await info(client, organization, await create(client, organization)))["id"])
+) -> LinkId:
+    link_id = LinkId((await info(client, organization, await create(client, organization)))["id"])
     for start in range(0, clicks, _BATCH):
         count = min(_BATCH, clicks - start)
         moments = ((organization.id, link_id, at) for at in _moments(count, utc_now()))
@@ -82,7 +83,7 @@ def _moments(count: int, now: datetime) -> Iterator[datetime]:
 
 
 async def _medians(
-    client: httpx.AsyncClient, organization: TestOrganization, links: dict[int, str], requests: int
+    client: httpx.AsyncClient, organization: TestOrganization, links: dict[int, LinkId], requests: int
 ) -> dict[int, float]:
     seconds: dict[int, list[float]] = {count: [] for count in links}
     for _ in range(requests):
@@ -93,7 +94,7 @@ async def _medians(
     return {count: statistics.median(taken) for count, taken in seconds.items()}
 
 
-async def _ask(client: httpx.AsyncClient, organization: TestOrganization, link_id: str) -> dict[str, int]:
+async def _ask(client: httpx.AsyncClient, organization: TestOrganization, link_id: LinkId) -> dict[str, int]:
     answer = await client.post(f"{API}/analytics", json={"linkId": link_id}, headers=organization.headers)
     counts: dict[str, int] = answer.raise_for_status().json()
     return counts

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from backend.domain.ids import OrgId
 from backend.settings import Settings
 from backend.storage import links
 from backend.storage.database import open_database
@@ -47,7 +48,7 @@ async def _measure(few: int, many: int, rounds: int, core: int | None) -> None:
             for count in (few, many):
                 settings = replace(Settings(), mongodb_uri=mongodb.uri, mongodb_database=f"links_{count}")
                 async with open_database(settings) as database:
-                    await store_links(database, await prepare_domain(database), 0, count)
+                    await store_links(database, OrgId(await prepare_domain(database)), 0, count)
                     await _report_read(database, count)
             with (
                 service(HYPERCORN, folder / "few", mongodb.uri, f"links_{few}") as with_few,

@@ -15,6 +15,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from backend.domain.ids import OrgId
 from backend.settings import Settings
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
@@ -52,7 +53,7 @@ async def _measure(links: int, redirects: int, seconds: float) -> None:
         async with EmbeddedMongoDB(folder / "mongodb") as mongodb:
             settings = replace(Settings(), mongodb_uri=mongodb.uri, data_dir=folder)
             async with open_database(settings) as database:
-                await store_links(database, await prepare_domain(database), 0, links)
+                await store_links(database, OrgId(await prepare_domain(database)), 0, links)
             with service(HYPERCORN, folder, mongodb.uri) as server:
                 await _report_cache(server, folder, links, seconds)
                 await _report_redirects(server, redirects, seconds)

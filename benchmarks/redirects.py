@@ -20,6 +20,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from backend.domain.ids import OrgId
 from backend.domain.links import Link
 from backend.settings import Settings
 from backend.storage.click_counts import count_window
@@ -89,7 +90,7 @@ async def _report_counted(settings: Settings, link: Link, answers: int) -> None:
 
 async def _store_link(settings: Settings) -> Link:
     async with open_database(settings) as database:
-        link = new_link(await prepare_domain(database), 0)
+        link = new_link(OrgId(await prepare_domain(database)), 0)
         await insert_link(database, link)
     return link
 

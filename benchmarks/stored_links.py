@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime
 
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.storage import domains, links, organizations
 from backend.storage.mongo import Database
@@ -21,7 +22,7 @@ async def prepare_domain(database: Database) -> str:
     return org_id
 
 
-async def store_links(database: Database, org_id: str, start: int, end: int) -> None:
+async def store_links(database: Database, org_id: OrgId, start: int, end: int) -> None:
     """Store links with the paths `kites/<start>` to `kites/<end - 1>`."""
     for first in range(start, end, _AT_ONCE):
         last = min(end, first + _AT_ONCE)
@@ -30,11 +31,11 @@ async def store_links(database: Database, org_id: str, start: int, end: int) -> 
     print("\r", end="")
 
 
-def new_link(org_id: str, number: int) -> Link:
+def new_link(org_id: OrgId, number: int) -> Link:
     """A link with the fields that most links have."""
     now = datetime.now(UTC)
     return Link(
-        str(uuid.uuid4()),
+        LinkId(str(uuid.uuid4())),
         org_id,
         HOST,
         path_of(number),

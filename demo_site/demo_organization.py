@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.domain.api_keys import KeyKind, hash_key
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.domain.organizations import Organization
 from backend.settings import Settings
@@ -28,7 +29,7 @@ SUBSCRIBED_UNTIL = datetime(2100, 1, 1, tzinfo=UTC)
 class Demo:
     """What somebody needs to try Waylink."""
 
-    org_id: str
+    org_id: OrgId
     keys: Mapping[KeyKind, str]
     domain: str
     path: str
@@ -65,7 +66,7 @@ async def _organization(database: Database, now: datetime) -> Organization:
     return await organizations.create_organization(database, NAME, now)
 
 
-async def _link(database: Database, org_id: str, shop: str, now: datetime) -> None:
+async def _link(database: Database, org_id: OrgId, shop: str, now: datetime) -> None:
     """Create the demo link. If it exists but the shop's port has changed, update its destination."""
     existing = await links.find_link_at(database, DOMAIN, PATH, org_id)
     if existing is None:
@@ -74,9 +75,9 @@ async def _link(database: Database, org_id: str, shop: str, now: datetime) -> No
         await links.change_link(database, existing.id, org_id, {"destination_url": f"{shop}/"}, now)
 
 
-def _spring_link(org_id: str, shop: str, now: datetime) -> Link:
+def _spring_link(org_id: OrgId, shop: str, now: datetime) -> Link:
     return Link(
-        id=str(uuid.uuid4()),
+        id=LinkId(str(uuid.uuid4())),
         org_id=org_id,
         domain=DOMAIN,
         path=PATH,
@@ -89,7 +90,7 @@ def _spring_link(org_id: str, shop: str, now: datetime) -> Link:
     )
 
 
-async def _keys(database: Database, file: Path, org_id: str, now: datetime) -> dict[KeyKind, str]:
+async def _keys(database: Database, file: Path, org_id: OrgId, now: datetime) -> dict[KeyKind, str]:
     """The text of the demo's keys. They are kept in a private file, since the database has only
     their hashes.
     """

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from backend.domain.ids import OrgId, UserId
 from backend.domain.users import User
 from backend.passwords import hash_password, is_password
 from backend.storage import users
@@ -24,12 +25,12 @@ class DemoUser:
     password: str
 
 
-async def prepare_user(database: Database, file: Path, org_id: str, now: datetime) -> DemoUser:
+async def prepare_user(database: Database, file: Path, org_id: OrgId, now: datetime) -> DemoUser:
     """The demo user, who is created if needed. The password is kept in the private file `file`."""
     password = _kept_password(file)
     found = await users.find_user_by_email(database, EMAIL)
     if found is None:
-        made = User(str(uuid.uuid4()), EMAIL, await hash_password(password), (org_id,), now)
+        made = User(UserId(str(uuid.uuid4())), EMAIL, await hash_password(password), (org_id,), now)
         await users.insert_user(database, made)
     elif not await is_password(password, found.password_hash):
         await users.set_password_hash(database, found.id, await hash_password(password))

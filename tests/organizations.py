@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from backend.domain.api_keys import KeyKind
+from backend.domain.ids import OrgId
 from backend.storage import api_keys, domains, organizations, origins
 from backend.storage.mongo import Database
 
@@ -18,7 +19,7 @@ class TestOrganization:
 
     __test__ = False
 
-    id: str
+    id: OrgId
     domain: str
     origin: str
     rest_key: str

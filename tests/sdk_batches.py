@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from backend.domain.ids import DeviceId
 from tests.organizations import TestOrganization
 
 BATCH = "/serviceCore/sdk/v1/batch"
@@ -22,7 +23,7 @@ class Visitor:
 
     client: httpx.AsyncClient
     organization: TestOrganization
-    device_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    device_id: DeviceId = field(default_factory=lambda: DeviceId(str(uuid.uuid4())))
 
     async def post(
         self, *calls: Any, headers: dict[str, str] | None = None, **changes: Any

@@ -6,6 +6,7 @@ from quart import Blueprint, Response
 
 from backend.current import known
 from backend.domain.api_keys import KeyKind
+from backend.domain.ids import OrgId
 from backend.json_api.authentication import KEY_HEADER, authenticate
 from backend.json_api.call_limits import count_calls
 from backend.json_api.error_handlers import keep_out_of_caches
@@ -24,7 +25,7 @@ async def _add_headers(response: Response) -> Response:
     return keep_out_of_caches(response, KEY_HEADER)
 
 
-def calling_org_id() -> str:
+def calling_org_id() -> OrgId:
     """The organization whose app sent the current request."""
     key = known().api_key
     assert key is not None  # `_admit` lets no other request in

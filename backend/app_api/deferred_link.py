@@ -12,6 +12,7 @@ from backend.domain.deferred_links import (
     hash_address,
     only_candidate,
 )
+from backend.domain.ids import OrgId
 from backend.domain.installs import AppOpen
 from backend.domain.links import Link
 from backend.storage.address_keys import find_address_keys
@@ -19,7 +20,7 @@ from backend.storage.apps import list_apps
 from backend.storage.deferred_links import find_candidates
 
 
-async def find_deferred_link(opened: AppOpen, org_id: str, named: Link | None) -> Candidate | None:
+async def find_deferred_link(opened: AppOpen, org_id: OrgId, named: Link | None) -> Candidate | None:
     """The click that a first launch uses up, so that no other installation gets it; None if there is none.
 
     If the open names a link (`named`), only clicks on that link count. If several clicks are left, the result
@@ -31,7 +32,7 @@ async def find_deferred_link(opened: AppOpen, org_id: str, named: Link | None) -
     return only_candidate(waiting)
 
 
-async def _waiting(opened: AppOpen, org_id: str) -> Sequence[Candidate]:
+async def _waiting(opened: AppOpen, org_id: OrgId) -> Sequence[Candidate]:
     """The remembered clicks for this app from the address that the open comes from."""
     database = resources().database
     if not resources().settings.deferred_link_seconds:
@@ -46,7 +47,7 @@ async def _waiting(opened: AppOpen, org_id: str) -> Sequence[Candidate]:
     )
 
 
-async def _address_hashes(org_id: str) -> list[str]:
+async def _address_hashes(org_id: OrgId) -> list[str]:
     """The caller's address, hashed with each key that may still be in use for earlier clicks."""
     keys = await find_address_keys(resources().database, days_of_window(resources().clock()))
     address = visitor_address()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from backend.app_api.deferred_link import find_deferred_link
 from backend.app_api.link_of_open import FoundLink
 from backend.current import resources
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.installs import AppOpen, Install, Match
 from backend.json_api.call_limits import count_install
 from backend.storage.deferred_links import AlreadyClaimed
@@ -12,7 +13,7 @@ from backend.storage.installs import RecordedInstall, find_install, record_insta
 from backend.storage.links import find_link
 
 
-async def record_first_launch(opened: AppOpen, org_id: str, named: FoundLink) -> tuple[FoundLink, bool]:
+async def record_first_launch(opened: AppOpen, org_id: OrgId, named: FoundLink) -> tuple[FoundLink, bool]:
     """Record a first launch. Returns the link that led to it, and whether the installation is new.
 
     `named` is the link that the open itself names. An installation that reports again (because an answer was
@@ -32,7 +33,7 @@ async def record_first_launch(opened: AppOpen, org_id: str, named: FoundLink) ->
     return (named if named.link else await _told_before(recorded, org_id)), False
 
 
-async def _record(opened: AppOpen, org_id: str, named: FoundLink) -> FoundLink | None:
+async def _record(opened: AppOpen, org_id: OrgId, named: FoundLink) -> FoundLink | None:
     """Record the installation with its link, which is returned; None if it was recorded before.
 
     Raises AlreadyClaimed if another installation has just used up the click.
@@ -53,12 +54,12 @@ async def _record(opened: AppOpen, org_id: str, named: FoundLink) -> FoundLink |
     return found if await record_install(resources().database, install) else None
 
 
-async def _told_before(recorded: RecordedInstall, org_id: str) -> FoundLink:
+async def _told_before(recorded: RecordedInstall, org_id: OrgId) -> FoundLink:
     if recorded.link_id and recorded.match is Match.ADDRESS:
         return await _by_address(recorded.link_id, org_id)
     return FoundLink()
 
 
-async def _by_address(link_id: str, org_id: str) -> FoundLink:
+async def _by_address(link_id: LinkId, org_id: OrgId) -> FoundLink:
     link = await find_link(resources().database, link_id, org_id)
     return FoundLink(link, Match.ADDRESS) if link else FoundLink()

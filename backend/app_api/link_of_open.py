@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from backend.current import resources
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.installs import AppOpen, Match
 from backend.domain.links import Link
 from backend.domain.short_urls import parse_short_url
@@ -20,7 +21,7 @@ class FoundLink:
     match: Match = Match.NONE
 
 
-async def find_named_link(opened: AppOpen, org_id: str) -> FoundLink:
+async def find_named_link(opened: AppOpen, org_id: OrgId) -> FoundLink:
     """The organization's link that the open itself names, or that its install referrer names."""
     for match, find in _WAYS:
         if link := await find(opened, org_id):
@@ -28,24 +29,24 @@ async def find_named_link(opened: AppOpen, org_id: str) -> FoundLink:
     return FoundLink()
 
 
-async def _by_id(opened: AppOpen, org_id: str) -> Link | None:
+async def _by_id(opened: AppOpen, org_id: OrgId) -> Link | None:
     return await _find(opened.own_link_id, org_id)
 
 
-async def _by_short_url(opened: AppOpen, org_id: str) -> Link | None:
+async def _by_short_url(opened: AppOpen, org_id: OrgId) -> Link | None:
     place = parse_short_url(opened.short_url or "")
     return await find_link_at(resources().database, *place, org_id) if place else None
 
 
-async def _by_referrer(opened: AppOpen, org_id: str) -> Link | None:
+async def _by_referrer(opened: AppOpen, org_id: OrgId) -> Link | None:
     return await _find(opened.referred_link_id, org_id)
 
 
-async def _find(link_id: str | None, org_id: str) -> Link | None:
+async def _find(link_id: LinkId | None, org_id: OrgId) -> Link | None:
     return await find_link(resources().database, link_id, org_id) if link_id else None
 
 
-_WAYS: tuple[tuple[Match, Callable[[AppOpen, str], Awaitable[Link | None]]], ...] = (
+_WAYS: tuple[tuple[Match, Callable[[AppOpen, OrgId], Awaitable[Link | None]]], ...] = (
     (Match.LINK, _by_id),
     (Match.LINK, _by_short_url),
     (Match.INSTALL_REFERRER, _by_referrer),

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from backend.domain.errors import OperatorError
 from backend.domain.field_rules import is_uuid
+from backend.domain.ids import OrgId
 from backend.storage.archived_documents import Holdings
 from backend.storage.collections import Archived, archived_collections
 from backend.storage.extended_json import from_json, to_json
@@ -50,7 +51,7 @@ class RefusedArchive(UnreadableArchive):
 class Header:
     """Whose archive it is."""
 
-    org_id: str
+    org_id: OrgId
     name: str
 
 
@@ -125,7 +126,7 @@ def read_header(path: Path) -> Header:
     # Ids of the organization's documents begin with it: it must not be the beginning of another's.
     if not isinstance(org_id, str) or not is_uuid(org_id) or org_id != org_id.lower():
         raise UnreadableArchive(f"{path} does not name its organization.")
-    return Header(org_id, str(head.get("name")))
+    return Header(OrgId(org_id), str(head.get("name")))
 
 
 def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from backend.archives.archive_file import ArchiveWriter, Header, whole_or_nothing
+from backend.domain.ids import OrgId
 from backend.storage.archive import count_owned, read_owned, snapshot
 from backend.storage.mongo import Database
 from backend.storage.organizations import get_organization
@@ -17,7 +18,7 @@ _REPORT_EVERY = 500
 
 
 async def export_organization(
-    database: Database, org_id: str, path: Path, progress: Progress, *, in_snapshot: bool = True
+    database: Database, org_id: OrgId, path: Path, progress: Progress, *, in_snapshot: bool = True
 ) -> Counter[str]:
     """Write the organization to `path`. Returns the number of documents of each collection.
 
@@ -34,7 +35,7 @@ async def export_organization(
 
 
 async def _write_documents(
-    database: Database, org_id: str, writer: ArchiveWriter, progress: Progress, *, in_snapshot: bool
+    database: Database, org_id: OrgId, writer: ArchiveWriter, progress: Progress, *, in_snapshot: bool
 ) -> None:
     async with snapshot(database, wanted=in_snapshot) as session:
         total, reported = await count_owned(database, session, org_id), 0

@@ -9,6 +9,7 @@ import click
 from backend.cli.command import Result, org_option, stored
 from backend.domain.apps import InvalidApp, parse_apps
 from backend.domain.host_names import InvalidHostName, normalize_host
+from backend.domain.ids import OrgId
 from backend.storage import apps, domains, organizations
 from backend.storage.mongo import Database
 
@@ -33,7 +34,7 @@ def app() -> None:
 async def set_app(  # noqa: PLR0917 - click passes them by name
     database: Database,
     domain_name: str,
-    org_id: str,
+    org_id: OrgId,
     ios_team_id: str | None,
     ios_bundle_id: str | None,
     app_store_id: str | None,
@@ -62,7 +63,7 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
 @app.command("list")
 @org_option
 @stored
-async def list_apps(database: Database, org_id: str) -> Result:
+async def list_apps(database: Database, org_id: OrgId) -> Result:
     """List the apps of an organization's domains."""
     await organizations.get_organization(database, org_id)
     found = await apps.list_apps(database, org_id)

@@ -11,6 +11,7 @@ from backend.api_host import ApiHost
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.cli.command import Result, org_option, stored
+from backend.domain.ids import OrgId
 from backend.settings import load_settings
 from backend.storage.database import create_indexes
 from backend.storage.mongo import Database
@@ -26,7 +27,7 @@ from backend.storage.mongo import Database
     "--no-snapshot", is_flag=True, help="Read without a snapshot; for long exports, with the service stopped."
 )
 @stored
-async def export(database: Database, org_id: str, path: Path, no_snapshot: bool) -> Result:
+async def export(database: Database, org_id: OrgId, path: Path, no_snapshot: bool) -> Result:
     """Write everything of an organization to FILE, as JSON lines.
 
     Keys are in it as hashes, so that they go on working where the file is restored. The file holds personal

@@ -17,6 +17,7 @@ import httpx
 from backend.cli.command import json_option, printable, utc_now
 from backend.doctor.examination import Examination
 from backend.doctor.finding import Area, Finding, Severity
+from backend.domain.ids import OrgId
 from backend.settings import InvalidSetting, load_settings
 
 PROBE = "/serviceCore/sdk/v1/probe/"
@@ -32,7 +33,7 @@ HOST_PASSED_ON = (
 @click.option("--org", "org_id", metavar="ID", help="Examine the domains and keys of this organization only.")
 @json_option
 @click.pass_context
-def doctor(context: click.Context, org_id: str | None, as_json: bool) -> None:
+def doctor(context: click.Context, org_id: OrgId | None, as_json: bool) -> None:
     """Find out why something does not work, and what to do.
 
     Examines settings, storage, domains (DNS, TLS, the files that phones fetch), proxies and keys, from this
@@ -51,7 +52,7 @@ def doctor(context: click.Context, org_id: str | None, as_json: bool) -> None:
         raise SystemExit(1)
 
 
-async def _examine(org_id: str | None, quiet: bool) -> list[Finding]:
+async def _examine(org_id: OrgId | None, quiet: bool) -> list[Finding]:
     """The findings; each is printed when it is found, unless `quiet`."""
     findings = []
     try:

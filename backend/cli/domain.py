@@ -7,6 +7,7 @@ import click
 from backend.api_host import ApiHost
 from backend.cli.command import Result, org_option, stored, utc_now
 from backend.domain.host_names import InvalidHostName, normalize_host
+from backend.domain.ids import OrgId
 from backend.settings import load_settings
 from backend.storage import domains, organizations
 from backend.storage.mongo import Database
@@ -21,7 +22,7 @@ def domain() -> None:
 @click.argument("domain_name", metavar="DOMAIN")
 @org_option
 @stored
-async def add_domain(database: Database, domain_name: str, org_id: str) -> Result:
+async def add_domain(database: Database, domain_name: str, org_id: OrgId) -> Result:
     """Let an organization make links on DOMAIN, such as go.shop.com."""
     try:
         name = normalize_host(domain_name)
@@ -37,7 +38,7 @@ async def add_domain(database: Database, domain_name: str, org_id: str) -> Resul
 @domain.command("list")
 @org_option
 @stored
-async def list_domains(database: Database, org_id: str) -> Result:
+async def list_domains(database: Database, org_id: OrgId) -> Result:
     """List an organization's link domains."""
     await organizations.get_organization(database, org_id)
     return {"domains": await domains.list_domains(database, org_id)}

@@ -11,6 +11,7 @@ import click
 
 from backend.cli.command import Result, org_option, printable, stored, utc_now
 from backend.domain.apps import Apps
+from backend.domain.ids import OrgId
 from backend.imports.firebase_csv import FirebaseExport, read_firebase_export
 from backend.imports.link_csv import SHORT_URL, read_rows
 from backend.imports.link_import import ImportReport, LinkImport, RowOutcome
@@ -64,7 +65,7 @@ def import_options(command: Any) -> Any:
 async def import_csv(
     database: Database,
     file: Path,
-    org_id: str,
+    org_id: OrgId,
     *,
     dry_run: bool,
     report_file: Path | None,
@@ -100,7 +101,7 @@ async def import_csv(
 async def import_firebase(
     database: Database,
     file: Path,
-    org_id: str,
+    org_id: OrgId,
     *,
     dry_run: bool,
     report_file: Path | None,
@@ -121,7 +122,7 @@ async def import_firebase(
 
 async def _import(
     database: Database,
-    org_id: str,
+    org_id: OrgId,
     rows: Sequence[ImportRow],
     file: Path,
     *,
@@ -158,7 +159,7 @@ def _left_out(rows: Sequence[ImportRow], path: Path) -> Result:
     return {"left_out": write_left_out(path, rows), "left_out_report": str(path)}
 
 
-async def _tell_missing_apps(database: Database, org_id: str, export: FirebaseExport) -> None:
+async def _tell_missing_apps(database: Database, org_id: OrgId, export: FirebaseExport) -> None:
     known = await list_apps(database, org_id)
     for domain, named in export.apps.items():
         if sentence := named.missing(domain, org_id, known.get(domain, Apps())):

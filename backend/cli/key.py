@@ -8,6 +8,7 @@ import click
 
 from backend.cli.command import Result, org_option, stored, utc_now
 from backend.domain.api_keys import ApiKey, KeyKind
+from backend.domain.ids import KeyId, OrgId
 from backend.storage import api_keys, organizations
 from backend.storage.mongo import Database
 
@@ -23,7 +24,7 @@ def key() -> None:
     "--kind", type=click.Choice([kind.value for kind in KeyKind]), required=True, help="What the key is for."
 )
 @stored
-async def create_key(database: Database, org_id: str, kind: str) -> Result:
+async def create_key(database: Database, org_id: OrgId, kind: str) -> Result:
     """Create a key and print it. It is shown this once: only its hash is stored."""
     await organizations.get_organization(database, org_id)
     text, created = await api_keys.create_api_key(database, org_id, KeyKind(kind), utc_now())
@@ -33,7 +34,7 @@ async def create_key(database: Database, org_id: str, kind: str) -> Result:
 @key.command("list")
 @org_option
 @stored
-async def list_keys(database: Database, org_id: str) -> Result:
+async def list_keys(database: Database, org_id: OrgId) -> Result:
     """List an organization's keys, without their secrets."""
     await organizations.get_organization(database, org_id)
     return {"keys": [_key_row(each) for each in await api_keys.list_api_keys(database, org_id)]}
@@ -42,7 +43,7 @@ async def list_keys(database: Database, org_id: str) -> Result:
 @key.command("revoke")
 @click.argument("key_id")
 @stored
-async def revoke_key(database: Database, key_id: str) -> Result:
+async def revoke_key(database: Database, key_id: KeyId) -> Result:
     """Revoke the key with the id KEY_ID; within seconds no process accepts it any more."""
     revoked = await api_keys.revoke_any_api_key(database, key_id, utc_now())
     return {"id": revoked.id, "revoked": True}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from backend.cli.command import Result, org_option, stored
+from backend.domain.ids import OrgId
 from backend.storage import organizations
 from backend.storage.limited import Limited, list_limited
 from backend.storage.mongo import Database
@@ -18,7 +19,7 @@ def limit() -> None:
 @limit.command("refused")
 @org_option
 @stored
-async def list_refused(database: Database, org_id: str) -> Result:
+async def list_refused(database: Database, org_id: OrgId) -> Result:
     """List how many requests of an organization each limit refused in the last thirty days."""
     await organizations.get_organization(database, org_id)
     return {"refused": [_row(each) for each in await list_limited(database, org_id)]}

@@ -7,6 +7,7 @@ import click
 from backend.cli.command import Result, org_option, stored, utc_now
 from backend.domain.errors import InvalidField
 from backend.domain.host_names import InvalidHostName, is_ip_address, normalize_host
+from backend.domain.ids import OrgId
 from backend.domain.organizations import NAME_RULE
 from backend.storage import organizations
 from backend.storage.mongo import Database
@@ -43,7 +44,7 @@ async def create_organization(database: Database, name: str) -> Result:
 )
 @stored
 async def set_organization(
-    database: Database, org_id: str, device_cookie: str, cookie_domain: str | None
+    database: Database, org_id: OrgId, device_cookie: str, cookie_domain: str | None
 ) -> Result:
     """Change how an organization's sites are served."""
     domain = _cookie_domain(cookie_domain) if cookie_domain else None

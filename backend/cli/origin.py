@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from backend.cli.command import Result, org_option, stored, utc_now
+from backend.domain.ids import OrgId
 from backend.domain.origins import InvalidOrigin, parse_origin
 from backend.storage import organizations, origins, refusals
 from backend.storage.mongo import Database
@@ -20,7 +21,7 @@ def origin() -> None:
 @click.argument("origin_text", metavar="ORIGIN")
 @org_option
 @stored
-async def add_origin(database: Database, origin_text: str, org_id: str) -> Result:
+async def add_origin(database: Database, origin_text: str, org_id: OrgId) -> Result:
     """Allow ORIGIN, such as https://shop.com or https://*.shop.com."""
     parsed = _parse_origin(origin_text)
     await organizations.get_organization(database, org_id)
@@ -32,7 +33,7 @@ async def add_origin(database: Database, origin_text: str, org_id: str) -> Resul
 @click.argument("origin_text", metavar="ORIGIN")
 @org_option
 @stored
-async def remove_origin(database: Database, origin_text: str, org_id: str) -> Result:
+async def remove_origin(database: Database, origin_text: str, org_id: OrgId) -> Result:
     """Stop allowing ORIGIN."""
     parsed = _parse_origin(origin_text)
     if not await origins.remove_origin(database, parsed, org_id):
@@ -43,7 +44,7 @@ async def remove_origin(database: Database, origin_text: str, org_id: str) -> Re
 @origin.command("list")
 @org_option
 @stored
-async def list_origins(database: Database, org_id: str) -> Result:
+async def list_origins(database: Database, org_id: OrgId) -> Result:
     """List an organization's allowed origins."""
     await organizations.get_organization(database, org_id)
     return {"origins": await origins.list_origins(database, org_id)}
@@ -52,7 +53,7 @@ async def list_origins(database: Database, org_id: str) -> Result:
 @origin.command("refused")
 @org_option
 @stored
-async def list_refused(database: Database, org_id: str) -> Result:
+async def list_refused(database: Database, org_id: OrgId) -> Result:
     """List the latest browser requests that were refused because of their origin, by origin."""
     await organizations.get_organization(database, org_id)
     recent = await refusals.list_refusals(database, org_id)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from backend.cli.command import Result, org_option, stored
+from backend.domain.ids import DeviceId, InstallId, OrgId
 from backend.storage import organizations
 from backend.storage.belongings import Subject
 from backend.storage.collections import personal_collections
@@ -44,7 +45,7 @@ def subject_options(command: Any) -> Any:
 @org_option
 @subject_options
 @stored
-async def export(database: Database, org_id: str, **given: str | None) -> Result:
+async def export(database: Database, org_id: OrgId, **given: str | None) -> Result:
     """Print everything that is stored about a person. With --json, as one object with a list for each
     collection.
     """
@@ -60,7 +61,7 @@ async def export(database: Database, org_id: str, **given: str | None) -> Result
 @org_option
 @subject_options
 @stored
-async def erase(database: Database, org_id: str, **given: str | None) -> Result:
+async def erase(database: Database, org_id: OrgId, **given: str | None) -> Result:
     """Delete everything that is stored about a person, and print how many documents that was."""
     subject = _subject(given)
     await organizations.get_organization(database, org_id)
@@ -71,7 +72,7 @@ async def erase(database: Database, org_id: str, **given: str | None) -> Result:
 @org_option
 @click.option("--days", required=True, metavar="N", help="Days to keep visitors' data, or `none`: no limit.")
 @stored
-async def retention(database: Database, org_id: str, days: str) -> Result:
+async def retention(database: Database, org_id: OrgId, days: str) -> Result:
     """Set how long data about an organization's visitors is kept, also what is stored already."""
     number = _days(days)
     return {"org_id": org_id, "retention_days": number} | await set_retention(database, org_id, number)
@@ -95,7 +96,7 @@ def _subject(given: dict[str, str | None]) -> Subject:
     return Subject(
         customer_id=given["customer"],
         device_id=_device_id(device) if device else None,
-        install_id=given["install"],
+        install_id=InstallId(given["install"]) if given["install"] else None,
         email_sha256=_hash(email) if email else _lower(given["email_sha256"]),
     )
 
@@ -108,9 +109,9 @@ def _lower(text: str | None) -> str | None:
     return text.lower() if text else None
 
 
-def _device_id(text: str) -> str:
+def _device_id(text: str) -> DeviceId:
     try:
-        return str(uuid.UUID(text))
+        return DeviceId(str(uuid.UUID(text)))
     except ValueError:
         raise click.BadParameter(f"{text!r} is not a UUID", param_hint="--device") from None
 

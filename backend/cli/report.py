@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from backend.cli.command import Result, org_option, printable, run_on_database, stored
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.spreadsheets import inert
 from backend.storage import links, organizations
 from backend.storage.attribution_report import (
@@ -36,7 +37,7 @@ def report() -> None:
 @report.command("rejected")
 @org_option
 @stored
-async def report_rejected(database: Database, org_id: str) -> Result:
+async def report_rejected(database: Database, org_id: OrgId) -> Result:
     """List why calls of the browser SDK were rejected in the last thirty days, by field and reason."""
     await organizations.get_organization(database, org_id)
     return {"rejected": [_rejected_row(each) for each in await list_rejections(database, org_id)]}
@@ -74,7 +75,7 @@ def report_attribution(form: str, as_json: bool, **arguments: Any) -> None:
 
 
 async def _attribution(  # noqa: PLR0917 - click passes each option by its name
-    database: Database, org_id: str, by: str, touch: str, since: datetime | None, until: datetime | None
+    database: Database, org_id: OrgId, by: str, touch: str, since: datetime | None, until: datetime | None
 ) -> Result:
     await organizations.get_organization(database, org_id)
     dimension = Dimension(by)
@@ -88,8 +89,8 @@ def _utc(day: datetime | None) -> datetime | None:
     return day.replace(tzinfo=UTC) if day else None
 
 
-async def _link_names(database: Database, org_id: str, rows: list[ReportRow]) -> dict[str, str]:
-    found = await links.find_links(database, [row.key for row in rows if row.key], org_id)
+async def _link_names(database: Database, org_id: OrgId, rows: list[ReportRow]) -> dict[str, str]:
+    found = await links.find_links(database, [LinkId(row.key) for row in rows if row.key], org_id)
     return {link_id: link.link_name for link_id, link in found.items()}
 
 

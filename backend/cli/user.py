@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from backend.cli.command import Result, stored, utc_now
+from backend.domain.ids import OrgId, UserId
 from backend.domain.users import InvalidEmail, User, WeakPassword, check_password, normalize_email
 from backend.passwords import hash_password
 from backend.rate_limits.sign_in_limits import SignInLimits
@@ -45,13 +46,13 @@ def user() -> None:
 @stdin_option
 @stored
 async def create_user(
-    database: Database, email: str, org_ids: tuple[str, ...], password_stdin: bool
+    database: Database, email: str, org_ids: tuple[OrgId, ...], password_stdin: bool
 ) -> Result:
     """Let a person sign in with EMAIL and a password, which is asked for."""
     for org_id in org_ids:
         await organizations.get_organization(database, org_id)
     password_hash = await hash_password(_read_password(password_stdin))
-    made = User(str(uuid.uuid4()), email, password_hash, tuple(dict.fromkeys(org_ids)), utc_now())
+    made = User(UserId(str(uuid.uuid4())), email, password_hash, tuple(dict.fromkeys(org_ids)), utc_now())
     await users.insert_user(database, made)
     return {"id": made.id}
 
@@ -76,7 +77,7 @@ async def set_password(database: Database, email: str, password_stdin: bool) -> 
 @email_argument
 @orgs_option
 @stored
-async def set_organizations(database: Database, email: str, org_ids: tuple[str, ...]) -> Result:
+async def set_organizations(database: Database, email: str, org_ids: tuple[OrgId, ...]) -> Result:
     """Set which organizations EMAIL acts for, instead of those before."""
     for org_id in org_ids:
         await organizations.get_organization(database, org_id)

@@ -12,6 +12,7 @@ from quart import Response, request
 from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
+from backend.domain.ids import LinkId
 from backend.storage.attribution_report import (
     Dimension,
     Period,
@@ -57,7 +58,7 @@ async def attribution() -> Response:
         left_out=max(0, len(rows) - _MOST_ROWS),
         total=_total(rows),
         most_conversions=max((row.conversions for row in rows), default=0),
-        links=await find_links(resources().database, [row.key for row in rows if row.key], org_id())
+        links=await find_links(resources().database, [LinkId(row.key) for row in rows if row.key], org_id())
         if asked.dimension is Dimension.LINK
         else {},
     )

@@ -9,6 +9,7 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
 from backend.domain.api_keys import KeyKind
+from backend.domain.ids import KeyId
 from backend.storage.api_keys import UnknownKey, create_api_key, list_api_keys, revoke_api_key
 
 KINDS = {
@@ -35,7 +36,7 @@ async def keys_create() -> Response:
 
 
 @dashboard.post("/keys/<key_id>/revoke")
-async def keys_revoke(key_id: str) -> Response:
+async def keys_revoke(key_id: KeyId) -> Response:
     """Revoke a key of the organization."""
     try:
         await revoke_api_key(resources().database, key_id, org_id(), resources().clock())

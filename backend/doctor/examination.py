@@ -14,6 +14,7 @@ from backend.doctor.finding import Finding
 from backend.doctor.keys import examine_keys
 from backend.doctor.proxies import examine_proxies
 from backend.doctor.storage import examine_storage, unreachable
+from backend.domain.ids import OrgId
 from backend.domain.organizations import Organization
 from backend.settings import Settings
 from backend.storage.database import Indexes, MongoDBUnreachable, open_database
@@ -30,7 +31,7 @@ class Examination:
     settings: Settings
     environment: Mapping[str, str]
     now: datetime
-    org_id: str | None = None
+    org_id: OrgId | None = None
 
     async def run(self) -> AsyncIterator[Finding]:
         """Every finding, as it is found. Changes nothing. Raises UnknownOrganization."""

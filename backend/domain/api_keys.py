@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from backend.domain.ids import KeyId, OrgId
+
 
 class KeyKind(StrEnum):
     """What a key may do (contract, "Authentication"; decisions, "what each key kind may do")."""
@@ -32,8 +34,8 @@ class ApiKey:
     `last_used_at` is exact to the day. None: not used since uses are recorded.
     """
 
-    id: str
-    org_id: str
+    id: KeyId
+    org_id: OrgId
     kind: KeyKind
     key_hash: str
     last_four: str
@@ -71,7 +73,7 @@ def hash_key(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def new_key(kind: KeyKind, secret: str, *, key_id: str, org_id: str, now: datetime) -> ApiKey:
+def new_key(kind: KeyKind, secret: str, *, key_id: KeyId, org_id: OrgId, now: datetime) -> ApiKey:
     """The record to store for the key `key_text(kind, secret)`.
 
     `now` becomes its creation time.

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.device_clock import DeviceClock, with_clock
+from backend.domain.ids import DeviceId, LinkId, OrgId
 from backend.domain.links import UTM_FIELDS, Link
 
 LINK_SIGNAL = "cl_link_id"
@@ -32,7 +33,7 @@ class Touch:
     """
 
     at: datetime
-    link_id: str | None
+    link_id: LinkId | None
     utm: dict[str, str]
     click_ids: dict[str, str]
 
@@ -61,8 +62,8 @@ class Device:
     `clocks` are the clocks it was seen with (see domain/device_clock), the most recently used one last.
     """
 
-    org_id: str
-    id: str
+    org_id: OrgId
+    id: DeviceId
     first_seen_at: datetime
     last_seen_at: datetime
     first_touch: Touch | None = None

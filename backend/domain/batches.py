@@ -12,6 +12,7 @@ from backend.domain.call_fields import notes_on_unknown
 from backend.domain.calls import Call
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Moment, Text, Uuid
+from backend.domain.ids import DeviceId, OrgId
 
 MOST_CALLS = 50
 _SDK, _UUID, _MOMENT = Text(64), Uuid(), Moment()
@@ -25,7 +26,7 @@ class Envelope:
     `notes` are sentences that say which fields were left out.
     """
 
-    device_id: str
+    device_id: DeviceId
     sent_at: datetime
     calls: list[Any]
     notes: tuple[str, ...] = ()
@@ -51,8 +52,8 @@ class Batch:
     `sent_at` is a time by the browser's clock, `received_at` by the server's.
     """
 
-    org_id: str
-    device_id: str
+    org_id: OrgId
+    device_id: DeviceId
     sent_at: datetime
     received_at: datetime
     calls: tuple[ArrivedCall, ...]
@@ -65,7 +66,7 @@ def parse_envelope(body: Mapping[str, Any]) -> Envelope:
     """
     _SDK.parse("sdk", body.get("sdk"))
     return Envelope(
-        device_id=_UUID.parse("device_id", body.get("device_id")),
+        device_id=DeviceId(_UUID.parse("device_id", body.get("device_id"))),
         sent_at=_MOMENT.parse("sent_at", body.get("sent_at")),
         calls=_calls(body.get("calls")),
         notes=tuple(notes_on_unknown([name for name in body if name not in _FIELDS])),

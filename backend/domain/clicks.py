@@ -11,6 +11,7 @@ from typing import Any
 from backend.domain.client import Client
 from backend.domain.deferred_links import Handoff
 from backend.domain.destination import Outcome
+from backend.domain.ids import LinkId, OrgId
 
 
 class NotCounted(StrEnum):
@@ -43,8 +44,8 @@ class Click:
     """
 
     id: str
-    org_id: str
-    link_id: str
+    org_id: OrgId
+    link_id: LinkId
     at: datetime
     counted: bool
     reason: str | None
@@ -65,8 +66,8 @@ def client_fragment(client: Client) -> str:
 
 
 def record_line(
-    org_id: str,
-    link_id: str,
+    org_id: OrgId,
+    link_id: LinkId,
     client: str,
     *,
     at: datetime,
@@ -112,8 +113,8 @@ def _parse(click_id: str, line: bytes) -> Click:
         ]:  # fmt: skip
             return Click(
                 id=click_id,
-                org_id=org,
-                link_id=link,
+                org_id=OrgId(org),
+                link_id=LinkId(link),
                 at=datetime.fromtimestamp(at, UTC),
                 counted=reason is None,
                 reason=reason,

@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from backend.domain.addresses import network_of
 from backend.domain.apps import Apps
 from backend.domain.destination import Outcome
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.installs import AppPlatform
 
 # No window is longer, so that keys of addresses can be thrown away.
@@ -39,10 +40,10 @@ class Candidate:
     """A link that may have led to a first launch. Each `id` can be claimed only once."""
 
     id: str
-    link_id: str
+    link_id: LinkId
 
 
-def hash_address(key: bytes, org_id: str, address: str) -> str | None:
+def hash_address(key: bytes, org_id: OrgId, address: str) -> str | None:
     """A keyed hash of an IP address, different for each organization. None if the text is not an IP
     address.
     """

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 
 from backend.domain.errors import MissingField
 from backend.domain.field_rules import Flag, Rule, Text, Word, is_uuid
+from backend.domain.ids import InstallId, LinkId, OrgId
 
 
 class AppPlatform(StrEnum):
@@ -51,20 +52,20 @@ class AppOpen:
     """
 
     platform: AppPlatform
-    install_id: str
+    install_id: InstallId
     is_first_launch: bool
-    link_id: str | None = None
+    link_id: LinkId | None = None
     short_url: str | None = None
     install_referrer: str | None = None
     app_id: str | None = None  # the iOS bundle id or Android package
 
     @property
-    def own_link_id(self) -> str | None:
+    def own_link_id(self) -> LinkId | None:
         """The link id that the app itself reports, in its normal form; None if that is not a UUID."""
         return _uuid(self.link_id)
 
     @property
-    def referred_link_id(self) -> str | None:
+    def referred_link_id(self) -> LinkId | None:
         """The link id in the Play install referrer, in its normal form; None if there is no UUID."""
         return _uuid(link_id_of_referrer(self.install_referrer or ""))
 
@@ -76,10 +77,10 @@ class Install:
     `candidate_id` is the deferred deep link that it uses up, so that no other installation gets it.
     """
 
-    org_id: str
-    install_id: str
+    org_id: OrgId
+    install_id: InstallId
     platform: AppPlatform
-    link_id: str | None
+    link_id: LinkId | None
     at: datetime
     match: Match = Match.NONE
     candidate_id: str | None = None
@@ -109,5 +110,5 @@ def link_id_of_referrer(referrer: str) -> str | None:
         return None
 
 
-def _uuid(text: str | None) -> str | None:
-    return text.lower() if text and is_uuid(text) else None
+def _uuid(text: str | None) -> LinkId | None:
+    return LinkId(text.lower()) if text and is_uuid(text) else None

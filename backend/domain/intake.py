@@ -11,9 +11,10 @@ from backend.domain.attribution import Credit, Device, Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
 from backend.domain.device_clock import DeviceClock, clock_of, counted_at, with_clock
+from backend.domain.ids import DeviceId, OrgId
 
 # An organization and a device ID.
-DeviceKey = tuple[str, str]
+DeviceKey = tuple[OrgId, DeviceId]
 # An organization and a call_id.
 CallKey = tuple[str, str]
 # An organization, a kind, and the id under which a call of this kind counts once.

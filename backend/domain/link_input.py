@@ -9,6 +9,7 @@ from typing import Any
 
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.field_rules import HostName, JsonObject, LinkPath, Number, Rule, Text, WebAddress
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, Behavior, CreatedBy, Link
 
 _BEHAVIOR = Number(Behavior, "1 (open in browser) or 2 (open in app)")
@@ -46,7 +47,9 @@ class NewLink:
     selected_path: str | None
     fields: Changes
 
-    def to_link(self, path: str, *, link_id: str, org_id: str, created_by: CreatedBy, now: datetime) -> Link:
+    def to_link(
+        self, path: str, *, link_id: LinkId, org_id: OrgId, created_by: CreatedBy, now: datetime
+    ) -> Link:
         """The link with this path. New links are enabled (decisions, "initial is_enabled")."""
         made = now.replace(microsecond=0)
         bare = Link(

@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from backend.domain.ids import LinkId, OrgId
+
 
 class Behavior(IntEnum):
     """What a phone does with a link (contract, "Link input fields")."""
@@ -36,8 +38,8 @@ class Link:
     set.
     """
 
-    id: str
-    org_id: str
+    id: LinkId
+    org_id: OrgId
     domain: str
     path: str
     destination_url: str

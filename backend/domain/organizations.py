@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from backend.domain.field_rules import Text
+from backend.domain.ids import OrgId
 
 NAME_RULE = Text(200, shown=True)
 
@@ -19,7 +20,7 @@ class Organization:
     the organization's sites pass to `init`, if they do.
     """
 
-    id: str
+    id: OrgId
     name: str
     created_at: datetime
     subscription_until: datetime | None = None

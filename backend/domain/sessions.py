@@ -7,6 +7,8 @@ import hmac
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from backend.domain.ids import OrgId, UserId
+
 # Counted from the sign-in: using a session does not extend it.
 SESSION_LASTS = timedelta(days=7)
 
@@ -16,13 +18,13 @@ class Session:
     """A signed-in user until `expires_at`. `org_id` is the organization that the dashboard shows."""
 
     token_hash: str
-    user_id: str
-    org_id: str
+    user_id: UserId
+    org_id: OrgId
     created_at: datetime
     expires_at: datetime
 
 
-def new_session(token: str, user_id: str, org_id: str, now: datetime) -> Session:
+def new_session(token: str, user_id: UserId, org_id: OrgId, now: datetime) -> Session:
     """A new session for this token, which starts now."""
     return Session(hash_token(token), user_id, org_id, now, now + SESSION_LASTS)
 

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from backend.domain.ids import OrgId, UserId
+
 # Characters of a password. The upper limit only bounds the work of hashing it.
 SHORTEST_PASSWORD = 12
 LONGEST_PASSWORD = 1024
@@ -35,10 +37,10 @@ class WeakPassword(ValueError):
 class User:
     """A user. `password_hash` is an encoded Argon2id hash; the password itself is never stored."""
 
-    id: str
+    id: UserId
     email: str
     password_hash: str
-    org_ids: tuple[str, ...]
+    org_ids: tuple[OrgId, ...]
     created_at: datetime
 
 

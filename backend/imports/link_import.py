@@ -14,6 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from backend.domain.errors import InvalidField, RequestError
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import NewLink
 from backend.domain.links import TARGET_FIELDS, CreatedBy, Link
 from backend.domain.short_urls import parse_short_url
@@ -48,7 +49,7 @@ class ImportReport:
 class LinkImport:
     """Imports rows for one organization. A dry run checks everything but stores nothing."""
 
-    def __init__(self, database: Database, org_id: str, now: datetime, *, dry_run: bool) -> None:
+    def __init__(self, database: Database, org_id: OrgId, now: datetime, *, dry_run: bool) -> None:
         self._database = database
         self._org_id = org_id
         self._now = now
@@ -76,9 +77,9 @@ class LinkImport:
     async def _import(self, row: ImportRow) -> tuple[RowOutcome, str]:
         link_id = str(uuid.uuid5(_NAMESPACE, f"{self._org_id}\n{row.text}"))
         try:
-            if await find_link(self._database, link_id, self._org_id):
+            if await find_link(self._database, LinkId(link_id), self._org_id):
                 return RowOutcome.ALREADY_THERE, ""
-            await self._take(row.parse(), link_id)
+            await self._take(row.parse(), LinkId(link_id))
         except PathTaken:
             return RowOutcome.REFUSED, str(InvalidField("selected_path", "is already in use on this domain"))
         except DomainNotConfigured:
@@ -87,7 +88,7 @@ class LinkImport:
             return RowOutcome.REFUSED, str(error)
         return RowOutcome.CREATED, ""
 
-    async def _take(self, imported: ImportedLink, link_id: str) -> None:
+    async def _take(self, imported: ImportedLink, link_id: LinkId) -> None:
         async with self._one_at_a_time if self._leads_home(imported.new) else contextlib.nullcontext():
             await (self._check(imported.new) if self._dry_run else self._store(imported, link_id))
 
@@ -103,13 +104,17 @@ class LinkImport:
         if await self._resolve(place):
             raise PathTaken
         self._planned[place] = new.to_link(
-            new.selected_path, link_id="", org_id=self._org_id, created_by=CreatedBy.REST, now=self._now
+            new.selected_path,
+            link_id=LinkId(""),
+            org_id=self._org_id,
+            created_by=CreatedBy.REST,
+            now=self._now,
         )
 
     async def _resolve(self, place: Place) -> Link | None:
         return self._planned.get(place) or await resolve_link(self._database, *place)
 
-    async def _store(self, imported: ImportedLink, link_id: str) -> None:
+    async def _store(self, imported: ImportedLink, link_id: LinkId) -> None:
         async def insert(link: Link) -> None:
             try:
                 await insert_link(self._database, replace(imported.with_state(link), id=link_id))

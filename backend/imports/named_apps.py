@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from backend.domain.apps import Apps
+from backend.domain.ids import OrgId
 
 
 @dataclass(slots=True)
@@ -15,7 +16,7 @@ class NamedApps:
     ios: set[str] = field(default_factory=set)
     app_store: set[str] = field(default_factory=set)
 
-    def missing(self, domain: str, org_id: str, apps: Apps) -> str | None:
+    def missing(self, domain: str, org_id: OrgId, apps: Apps) -> str | None:
         """A sentence on apps that the domain lacks, with the command to set them; None if it lacks none.
 
         `apps` are the domain's apps.
@@ -36,7 +37,7 @@ class NamedApps:
             f"A domain has one app for each system; set them in one command: {self._command(domain, org_id)}"
         )
 
-    def _command(self, domain: str, org_id: str) -> str:
+    def _command(self, domain: str, org_id: OrgId) -> str:
         """The `waylink app set` command for all apps of the domain at once: it replaces earlier ones."""
         ios = f" --ios-team-id TEAM --ios-bundle-id {min(self.ios)}" if self.ios else ""
         store = f" --app-store-id {min(self.app_store)}" if self.ios and self.app_store else ""

@@ -6,6 +6,7 @@ from math import ceil
 
 from backend.current import resources, visitor_network
 from backend.domain.api_keys import ApiKey, KeyKind
+from backend.domain.ids import OrgId
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal
@@ -35,7 +36,7 @@ def count_calls(key: ApiKey, amount: int = 1) -> None:
         raise refused(error_table.RATE_LIMIT_EXCEEDED, CALLS_OF_KEY, state.reset_after, org_id)
 
 
-async def count_install(org_id: str) -> None:
+async def count_install(org_id: OrgId) -> None:
     """Count a new install. Raises Refusal if its address has reported too many."""
     network = visitor_network()
     if network and (seconds := await resources().rate_limits.count_install(org_id, network)):
@@ -73,7 +74,7 @@ def give_back_without_key() -> None:
     resources().rate_limits.without_key.give_back(visitor_network())
 
 
-def refused(row: ErrorRow, limit: str, seconds: float, org_id: str | None) -> Refusal:
+def refused(row: ErrorRow, limit: str, seconds: float, org_id: OrgId | None) -> Refusal:
     """The Refusal for a limit, to be raised by the caller. `seconds` is the time until a new try makes sense.
 
     It is also counted for its organization, if that is known.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.current import resources
+from backend.domain.ids import KeyId, OrgId
 from backend.json_api import error_table
 from backend.json_api.call_limits import refused
 from backend.rate_limits.service_limits import REST_OF_KEY
@@ -14,7 +15,7 @@ RATE_LIMIT_HEADERS = {
 }
 
 
-async def rate_limit_headers(key_id: str, org_id: str) -> dict[str, str]:
+async def rate_limit_headers(key_id: KeyId, org_id: OrgId) -> dict[str, str]:
     """Count a request of this key and return the RateLimit headers for its answer.
 
     Raises Refusal (429, with the same headers) if the key has used up its limit.

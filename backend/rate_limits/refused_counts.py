@@ -10,6 +10,7 @@ from datetime import datetime
 
 from prometheus_client import Counter as Metric
 
+from backend.domain.ids import OrgId
 from backend.storage.limited import Limited, add_limited
 from backend.storage.mongo import Database, StorageError
 
@@ -27,7 +28,7 @@ class RefusedCounts:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._storing: asyncio.Task[None] | None = None
 
-    def add(self, limit: str, org_id: str | None) -> None:
+    def add(self, limit: str, org_id: OrgId | None) -> None:
         """Count a request that this limit refused. Without a known organization, only the metric
         counts it.
         """

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from backend.domain.addresses import network_of
+from backend.domain.ids import OrgId
 from backend.rate_limits.address_hashes import AddressHashes
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
@@ -49,7 +50,7 @@ class ServiceLimits:
         )
         self.refused = RefusedCounts(database, clock)
 
-    async def count_install(self, org_id: str, network: str) -> float:
+    async def count_install(self, org_id: OrgId, network: str) -> float:
         """Count a new install. Returns 0, or the seconds to wait: then it must not be recorded."""
         state = await self._installs.count(await self._hashes.hash(address_in(org_id, network)))
         return 0 if state.allowed else state.reset_after
@@ -68,6 +69,6 @@ class ServiceLimits:
         await self.refused.stop()
 
 
-def address_in(org_id: str, network: str) -> str:
+def address_in(org_id: OrgId, network: str) -> str:
     """The key by which an address counts for one organization, independent of others."""
     return f"{org_id}\n{network}"

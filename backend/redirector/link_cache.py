@@ -16,6 +16,7 @@ from sys import intern
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.apps import Apps
+from backend.domain.ids import OrgId
 from backend.domain.links import Link
 from backend.domain.web_address import web_address
 from backend.storage.apps import find_apps
@@ -240,7 +241,7 @@ def _only_what_redirects_need(link: Link) -> Link:
     return replace(
         link,
         domain=intern(link.domain),
-        org_id=intern(link.org_id),
+        org_id=OrgId(intern(link.org_id)),
         link_name="",
         created_at=_EPOCH,
         modified_at=_EPOCH,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.current import resources
+from backend.domain.ids import LinkId
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
 from backend.json_api.refusal import Refusal
@@ -40,7 +41,7 @@ async def _require_subscription() -> None:
         raise Refusal(error_table.SUBSCRIPTION_NEEDED)
 
 
-async def _link_id(reference: LinkReference) -> str:
+async def _link_id(reference: LinkReference) -> LinkId:
     link = await find_referenced_link(reference, caller().org_id)
     if link is None:
         raise Refusal(error_table.LINK_DETAILS_UNKNOWN)

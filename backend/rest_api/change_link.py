@@ -6,6 +6,7 @@ from __future__ import annotations
 from backend.current import resources
 from backend.domain.errors import MissingField
 from backend.domain.field_rules import Flag
+from backend.domain.ids import LinkId
 from backend.domain.link_input import Changes, parse_changes
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
@@ -40,7 +41,7 @@ def _read_status(body: dict[str, object]) -> bool:
     return Flag().parse("is_enabled", body["is_enabled"])
 
 
-async def _change(link_id: str, changes: Changes) -> None:
+async def _change(link_id: LinkId, changes: Changes) -> None:
     """Change the organization's link. Raises Refusal if it has no link with this id."""
     database = resources().database
     link = await find_link(database, link_id, caller().org_id)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from backend.current import resources
 from backend.domain.field_rules import is_uuid, parse_string
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.domain.short_urls import parse_short_url
 from backend.json_api import error_table
@@ -14,11 +15,11 @@ from backend.json_api.refusal import Refusal
 from backend.storage.links import find_link, find_link_at
 
 
-def parse_link_id(text: str) -> str:
+def parse_link_id(text: str) -> LinkId:
     """A `linkId` from a path, in the form in which it is stored. Raises Refusal if it is not a UUID."""
     if not is_uuid(text):
         raise Refusal(error_table.LINK_ID_INVALID)
-    return text.lower()
+    return LinkId(text.lower())
 
 
 def given_text(body: Mapping[str, object], field: str) -> str:
@@ -29,7 +30,7 @@ def given_text(body: Mapping[str, object], field: str) -> str:
     return "" if value is None else parse_string(field, value).strip()
 
 
-async def find_by_short_url(short_url: str, org_id: str) -> Link | None:
+async def find_by_short_url(short_url: str, org_id: OrgId) -> Link | None:
     """The organization's link with this short URL; None if it has none."""
     place = parse_short_url(short_url)
     return await find_link_at(resources().database, *place, org_id) if place else None
@@ -39,7 +40,7 @@ async def find_by_short_url(short_url: str, org_id: str) -> Link | None:
 class LinkReference:
     """The link id and the short URL in a body. One of them may be "", but not both."""
 
-    link_id: str
+    link_id: LinkId
     short_url: str
 
 
@@ -47,13 +48,13 @@ def parse_reference(body: Mapping[str, object]) -> LinkReference:
     """Read `linkId` and `shortUrl` from a body. Raises Refusal if both are missing (contract, "Errors", shape
     B).
     """
-    reference = LinkReference(given_text(body, "linkId"), given_text(body, "shortUrl"))
+    reference = LinkReference(LinkId(given_text(body, "linkId")), given_text(body, "shortUrl"))
     if not reference.link_id and not reference.short_url:
         raise Refusal(error_table.LINK_DETAILS_EMPTY)
     return reference
 
 
-async def find_referenced_link(reference: LinkReference, org_id: str) -> Link | None:
+async def find_referenced_link(reference: LinkReference, org_id: OrgId) -> Link | None:
     """The organization's link with this `linkId`, or else with this `shortUrl`; None if it has none.
 
     If both are given, `linkId` counts (decisions, "both given").
@@ -61,4 +62,6 @@ async def find_referenced_link(reference: LinkReference, org_id: str) -> Link | 
     link_id = reference.link_id
     if not link_id:
         return await find_by_short_url(reference.short_url, org_id)
-    return await find_link(resources().database, link_id.lower(), org_id) if is_uuid(link_id) else None
+    return (
+        await find_link(resources().database, LinkId(link_id.lower()), org_id) if is_uuid(link_id) else None
+    )

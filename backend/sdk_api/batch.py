@@ -14,6 +14,7 @@ from backend.current import of_app, resources
 from backend.domain.api_keys import ApiKey, KeyKind
 from backend.domain.batches import MOST_CALLS, Envelope, parse_envelope
 from backend.domain.errors import InvalidField
+from backend.domain.ids import OrgId
 from backend.domain.rejections import BATCH, Rejection
 from backend.json_api import error_table
 from backend.json_api.call_limits import count_calls, count_without_key, find_key
@@ -62,7 +63,7 @@ async def receive_batch() -> Response:
     return response
 
 
-async def _parse_envelope(org_id: str, body: dict[str, Any]) -> Envelope:
+async def _parse_envelope(org_id: OrgId, body: dict[str, Any]) -> Envelope:
     """Parse the envelope. If that fails, the reason is stored for the organization's owner."""
     try:
         return parse_envelope(body)

@@ -12,6 +12,7 @@ from publicsuffixlist import PublicSuffixList
 from quart import Response, request
 
 from backend.domain.host_names import is_host_name, is_ip_address
+from backend.domain.ids import DeviceId
 from backend.domain.organizations import Organization
 
 # Name, lifetime and attributes are the SDK's (decisions, "device cookie").
@@ -21,7 +22,7 @@ KEPT = "cl_device_id_kept"
 LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
 
 
-async def renew_device_cookie(response: Response, organization: Organization, device_id: str) -> None:
+async def renew_device_cookie(response: Response, organization: Organization, device_id: DeviceId) -> None:
     """Set the device cookie again on this answer, if the organization wants that and the browser sent it.
 
     The cookie must hold the batch's own device id. Browsers send a cookie only to the site that it belongs

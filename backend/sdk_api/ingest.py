@@ -13,6 +13,7 @@ from backend.domain.batches import ArrivedCall, Batch, Envelope
 from backend.domain.calls import Call, Kind, parse_call
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.field_rules import is_uuid
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.intake import Status
 from backend.domain.links import Link
 from backend.domain.organizations import Organization
@@ -77,13 +78,13 @@ def _check(value: object) -> _Checked:
         )
 
 
-async def remember_rejections(org_id: str, at: datetime, rejections: Sequence[Rejection]) -> None:
+async def remember_rejections(org_id: OrgId, at: datetime, rejections: Sequence[Rejection]) -> None:
     """Store rejections for the organization's owner. Raises NotStored if that fails."""
     if rejections:
         await of_app(SdkService).rejections.add(RejectedCalls(org_id, at, tuple(rejections)))
 
 
-async def _sources(org_id: str, calls: Iterable[Call]) -> dict[str, Source]:
+async def _sources(org_id: OrgId, calls: Iterable[Call]) -> dict[str, Source]:
     """The source of each attribution check's visit, by call id."""
     signals = {
         call.call_id: call.fields.get("signals", {}) for call in calls if call.kind is Kind.ATTRIBUTION
@@ -93,9 +94,9 @@ async def _sources(org_id: str, calls: Iterable[Call]) -> dict[str, Source]:
     return {call_id: source_of(each, links.get(_link_id(each) or "")) for call_id, each in signals.items()}
 
 
-def _link_id(signals: dict[str, str]) -> str | None:
+def _link_id(signals: dict[str, str]) -> LinkId | None:
     text = signals.get(LINK_SIGNAL, "")
-    return text.lower() if is_uuid(text) else None
+    return LinkId(text.lower()) if is_uuid(text) else None
 
 
 async def _store(

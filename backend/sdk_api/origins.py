@@ -9,6 +9,7 @@ import logging
 from quart import Response, g, request
 
 from backend.current import of_app, resources
+from backend.domain.ids import OrgId
 from backend.json_api.call_limits import count_without_key, give_back_without_key
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal
@@ -28,7 +29,7 @@ _LONGEST = 300
 _log = logging.getLogger("waylink.sdk")
 
 
-async def require_allowed_origin(org_id: str) -> None:
+async def require_allowed_origin(org_id: OrgId) -> None:
     """Raise Refusal unless the organization allows the request's origin. Its owner can see refused
     origins.
     """

@@ -8,6 +8,7 @@ from backend.concurrency.group_commit import GroupCommit
 from backend.concurrency.timed_cache import TimedCache
 from backend.current import Resources
 from backend.domain.batches import Batch
+from backend.domain.ids import OrgId
 from backend.domain.intake import Status
 from backend.domain.organizations import Organization
 from backend.storage.batches import store_batches
@@ -34,10 +35,10 @@ class SdkService:
             lambda batches: store_batches(database, batches), is_unreachable
         )
         self.rejections: GroupCommit[RejectedCalls, None] = GroupCommit(store_rejections, is_unreachable)
-        self.site_origins: TimedCache[tuple[str, str], bool] = TimedCache(
+        self.site_origins: TimedCache[tuple[str, OrgId], bool] = TimedCache(
             lambda key: is_allowed(database, *key)
         )
-        self.organizations: TimedCache[str, Organization] = TimedCache(
+        self.organizations: TimedCache[OrgId, Organization] = TimedCache(
             lambda org_id: get_organization(database, org_id)
         )
         self.known_origins: TimedCache[str, bool] = TimedCache(

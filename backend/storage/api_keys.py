@@ -12,6 +12,7 @@ from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.api_keys import ApiKey, KeyKind, key_text, new_key
 from backend.domain.errors import OperatorError
+from backend.domain.ids import KeyId, OrgId
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database, Document, known_fields
 from backend.storage.ownership import ByField
@@ -31,16 +32,18 @@ COLLECTION = Collection(
 class UnknownKey(OperatorError):
     """No key of the organization has this id."""
 
-    def __init__(self, key_id: str) -> None:
+    def __init__(self, key_id: KeyId) -> None:
         super().__init__(
             f"There is no key with the id {key_id!r}; `waylink key list --org ID` shows the ids."
         )
 
 
-async def create_api_key(database: Database, org_id: str, kind: KeyKind, now: datetime) -> tuple[str, ApiKey]:
+async def create_api_key(
+    database: Database, org_id: OrgId, kind: KeyKind, now: datetime
+) -> tuple[str, ApiKey]:
     """Make and store a key; the key's text, which can't be had again, and the record of it."""
     secret = secrets.token_urlsafe(24)
-    key = new_key(kind, secret, key_id=str(uuid.uuid4()), org_id=org_id, now=now)
+    key = new_key(kind, secret, key_id=KeyId(str(uuid.uuid4())), org_id=org_id, now=now)
     document = asdict(key)
     await database[NAME].insert_one({"_id": document.pop("id"), **document})
     return key_text(kind, secret), key
@@ -58,23 +61,23 @@ async def note_use(database: Database, key: ApiKey, now: datetime) -> None:
         await database[NAME].update_one({"_id": key.id}, {"$max": {"last_used_at": now}})
 
 
-async def list_api_keys(database: Database, org_id: str) -> list[ApiKey]:
+async def list_api_keys(database: Database, org_id: OrgId) -> list[ApiKey]:
     """Every key of the organization, revoked ones included, oldest first."""
     cursor = database[NAME].find({"org_id": org_id}).sort("created_at", 1)
     return [_from_document(document) async for document in cursor]
 
 
-async def revoke_api_key(database: Database, key_id: str, org_id: str, now: datetime) -> ApiKey:
+async def revoke_api_key(database: Database, key_id: KeyId, org_id: OrgId, now: datetime) -> ApiKey:
     """Revoke a key of the organization; one revoked before keeps its first time. Raises UnknownKey."""
     return await _revoke(database, key_id, {"org_id": org_id}, now)
 
 
-async def revoke_any_api_key(database: Database, key_id: str, now: datetime) -> ApiKey:
+async def revoke_any_api_key(database: Database, key_id: KeyId, now: datetime) -> ApiKey:
     """Revoke a key of whatever organization, as `revoke_api_key` does."""
     return await _revoke(database, key_id, {}, now)
 
 
-async def _revoke(database: Database, key_id: str, owner: Document, now: datetime) -> ApiKey:
+async def _revoke(database: Database, key_id: KeyId, owner: Document, now: datetime) -> ApiKey:
     document = await database[NAME].find_one_and_update(
         {"_id": key_id, **owner},
         [{"$set": {"revoked_at": {"$ifNull": ["$revoked_at", now]}}}],

@@ -8,6 +8,7 @@ from typing import Any
 from pymongo import IndexModel
 
 from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.ids import OrgId
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database, known_fields
 from backend.storage.ownership import ByField
@@ -23,7 +24,7 @@ COLLECTION = Collection(
 )
 
 
-async def set_apps(database: Database, domain: str, org_id: str, apps: Apps) -> None:
+async def set_apps(database: Database, domain: str, org_id: OrgId, apps: Apps) -> None:
     """Store the apps of the organization's domain; they replace earlier ones."""
     await database[NAME].replace_one({"_id": domain}, to_document(apps, org_id), upsert=True)
 
@@ -34,13 +35,13 @@ async def find_apps(database: Database, domain: str) -> Apps:
     return from_document(document) if document else Apps()
 
 
-async def list_apps(database: Database, org_id: str) -> dict[str, Apps]:
+async def list_apps(database: Database, org_id: OrgId) -> dict[str, Apps]:
     """The apps of each of the organization's domains that has any, by domain."""
     cursor = database[NAME].find({"org_id": org_id}).sort("_id", 1)
     return {document["_id"]: from_document(document) async for document in cursor}
 
 
-def to_document(apps: Apps, org_id: str) -> dict[str, Any]:
+def to_document(apps: Apps, org_id: OrgId) -> dict[str, Any]:
     """The stored form of a domain's apps, without the domain."""
     android = (
         {"package": apps.android.package, "fingerprints": list(apps.android.fingerprints)}

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pymongo.errors import OperationFailure
 
 from backend.domain.errors import OperatorError
+from backend.domain.ids import LinkId, OrgId
 from backend.storage import links
 from backend.storage.collections import Archived, archived_collections
 from backend.storage.mongo import ClientSession, Database, Document
@@ -45,7 +46,7 @@ async def snapshot(database: Database, *, wanted: bool = True) -> AsyncIterator[
         raise
 
 
-async def count_owned(database: Database, session: ClientSession, org_id: str) -> int:
+async def count_owned(database: Database, session: ClientSession, org_id: OrgId) -> int:
     """How many documents `read_owned` gives."""
     total = 0
     for each in archived_collections().values():
@@ -55,7 +56,7 @@ async def count_owned(database: Database, session: ClientSession, org_id: str) -
 
 
 async def read_owned(
-    database: Database, session: ClientSession, org_id: str
+    database: Database, session: ClientSession, org_id: OrgId
 ) -> AsyncIterator[tuple[str, Document]]:
     """Every document of the organization with its collection's name, in the order of the list of collections.
 
@@ -69,7 +70,7 @@ async def read_owned(
 
 
 async def _conditions(
-    database: Database, session: ClientSession, archived: Archived, org_id: str
+    database: Database, session: ClientSession, archived: Archived, org_id: OrgId
 ) -> AsyncIterator[Document]:
     """The conditions that together select the organization's documents of a collection."""
     if isinstance(archived.owned_by, Owned):
@@ -79,8 +80,8 @@ async def _conditions(
         yield archived.owned_by.condition(link_ids)
 
 
-async def _link_ids(database: Database, session: ClientSession, org_id: str) -> AsyncIterator[list[str]]:
-    group: list[str] = []
+async def _link_ids(database: Database, session: ClientSession, org_id: OrgId) -> AsyncIterator[list[LinkId]]:
+    group: list[LinkId] = []
     owned = database[links.NAME].find({"org_id": org_id}, {"_id": 1}, session=session)
     async for link in owned.sort("_id", 1).allow_disk_use(True):
         group.append(link["_id"])

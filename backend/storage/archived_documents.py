@@ -18,6 +18,7 @@ from backend.domain.analytics import FINE_BUCKETS_KEPT, is_bucket, is_fine
 from backend.domain.api_keys import KeyKind
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.field_rules import Flag, HostName, JsonObject, LinkPath, Number, Uuid, parse_string
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.installs import AppPlatform, Match
 from backend.domain.link_input import body_of, parse_new_link
 from backend.domain.links import Behavior
@@ -75,15 +76,15 @@ class BrokenRule(ValueError):
 class Holdings:
     """The organization of an archive, and everything that its documents may refer to."""
 
-    org_id: str
-    link_ids: set[str] = field(default_factory=set)
+    org_id: OrgId
+    link_ids: set[LinkId] = field(default_factory=set)
     domains: set[str] = field(default_factory=set)
     marks: set[str] = field(default_factory=set)
 
     def add(self, name: str, document: Document) -> None:
         """Note what later documents may refer to in this document."""
         if name == links.NAME:
-            self.link_ids.add(str(document["_id"]))
+            self.link_ids.add(LinkId(str(document["_id"])))
         elif name == domains.NAME:
             self.domains.add(str(document["_id"]))
         elif mark := counted_once.mark_of(name, document, self.org_id):

@@ -9,6 +9,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
+from backend.domain.ids import OrgId
 from backend.storage import conversions, identities, leads
 from backend.storage.mongo import Database, Document
 
@@ -66,7 +67,7 @@ class Period:
 
 
 async def attribution_report(
-    database: Database, org_id: str, dimension: Dimension, touch: TouchChoice, period: Period
+    database: Database, org_id: OrgId, dimension: Dimension, touch: TouchChoice, period: Period
 ) -> list[ReportRow]:
     """One row for each link, campaign or source, those with most conversions first."""
     rows: dict[str | None, ReportRow] = {}
@@ -91,7 +92,7 @@ def _row(rows: dict[str | None, ReportRow], found: Mapping[str, Any]) -> ReportR
 
 
 def _grouped(
-    database: Database, collection: str, org_id: str, path: str, period: Period
+    database: Database, collection: str, org_id: OrgId, path: str, period: Period
 ) -> AsyncIterator[Any]:
     group = {
         "key": f"${path}",
@@ -108,7 +109,7 @@ def _grouped(
     return database[collection].aggregate(pipeline, allowDiskUse=True)
 
 
-def _later_identity(org_id: str) -> Document:
+def _later_identity(org_id: OrgId) -> Document:
     """Pipeline stages that find the customer of records made before their device was identified."""
     match = {"org_id": org_id, "$expr": {"$eq": ["$device_id", "$$device"]}}
     return {

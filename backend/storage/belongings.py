@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from backend.domain.ids import DeviceId, InstallId, OrgId
 from backend.domain.persons import DeviceUser, Person, Share, person_of, share_of, users_of_device
 from backend.storage import identities, leads
 from backend.storage.mongo import Database, Document
@@ -19,9 +20,9 @@ class Subject:
     """
 
     customer_id: str | None = None
-    device_id: str | None = None
+    device_id: DeviceId | None = None
     email_sha256: str | None = None
-    install_id: str | None = None
+    install_id: InstallId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,14 @@ class Belongings:
     shared: list[SharedDevice] = field(default_factory=list)
 
 
-async def find_belongings(database: Database, org_id: str, subject: Subject) -> Belongings:
+async def find_belongings(database: Database, org_id: OrgId, subject: Subject) -> Belongings:
     """Everything that belongs to the same person as the subject.
 
     If the subject is a device, all of the device is meant, whoever used it.
     """
     belongings = Belongings(await _person(database, org_id, subject))
     for device_id in await _used_devices(database, org_id, belongings.person):
-        users = await _users(database, org_id, device_id)
+        users = await _users(database, org_id, DeviceId(device_id))
         share = share_of(belongings.person, users)
         if share is Share.ALL:
             belongings.devices.append(device_id)
@@ -64,7 +65,7 @@ async def find_belongings(database: Database, org_id: str, subject: Subject) -> 
     return belongings
 
 
-async def _person(database: Database, org_id: str, subject: Subject) -> Person:
+async def _person(database: Database, org_id: OrgId, subject: Subject) -> Person:
     emails = [subject.email_sha256] if subject.email_sha256 else []
     customers = {each for users in (await _known(database, org_id, emails)).values() for each in users}
     if subject.customer_id:
@@ -74,7 +75,7 @@ async def _person(database: Database, org_id: str, subject: Subject) -> Person:
     return person_of(customers, emails, await _known(database, org_id, theirs))
 
 
-async def _known(database: Database, org_id: str, emails: Iterable[str]) -> dict[str, set[str]]:
+async def _known(database: Database, org_id: OrgId, emails: Iterable[str]) -> dict[str, set[str]]:
     """Each of these hashed e-mail addresses with the customers who were identified by it."""
     customers: dict[str, set[str]] = {each: set() for each in emails}
     condition = {"org_id": org_id, "emails_sha256": {"$in": list(customers)}}
@@ -84,14 +85,14 @@ async def _known(database: Database, org_id: str, emails: Iterable[str]) -> dict
     return customers
 
 
-async def _used_devices(database: Database, org_id: str, person: Person) -> list[str]:
+async def _used_devices(database: Database, org_id: OrgId, person: Person) -> list[str]:
     identified = {"org_id": org_id, "customer_id": {"$in": list(person.customers)}}
     sent = {"org_id": org_id, "email_sha256": {"$in": list(person.emails)}, "customer_id": None}
     used = await database[identities.NAME].distinct("device_id", identified)
     return sorted({*used, *await database[leads.NAME].distinct("device_id", sent)})
 
 
-async def _users(database: Database, org_id: str, device_id: str) -> list[DeviceUser]:
+async def _users(database: Database, org_id: OrgId, device_id: DeviceId) -> list[DeviceUser]:
     """The users of a device, in order of time."""
     device = {"org_id": org_id, "device_id": device_id}
     customers = [

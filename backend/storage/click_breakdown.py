@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from backend.domain.ids import LinkId, OrgId
 from backend.storage.clicks import NAME
 from backend.storage.mongo import Database, Document, deadline
 
@@ -36,7 +37,7 @@ class Breakdown:
     is_partial: bool
 
 
-async def break_down_clicks(database: Database, link_id: str, org_id: str, since: datetime) -> Breakdown:
+async def break_down_clicks(database: Database, link_id: LinkId, org_id: OrgId, since: datetime) -> Breakdown:
     """The organization's clicks on a link since this time. Raises StorageError after five seconds."""
     facets = {name: _by(name) for name in ("platform", "country", "referrer_host")}
     facets["all"] = [{"$count": "count"}]
@@ -52,7 +53,7 @@ async def break_down_clicks(database: Database, link_id: str, org_id: str, since
     )
 
 
-def _latest(link_id: str, org_id: str, since: datetime, *, counted: bool) -> list[Document]:
+def _latest(link_id: LinkId, org_id: OrgId, since: datetime, *, counted: bool) -> list[Document]:
     return [
         {"$match": {"link_id": link_id, "counted": counted, "at": {"$gte": since}, "org_id": org_id}},
         {"$sort": {"at": -1}},

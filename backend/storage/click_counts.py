@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from backend.domain.analytics import Count, WindowCounts, counts_by_day, counts_by_hour
+from backend.domain.ids import LinkId
 from backend.storage import counters
 from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.mongo import ClientSession, Database
@@ -22,7 +23,7 @@ COLLECTION = Collection(
 
 
 async def add_counts(
-    database: Database, session: ClientSession | None, moments: Iterable[tuple[str, str, datetime]]
+    database: Database, session: ClientSession | None, moments: Iterable[counters.CountedMoment]
 ) -> None:
     """Count these clicks in the caller's transaction. `moments` are (organization id, link id, time
     in UTC).
@@ -30,21 +31,21 @@ async def add_counts(
     await counters.add_moments(database, NAME, session, moments)
 
 
-async def count_window(database: Database, link_id: str, now: datetime) -> WindowCounts:
+async def count_window(database: Database, link_id: LinkId, now: datetime) -> WindowCounts:
     """A link's clicks in total and in the 30 and 7 days before `now` (contract, "Click analytics object")."""
     return await counters.read_windows(database, NAME, link_id, now)
 
 
-async def count_days(database: Database, link_id: str, now: datetime) -> list[Count]:
+async def count_days(database: Database, link_id: LinkId, now: datetime) -> list[Count]:
     """A link's clicks on each of the last 30 days in UTC, today included, oldest first."""
     return counts_by_day(await counters.read_days(database, NAME, link_id, now, 30), now, 30)
 
 
-async def count_hours(database: Database, link_id: str, now: datetime) -> list[Count]:
+async def count_hours(database: Database, link_id: LinkId, now: datetime) -> list[Count]:
     """A link's clicks in each of the last 24 hours, the current one included, oldest first."""
     return counts_by_hour(await counters.read_days(database, NAME, link_id, now, 2), now)
 
 
-async def count_totals(database: Database, link_ids: Iterable[str]) -> dict[str, int]:
+async def count_totals(database: Database, link_ids: Iterable[LinkId]) -> dict[str, int]:
     """All clicks of these links, by link id. A link without clicks is left out."""
     return await counters.read_totals(database, NAME, link_ids)

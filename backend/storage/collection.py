@@ -11,6 +11,7 @@ from enum import Enum
 
 from pymongo import IndexModel
 
+from backend.domain.ids import OrgId
 from backend.storage.mongo import Document
 from backend.storage.ownership import Nobodys, Owned, Ownership
 from backend.storage.reason import Reason
@@ -102,7 +103,7 @@ class Collection:
         if isinstance(self.owned_by, Nobodys) and isinstance(self.archived, Stage):
             raise ValueError(f"{self.name} is no organization's, so that no archive can hold it.")
 
-    def scope(self, org_id: str) -> Document:
+    def scope(self, org_id: OrgId) -> Document:
         """The query for an organization's documents. Only for collections that are owned by organizations."""
         assert isinstance(self.owned_by, Owned)
         return self.owned_by.scope(org_id)

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from pymongo import IndexModel
 
+from backend.domain.ids import OrgId
 from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import ByField
@@ -32,7 +33,7 @@ COLLECTION = Collection(
 )
 
 
-def mark_of(collection: str, document: Document, org_id: str) -> str | None:
+def mark_of(collection: str, document: Document, org_id: OrgId) -> str | None:
     """The id of the mark that belongs to a stored document; None if it has none."""
     if collection == "installs":
         return _hash((org_id, "install", str(document["_id"]).removeprefix(f"{org_id}/")))

@@ -22,11 +22,12 @@ from backend.domain.analytics import (
     is_fine,
     window_counts,
 )
+from backend.domain.ids import LinkId, OrgId
 from backend.storage.collection import EXPIRY_INDEX
 from backend.storage.mongo import ClientSession, Database
 
 # What happened: whose it is, to which link, when.
-CountedMoment = tuple[str, str, datetime]
+CountedMoment = tuple[OrgId, LinkId, datetime]
 INDEXES = [EXPIRY_INDEX]
 
 
@@ -34,8 +35,8 @@ async def add_moments(
     database: Database, collection: str, session: ClientSession | None, moments: Iterable[CountedMoment]
 ) -> None:
     """Count these events in the caller's transaction, so that all of them count or none."""
-    increments: dict[tuple[str, str, str], Counter[str]] = {}
-    latest: dict[tuple[str, str, str], datetime] = {}
+    increments: dict[tuple[OrgId, LinkId, str], Counter[str]] = {}
+    latest: dict[tuple[OrgId, LinkId, str], datetime] = {}
     seconds = Counter((org_id, link_id, at.replace(microsecond=0)) for org_id, link_id, at in moments)
     for (org_id, link_id, at), count in seconds.items():
         for bucket, part in bucket_parts(at).items():
@@ -48,7 +49,7 @@ async def add_moments(
         await database[collection].bulk_write(updates, session=session, ordered=True)
 
 
-async def read_windows(database: Database, collection: str, link_id: str, now: datetime) -> WindowCounts:
+async def read_windows(database: Database, collection: str, link_id: LinkId, now: datetime) -> WindowCounts:
     """A link's counts at `now`. Costs one query by id for a fixed number of small documents."""
     names = {_id(link_id, bucket): bucket for bucket in buckets_of_windows(now)}
     cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
@@ -56,7 +57,7 @@ async def read_windows(database: Database, collection: str, link_id: str, now: d
 
 
 async def read_days(
-    database: Database, collection: str, link_id: str, now: datetime, days: int
+    database: Database, collection: str, link_id: LinkId, now: datetime, days: int
 ) -> dict[str, Parts]:
     """A link's counts for the last `days` days by hour: bucket name -> hour -> count. Costs one
     query by id.
@@ -66,14 +67,14 @@ async def read_days(
     return {names[found["_id"]]: found["parts"] async for found in cursor}
 
 
-async def read_totals(database: Database, collection: str, link_ids: Iterable[str]) -> dict[str, int]:
+async def read_totals(database: Database, collection: str, link_ids: Iterable[LinkId]) -> dict[str, int]:
     """The total count of each of these links; a link without any is left out."""
     names = {_id(link_id, TOTAL): link_id for link_id in link_ids}
     cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
     return {names[found["_id"]]: sum(found["parts"].values()) async for found in cursor}
 
 
-def _increment(org_id: str, link_id: str, bucket: str, parts: Counter[str], at: datetime) -> UpdateOne:
+def _increment(org_id: OrgId, link_id: LinkId, bucket: str, parts: Counter[str], at: datetime) -> UpdateOne:
     on_insert: dict[str, Any] = {"org_id": org_id, "link_id": link_id}
     if is_fine(bucket):
         on_insert["expires_at"] = at + FINE_BUCKETS_KEPT
@@ -83,5 +84,5 @@ def _increment(org_id: str, link_id: str, bucket: str, parts: Counter[str], at: 
     )
 
 
-def _id(link_id: str, bucket: str) -> str:
+def _id(link_id: LinkId, bucket: str) -> str:
     return f"{link_id}/{bucket}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from backend.domain.ids import OrgId
 from backend.storage.collection import AgesFrom, Collection
 from backend.storage.mongo import ClientSession, Database, Document, begin, in_transaction, run_to_the_end
 from backend.storage.organizations import find_retention_days
@@ -20,13 +21,13 @@ class Written:
     """Documents of an organization that were written to a collection with a retention time."""
 
     collection: Collection
-    org_id: str
+    org_id: OrgId
     condition: Document
 
 
 async def write_dated(
     database: Database,
-    org_ids: Iterable[str],
+    org_ids: Iterable[OrgId],
     work: Callable[[ClientSession, Awaitable[Days]], Awaitable[Iterable[Written]]],
 ) -> None:
     """Run `work` in one transaction and give it the retention days of these organizations.
@@ -40,7 +41,7 @@ async def write_dated(
 
 async def _write_dated(
     database: Database,
-    org_ids: Sequence[str],
+    org_ids: Sequence[OrgId],
     work: Callable[[ClientSession, Awaitable[Days]], Awaitable[Iterable[Written]]],
 ) -> None:
     written: list[Written] = []

@@ -14,6 +14,7 @@ from pymongo import IndexModel, UpdateOne
 
 from backend.domain.clicks import Click
 from backend.domain.deferred_links import Candidate, Handoff
+from backend.domain.ids import OrgId
 from backend.domain.installs import AppPlatform, Install
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import ClientSession, Database, Document
@@ -61,7 +62,7 @@ def _update(click: Click, handoff: Handoff) -> UpdateOne:
 async def find_candidates(
     database: Database,
     hashes: Sequence[str],
-    org_id: str,
+    org_id: OrgId,
     *,
     app_id: str,
     platform: AppPlatform,

@@ -11,6 +11,7 @@ from pymongo import IndexModel, UpdateOne
 
 from backend.domain.attribution import ClickId, Device, Identification, Touch
 from backend.domain.device_clock import MILLISECOND
+from backend.domain.ids import DeviceId, OrgId
 from backend.domain.intake import DeviceKey
 from backend.storage.collection import IN_ID, AgesFrom, Collection, Personal
 from backend.storage.mongo import ClientSession, Database, Document, known_fields
@@ -39,7 +40,7 @@ async def find_devices(
 
 
 async def find_device(
-    database: Database, org_id: str, device_id: str, session: ClientSession | None = None
+    database: Database, org_id: OrgId, device_id: DeviceId, session: ClientSession | None = None
 ) -> Device | None:
     """The organization's device with this id; None if it is not stored."""
     return (await find_devices(database, session, [(org_id, device_id)])).get((org_id, device_id))
@@ -52,7 +53,7 @@ async def set_history(database: Database, session: ClientSession, device: Device
     await database[NAME].update_one({"_id": stored["_id"]}, {"$set": history}, session=session)
 
 
-async def first_and_last_arrival(database: Database, org_id: str) -> tuple[datetime, datetime] | None:
+async def first_and_last_arrival(database: Database, org_id: OrgId) -> tuple[datetime, datetime] | None:
     """The times when the organization's first and its newest device arrived; None if it has no devices."""
     ends = [
         found["first_seen_at"]
@@ -80,7 +81,7 @@ def document(device: Device) -> Document:
     return {"_id": own_id(device.org_id, device_id), "device_id": device_id, **stored, "clocks": clocks}
 
 
-def own_id(org_id: str, device_id: str) -> str:
+def own_id(org_id: OrgId, device_id: DeviceId) -> str:
     """The `_id` of a device's document."""
     return f"{org_id}/{device_id}"
 

@@ -8,6 +8,7 @@ from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from backend.domain.errors import OperatorError
+from backend.domain.ids import OrgId
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database
 from backend.storage.ownership import ByField
@@ -30,7 +31,7 @@ class DomainTaken(OperatorError):
         super().__init__(f"The domain {domain} already belongs to another organization.")
 
 
-async def insert_domain(database: Database, domain: str, org_id: str, now: datetime) -> None:
+async def insert_domain(database: Database, domain: str, org_id: OrgId, now: datetime) -> None:
     """Give a domain to an organization; nothing changes if it has it already. Raises DomainTaken."""
     try:
         await database[NAME].insert_one({"_id": domain, "org_id": org_id, "created_at": now})
@@ -39,7 +40,7 @@ async def insert_domain(database: Database, domain: str, org_id: str, now: datet
             raise DomainTaken(domain) from None
 
 
-async def is_domain_of(database: Database, domain: str, org_id: str) -> bool:
+async def is_domain_of(database: Database, domain: str, org_id: OrgId) -> bool:
     """Whether the domain is configured for the organization."""
     return await database[NAME].find_one({"_id": domain, "org_id": org_id}, {"_id": 1}) is not None
 
@@ -49,6 +50,6 @@ async def is_domain(database: Database, domain: str) -> bool:
     return await database[NAME].find_one({"_id": domain}, {"_id": 1}) is not None
 
 
-async def list_domains(database: Database, org_id: str) -> list[str]:
+async def list_domains(database: Database, org_id: OrgId) -> list[str]:
     """The organization's domains, in order of the alphabet."""
     return [document["_id"] async for document in database[NAME].find({"org_id": org_id}).sort("_id", 1)]

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from pymongo.errors import DuplicateKeyError
 
+from backend.domain.ids import OrgId
 from backend.domain.links import Link
 from backend.storage import links
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal
@@ -38,7 +39,7 @@ class EarlierRequest:
     path: str
 
 
-async def find_earlier_request(database: Database, org_id: str, key: str) -> EarlierRequest | None:
+async def find_earlier_request(database: Database, org_id: OrgId, key: str) -> EarlierRequest | None:
     """The organization's earlier request with this key; None if there is none."""
     found = await database[NAME].find_one({"_id": _id(org_id, key)})
     return EarlierRequest(found["fingerprint"], found["domain"], found["path"]) if found else None
@@ -68,5 +69,5 @@ async def insert_link_once(database: Database, link: Link, key: str, fingerprint
         raise KeyUsed(key) from None
 
 
-def _id(org_id: str, key: str) -> str:
+def _id(org_id: OrgId, key: str) -> str:
     return f"{org_id}/{key}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from backend.domain.analytics import WindowCounts
+from backend.domain.ids import LinkId, OrgId
 from backend.storage import counters
 from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.mongo import ClientSession, Database
@@ -21,12 +22,12 @@ COLLECTION = Collection(
 
 
 async def add_install(
-    database: Database, session: ClientSession, org_id: str, link_id: str, at: datetime
+    database: Database, session: ClientSession, org_id: OrgId, link_id: LinkId, at: datetime
 ) -> None:
     """Count one install of a link in the caller's transaction."""
     await counters.add_moments(database, NAME, session, [(org_id, link_id, at)])
 
 
-async def count_install_window(database: Database, link_id: str, now: datetime) -> WindowCounts:
+async def count_install_window(database: Database, link_id: LinkId, now: datetime) -> WindowCounts:
     """A link's installs in total and in the 30 and 7 days before `now` (contract, "Install analytics")."""
     return await counters.read_windows(database, NAME, link_id, now)

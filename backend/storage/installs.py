@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
+from backend.domain.ids import InstallId, LinkId, OrgId
 from backend.domain.installs import Install, Match
 from backend.storage import counted_once
 from backend.storage.collection import IN_ID, AgesFrom, Collection, Personal
@@ -35,11 +36,11 @@ COLLECTION = Collection(
 class RecordedInstall:
     """What an installation was told at its first launch: the link, and how it was found."""
 
-    link_id: str | None
+    link_id: LinkId | None
     match: Match
 
 
-async def find_install(database: Database, org_id: str, install_id: str) -> RecordedInstall | None:
+async def find_install(database: Database, org_id: OrgId, install_id: InstallId) -> RecordedInstall | None:
     """The organization's installation with this id; None if it was never recorded.
 
     If it was erased or has expired, only the fact that it was recorded is known.
@@ -86,9 +87,9 @@ async def record_install(database: Database, install: Install) -> bool:
     return True
 
 
-def _id(org_id: str, install_id: str) -> str:
+def _id(org_id: OrgId, install_id: InstallId) -> str:
     return f"{org_id}/{install_id}"
 
 
-def _once_key(org_id: str, install_id: str) -> tuple[str, str, str]:
+def _once_key(org_id: OrgId, install_id: InstallId) -> tuple[str, str, str]:
     return (org_id, "install", install_id)

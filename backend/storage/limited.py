@@ -11,6 +11,7 @@ from typing import Any
 
 from pymongo import UpdateOne
 
+from backend.domain.ids import OrgId
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByIdPrefix
@@ -39,12 +40,12 @@ class Limited:
 
 async def add_limited(database: Database, refused: Iterable[tuple[str, Limited]]) -> None:
     """Add these counts of refused requests; each comes with its organization's id."""
-    updates = [_update(org_id, each) for org_id, each in refused]
+    updates = [_update(OrgId(org_id), each) for org_id, each in refused]
     if updates:
         await database[NAME].bulk_write(updates, ordered=False)
 
 
-async def list_limited(database: Database, org_id: str) -> list[Limited]:
+async def list_limited(database: Database, org_id: OrgId) -> list[Limited]:
     """The organization's refused requests in the last thirty days: one row for each limit, largest first."""
     found: dict[str, Limited] = {}
     async for document in database[NAME].find(COLLECTION.scope(org_id)):
@@ -55,7 +56,7 @@ async def list_limited(database: Database, org_id: str) -> list[Limited]:
     return sorted(found.values(), key=lambda each: -each.requests)
 
 
-def _update(org_id: str, refused: Limited) -> UpdateOne:
+def _update(org_id: OrgId, refused: Limited) -> UpdateOne:
     return UpdateOne(
         {"_id": f"{org_id}/{refused.last.date().isoformat()}"},
         {

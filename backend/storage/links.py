@@ -11,6 +11,7 @@ from typing import Any
 from pymongo import DESCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import Changes
 from backend.domain.links import (
     FALLBACK_FIELDS,
@@ -59,18 +60,18 @@ async def insert_links(database: Database, links: Iterable[Link]) -> None:
     await database[NAME].insert_many(map(to_document, links), ordered=False)
 
 
-async def find_link(database: Database, link_id: str, org_id: str) -> Link | None:
+async def find_link(database: Database, link_id: LinkId, org_id: OrgId) -> Link | None:
     """The organization's link with this id."""
     return _from_found(await database[NAME].find_one({"_id": link_id, "org_id": org_id}))
 
 
-async def find_links(database: Database, link_ids: Iterable[str], org_id: str) -> dict[str, Link]:
+async def find_links(database: Database, link_ids: Iterable[LinkId], org_id: OrgId) -> dict[str, Link]:
     """Those of these links that the organization has, by id."""
     cursor = database[NAME].find({"_id": {"$in": list(link_ids)}, "org_id": org_id})
     return {found["_id"]: from_document(found) async for found in cursor}
 
 
-async def find_link_at(database: Database, domain: str, path: str, org_id: str) -> Link | None:
+async def find_link_at(database: Database, domain: str, path: str, org_id: OrgId) -> Link | None:
     """The organization's link with this short URL."""
     return _from_found(await database[NAME].find_one({"domain": domain, "path": path, "org_id": org_id}))
 
@@ -80,7 +81,9 @@ async def resolve_link(database: Database, domain: str, path: str) -> Link | Non
     return _from_found(await database[NAME].find_one({"domain": domain, "path": path}))
 
 
-async def change_link(database: Database, link_id: str, org_id: str, changes: Changes, now: datetime) -> bool:
+async def change_link(
+    database: Database, link_id: LinkId, org_id: OrgId, changes: Changes, now: datetime
+) -> bool:
     """Set fields of the organization's link, and its modification time; False if it has no such link."""
     update = _update_of(changes | {"modified_at": now})
     return (await database[NAME].update_one({"_id": link_id, "org_id": org_id}, update)).matched_count == 1
@@ -101,25 +104,25 @@ async def list_browser_paths(database: Database, domain: str, limit: int) -> lis
     return [document["path"] for document in await cursor.to_list(limit)]
 
 
-async def count_links(database: Database, org_id: str, created_by: CreatedBy | None = None) -> int:
+async def count_links(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
     """How many links the organization has, enabled and disabled."""
     return int(await database[NAME].count_documents(_owned(org_id, created_by)))
 
 
-async def count_links_on(database: Database, domain: str, org_id: str) -> int:
+async def count_links_on(database: Database, domain: str, org_id: OrgId) -> int:
     """How many links the organization has on a domain."""
     return int(await database[NAME].count_documents({"domain": domain, "org_id": org_id}))
 
 
 async def list_links(
-    database: Database, org_id: str, *, skip: int, limit: int, created_by: CreatedBy | None = None
+    database: Database, org_id: OrgId, *, skip: int, limit: int, created_by: CreatedBy | None = None
 ) -> list[Link]:
     """A page of the organization's links, newest first."""
     cursor = database[NAME].find(_owned(org_id, created_by)).sort(NEWEST_FIRST).skip(skip).limit(limit)
     return [from_document(document) async for document in cursor]
 
 
-async def search_links(database: Database, org_id: str, text: str, *, skip: int, limit: int) -> list[Link]:
+async def search_links(database: Database, org_id: OrgId, text: str, *, skip: int, limit: int) -> list[Link]:
     """A page of the organization's links with this text in name, path or destination, newest first.
 
     The text of a short URL finds its link. Walks the organization's links by their index until it has the
@@ -131,7 +134,7 @@ async def search_links(database: Database, org_id: str, text: str, *, skip: int,
     return [from_document(document) async for document in cursor]
 
 
-def with_text(org_id: str, text: str) -> dict[str, Any]:
+def with_text(org_id: OrgId, text: str) -> dict[str, Any]:
     """The condition of `search_links`."""
     part = {"$regex": re.escape(text), "$options": "i"}
     places: list[dict[str, Any]] = [{name: part} for name in ("link_name", "path", "destination_url")]
@@ -157,7 +160,7 @@ def _stored_name(field: str) -> str:
     return next((f"{group}.{field}" for group, names in _GROUPS.items() if field in names), field)
 
 
-def _owned(org_id: str, created_by: CreatedBy | None) -> dict[str, str]:
+def _owned(org_id: OrgId, created_by: CreatedBy | None) -> dict[str, str]:
     return {"org_id": org_id} | ({"created_by": created_by.value} if created_by else {})
 
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from backend.domain.errors import InvalidField
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import GENERATED_PATH_LENGTH, PATH_ALPHABET, NewLink
 from backend.domain.links import CreatedBy, Link
 from backend.storage.domains import is_domain_of
@@ -28,7 +29,7 @@ async def store_new_link(
     database: Database,
     new: NewLink,
     *,
-    org_id: str,
+    org_id: OrgId,
     created_by: CreatedBy,
     now: datetime,
     insert: Insert | None = None,
@@ -42,7 +43,9 @@ async def store_new_link(
     await check_new_link(database, new, org_id, now)
 
     async def attempt(path: str) -> Link:
-        link = new.to_link(path, link_id=str(uuid.uuid4()), org_id=org_id, created_by=created_by, now=now)
+        link = new.to_link(
+            path, link_id=LinkId(str(uuid.uuid4())), org_id=org_id, created_by=created_by, now=now
+        )
         await (insert(link) if insert else insert_link(database, link))
         return link
 
@@ -50,7 +53,7 @@ async def store_new_link(
 
 
 async def check_new_link(
-    database: Database, new: NewLink, org_id: str, now: datetime, resolve: Resolve | None = None
+    database: Database, new: NewLink, org_id: OrgId, now: datetime, resolve: Resolve | None = None
 ) -> None:
     """Check what `store_new_link` checks before it stores. Raises DomainNotConfigured and InvalidField.
 
@@ -60,7 +63,9 @@ async def check_new_link(
     if not await is_domain_of(database, new.domain, org_id):
         raise DomainNotConfigured(new.domain)
     if new.selected_path:
-        link = new.to_link(new.selected_path, link_id="", org_id=org_id, created_by=CreatedBy.REST, now=now)
+        link = new.to_link(
+            new.selected_path, link_id=LinkId(""), org_id=org_id, created_by=CreatedBy.REST, now=now
+        )
         await refuse_loop(database, link, resolve)
 
 

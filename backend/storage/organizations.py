@@ -10,6 +10,7 @@ from typing import Any
 from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.errors import OperatorError
+from backend.domain.ids import OrgId
 from backend.domain.organizations import Organization
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database
@@ -29,7 +30,7 @@ COLLECTION = Collection(
 class UnknownOrganization(OperatorError):
     """No organization has this id."""
 
-    def __init__(self, org_id: str) -> None:
+    def __init__(self, org_id: OrgId) -> None:
         super().__init__(
             f"There is no organization with the id {org_id!r}; `waylink organization list` shows them."
         )
@@ -37,7 +38,7 @@ class UnknownOrganization(OperatorError):
 
 async def create_organization(database: Database, name: str, now: datetime) -> Organization:
     """Store a new organization."""
-    organization = Organization(str(uuid.uuid4()), name, now)
+    organization = Organization(OrgId(str(uuid.uuid4())), name, now)
     await database[NAME].insert_one(
         {
             "_id": organization.id,
@@ -49,7 +50,7 @@ async def create_organization(database: Database, name: str, now: datetime) -> O
     return organization
 
 
-async def get_organization(database: Database, org_id: str) -> Organization:
+async def get_organization(database: Database, org_id: OrgId) -> Organization:
     """The organization; raises UnknownOrganization."""
     document = await database[NAME].find_one({"_id": org_id})
     if document is None:
@@ -57,7 +58,7 @@ async def get_organization(database: Database, org_id: str) -> Organization:
     return _from_document(document)
 
 
-async def find_organizations(database: Database, org_ids: Iterable[str]) -> list[Organization]:
+async def find_organizations(database: Database, org_ids: Iterable[OrgId]) -> list[Organization]:
     """Those of these organizations that exist, by name."""
     cursor = database[NAME].find({"_id": {"$in": list(org_ids)}}).sort("name", 1)
     return [_from_document(document) async for document in cursor]
@@ -74,7 +75,7 @@ async def list_organizations(database: Database) -> list[Organization]:
     return [_from_document(document) async for document in database[NAME].find().sort("name", 1)]
 
 
-async def set_subscription(database: Database, org_id: str, until: datetime | None) -> Organization:
+async def set_subscription(database: Database, org_id: OrgId, until: datetime | None) -> Organization:
     """Let the paid subscription run until `until` (None: no subscription); raises UnknownOrganization."""
     document = await database[NAME].find_one_and_update(
         {"_id": org_id}, {"$set": {"subscription_until": until}}, return_document=ReturnDocument.AFTER
@@ -84,20 +85,20 @@ async def set_subscription(database: Database, org_id: str, until: datetime | No
     return _from_document(document)
 
 
-async def set_retention_days(database: Database, org_id: str, days: int | None) -> None:
+async def set_retention_days(database: Database, org_id: OrgId, days: int | None) -> None:
     """Set how long the organization keeps what its visitors did; raises UnknownOrganization."""
     found = await database[NAME].update_one({"_id": org_id}, {"$set": {"retention_days": days}})
     if not found.matched_count:
         raise UnknownOrganization(org_id)
 
 
-async def find_retention_days(database: Database, org_ids: Iterable[str]) -> dict[str, int | None]:
+async def find_retention_days(database: Database, org_ids: Iterable[OrgId]) -> dict[str, int | None]:
     """How long each of these organizations keeps what its visitors did; None is without limit."""
     cursor = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"retention_days": 1})
     return {found["_id"]: found.get("retention_days") async for found in cursor}
 
 
-async def set_device_cookie(database: Database, org_id: str, is_on: bool, domain: str | None) -> None:
+async def set_device_cookie(database: Database, org_id: OrgId, is_on: bool, domain: str | None) -> None:
     """Set whether the device cookie is renewed by header, and on which domain; raises UnknownOrganization."""
     change = {"device_cookie": is_on, "cookie_domain": domain}
     found = await database[NAME].update_one({"_id": org_id}, {"$set": change})

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from pymongo import IndexModel
 
+from backend.domain.ids import OrgId
 from backend.domain.origins import origin_matches, patterns_for
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database, Document
@@ -22,25 +23,25 @@ COLLECTION = Collection(
 )
 
 
-async def add_origin(database: Database, origin: str, org_id: str, now: datetime) -> None:
+async def add_origin(database: Database, origin: str, org_id: OrgId, now: datetime) -> None:
     """Allow an origin; nothing changes if it is allowed already."""
     await database[NAME].update_one(
         {"org_id": org_id, "origin": origin}, {"$setOnInsert": {"created_at": now}}, upsert=True
     )
 
 
-async def remove_origin(database: Database, origin: str, org_id: str) -> bool:
+async def remove_origin(database: Database, origin: str, org_id: OrgId) -> bool:
     """Stop allowing an origin; False if it was not allowed."""
     return (await database[NAME].delete_one({"org_id": org_id, "origin": origin})).deleted_count == 1
 
 
-async def list_origins(database: Database, org_id: str) -> list[str]:
+async def list_origins(database: Database, org_id: OrgId) -> list[str]:
     """The organization's allowed origins in alphabetical order."""
     cursor = database[NAME].find({"org_id": org_id}).sort("origin", 1)
     return [document["origin"] async for document in cursor]
 
 
-async def is_allowed(database: Database, origin: str, org_id: str) -> bool:
+async def is_allowed(database: Database, origin: str, org_id: OrgId) -> bool:
     """Whether the organization allows this Origin header of a browser (SDK rule 9)."""
     return await _is_allowed(database, origin, {"org_id": org_id})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from backend.domain.attribution import Device, Times
+from backend.domain.ids import DeviceId, OrgId
 from backend.domain.persons import Person, Share
 from backend.storage import devices
 from backend.storage.belongings import Belongings, SharedDevice, Subject, find_belongings
@@ -17,7 +18,7 @@ SHARED_DEVICES = "shared_devices"
 
 
 async def export_subject(
-    database: Database, org_id: str, subject: Subject
+    database: Database, org_id: OrgId, subject: Subject
 ) -> AsyncIterator[tuple[str, Document]]:
     """Every document about the subject, with its collection's name. Of a shared device, only the subject's
     part.
@@ -28,12 +29,12 @@ async def export_subject(
         async for document in database[each.name].find(condition).sort("_id", 1):
             yield each.name, document
     for shared in belongings.shared:
-        if device := await devices.find_device(database, org_id, shared.id):
+        if device := await devices.find_device(database, org_id, DeviceId(shared.id)):
             part = device.during(_times(device, shared, belongings.person))
             yield devices.NAME, devices.document(part)
 
 
-async def erase_subject(database: Database, org_id: str, subject: Subject) -> dict[str, int]:
+async def erase_subject(database: Database, org_id: OrgId, subject: Subject) -> dict[str, int]:
     """Delete everything about the subject. Returns the number of deleted documents by collection.
 
     A device that others also use is kept without the subject's data, and counted as SHARED_DEVICES. Marks
@@ -50,11 +51,11 @@ async def erase_subject(database: Database, org_id: str, subject: Subject) -> di
     return erased | {SHARED_DEVICES: len(belongings.shared)}
 
 
-async def _leave(database: Database, org_id: str, shared: SharedDevice, person: Person) -> None:
+async def _leave(database: Database, org_id: OrgId, shared: SharedDevice, person: Person) -> None:
     """Remove a person's touches from a shared device, and their ad click ids from other people's records."""
 
     async def work(session: ClientSession) -> None:
-        device = await devices.find_device(database, org_id, shared.id, session)
+        device = await devices.find_device(database, org_id, DeviceId(shared.id), session)
         if device:
             times = _times(device, shared, person)
             await _forget_click_ids(database, session, device, times)
@@ -84,7 +85,7 @@ def _times(device: Device, shared: SharedDevice, person: Person) -> Times:
     return device.times_of(person.customers, beginning=shared.share is Share.BEGINNING)
 
 
-def _condition(org_id: str, personal: Personal, belongings: Belongings) -> Document:
+def _condition(org_id: OrgId, personal: Personal, belongings: Belongings) -> Document:
     """The query for the subject's documents in a collection with this kind of personal data."""
     person = belongings.person
     unidentified = [
@@ -104,7 +105,7 @@ def _condition(org_id: str, personal: Personal, belongings: Belongings) -> Docum
 
 
 def _unidentified(
-    org_id: str, device: str, customer: str, email_sha256: str | None, shared: SharedDevice
+    org_id: OrgId, device: str, customer: str, email_sha256: str | None, shared: SharedDevice
 ) -> Document:
     """The query for what a shared device did before it was identified, without what belongs to someone else's
     e-mail address.
@@ -113,7 +114,7 @@ def _unidentified(
     return _names(org_id, device, [shared.id]) | {customer: None} | others
 
 
-def _names(org_id: str, field: str | None, ids: Sequence[str]) -> Document:
+def _names(org_id: OrgId, field: str | None, ids: Sequence[str]) -> Document:
     """A query for documents with one of these ids in the field. It finds nothing if `field` is None."""
     if field == IN_ID or field is None:
         ids = [f"{org_id}/{each}" for each in ids if field]

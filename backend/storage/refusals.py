@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from backend.domain.ids import OrgId
 from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.mongo import Database, known_fields
 from backend.storage.ownership import ById
@@ -55,7 +56,7 @@ def by_origin(recent: Iterable[OriginRefusal]) -> list[RefusedOrigin]:
     return [RefusedOrigin(origin, requests[origin], last) for origin, last in latest.items()]
 
 
-async def add_refusal(database: Database, org_id: str, refusal: OriginRefusal) -> None:
+async def add_refusal(database: Database, org_id: OrgId, refusal: OriginRefusal) -> None:
     """Store a refusal. Only the organization's latest hundred are kept."""
     entry = {"origin": refusal.origin[:_LONGEST], "reason": refusal.reason, "at": refusal.at}
     await database[NAME].update_one(
@@ -63,7 +64,7 @@ async def add_refusal(database: Database, org_id: str, refusal: OriginRefusal) -
     )
 
 
-async def list_refusals(database: Database, org_id: str) -> list[OriginRefusal]:
+async def list_refusals(database: Database, org_id: OrgId) -> list[OriginRefusal]:
     """The organization's latest refusals, newest first."""
     document: dict[str, Any] = await database[NAME].find_one({"_id": org_id}) or {}
     return [

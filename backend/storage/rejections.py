@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from pymongo import UpdateOne
 
+from backend.domain.ids import OrgId
 from backend.domain.rejections import Rejection
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import Database, Document
@@ -39,7 +40,7 @@ class Rejected:
 class RejectedCalls:
     """The rejected calls of one request."""
 
-    org_id: str
+    org_id: OrgId
     at: datetime
     rejections: tuple[Rejection, ...]
 
@@ -49,8 +50,8 @@ async def add_rejections(database: Database, requests: Iterable[RejectedCalls]) 
 
     There is one small document for each kind of call, field and rule, however many calls are rejected.
     """
-    calls: Counter[tuple[str, Rejection]] = Counter()
-    last: dict[tuple[str, Rejection], datetime] = {}
+    calls: Counter[tuple[OrgId, Rejection]] = Counter()
+    last: dict[tuple[OrgId, Rejection], datetime] = {}
     for request in requests:
         for each in request.rejections:
             key = request.org_id, each
@@ -61,13 +62,13 @@ async def add_rejections(database: Database, requests: Iterable[RejectedCalls]) 
         await database[NAME].bulk_write(updates, ordered=False)
 
 
-async def list_rejections(database: Database, org_id: str) -> list[Rejected]:
+async def list_rejections(database: Database, org_id: OrgId) -> list[Rejected]:
     """The organization's rejections, latest first. Each is deleted thirty days after it last happened."""
     found = [_read(each) async for each in database[NAME].find(COLLECTION.scope(org_id))]
     return sorted(found, key=lambda each: each.last, reverse=True)
 
 
-def _update(org_id: str, rejection: Rejection, calls: int, last: datetime) -> UpdateOne:
+def _update(org_id: OrgId, rejection: Rejection, calls: int, last: datetime) -> UpdateOne:
     said = {"kind": rejection.kind, "field": rejection.field, "rule": rejection.rule}
     return UpdateOne(
         {"_id": "/".join((org_id, *said.values()))},

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pymongo.errors import BulkWriteError
 
 from backend.domain.errors import OperatorError
+from backend.domain.ids import OrgId
 from backend.storage import api_keys, click_logs, clicks, domains, organizations, users
 from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
@@ -49,13 +50,13 @@ class AlreadyTaken(OperatorError):
 class AnotherRestore(OperatorError):
     """A restore of the organization from another file has begun and is not finished."""
 
-    def __init__(self, org_id: str) -> None:
+    def __init__(self, org_id: OrgId) -> None:
         super().__init__(
             f"A restore of the organization {org_id} from another file was begun; finish it with that file."
         )
 
 
-async def begin_restore(database: Database, org_id: str, fingerprint: str) -> int | None:
+async def begin_restore(database: Database, org_id: OrgId, fingerprint: str) -> int | None:
     """How many bytes of this very file are in the database for certain; None where the restore begins.
 
     Raises AlreadyTaken where the organization is there, and AnotherRestore.
@@ -113,7 +114,7 @@ async def insert_history(
     name: str,
     documents: Sequence[Document],
     *,
-    org_id: str,
+    org_id: OrgId,
     fingerprint: str,
     position: int,
 ) -> None:
@@ -128,7 +129,7 @@ async def insert_history(
     )
 
 
-async def finish_restore(database: Database, org_id: str, setup: Mapping[str, Sequence[Document]]) -> None:
+async def finish_restore(database: Database, org_id: OrgId, setup: Mapping[str, Sequence[Document]]) -> None:
     """Store what makes the organization work, all of it or nothing; raises AlreadyTaken."""
 
     async def work(session: ClientSession) -> None:
@@ -149,7 +150,7 @@ async def finish_restore(database: Database, org_id: str, setup: Mapping[str, Se
 
 
 async def _join_known_users(
-    database: Database, session: ClientSession, org_id: str, documents: Sequence[Document]
+    database: Database, session: ClientSession, org_id: OrgId, documents: Sequence[Document]
 ) -> Sequence[Document]:
     """Let users who came with another organization act for this one too; gives the others."""
     ids = [document["_id"] for document in documents]

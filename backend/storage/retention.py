@@ -4,12 +4,13 @@ deletes it then.
 
 from __future__ import annotations
 
+from backend.domain.ids import OrgId
 from backend.storage import organizations
 from backend.storage.collections import aging_collections
 from backend.storage.mongo import Database
 
 
-async def set_retention(database: Database, org_id: str, days: int | None) -> dict[str, int]:
+async def set_retention(database: Database, org_id: OrgId, days: int | None) -> dict[str, int]:
     """Set for how many days (None: without limit) an organization keeps data about its visitors, old data
     included.
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from pymongo import IndexModel
 
+from backend.domain.ids import OrgId, UserId
 from backend.domain.sessions import Session
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import Database, known_fields
@@ -40,7 +41,7 @@ async def find_session(database: Database, token_hash: str, now: datetime) -> Se
     return Session(token_hash=found["_id"], **known_fields(found, Session)) if found else None
 
 
-async def set_session_organization(database: Database, token_hash: str, org_id: str) -> None:
+async def set_session_organization(database: Database, token_hash: str, org_id: OrgId) -> None:
     """Set the organization that the dashboard shows in this session."""
     await database[NAME].update_one({"_id": token_hash}, {"$set": {"org_id": org_id}})
 
@@ -50,6 +51,6 @@ async def delete_session(database: Database, token_hash: str) -> None:
     await database[NAME].delete_one({"_id": token_hash})
 
 
-async def delete_sessions_of(database: Database, user_id: str) -> None:
+async def delete_sessions_of(database: Database, user_id: UserId) -> None:
     """End all sessions of a user."""
     await database[NAME].delete_many({"user_id": user_id})

@@ -10,6 +10,7 @@ from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from backend.domain.errors import OperatorError
+from backend.domain.ids import OrgId, UserId
 from backend.domain.users import User
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database, Document, known_fields
@@ -51,7 +52,7 @@ async def insert_user(database: Database, user: User) -> None:
         raise EmailTaken(user.email) from None
 
 
-async def find_user(database: Database, user_id: str) -> User | None:
+async def find_user(database: Database, user_id: UserId) -> User | None:
     """The user with this id."""
     return _from_found(await database[NAME].find_one({"_id": user_id}))
 
@@ -61,7 +62,7 @@ async def find_user_by_email(database: Database, email: str) -> User | None:
     return _from_found(await database[NAME].find_one({"email": email}))
 
 
-async def list_users(database: Database, org_id: str) -> list[User]:
+async def list_users(database: Database, org_id: OrgId) -> list[User]:
     """The users of an organization, by address."""
     return await _list(database, {"org_ids": org_id})
 
@@ -75,17 +76,17 @@ async def _list(database: Database, condition: Document) -> list[User]:
     return [_from_document(found) async for found in database[NAME].find(condition).sort("email", 1)]
 
 
-async def set_password_hash(database: Database, user_id: str, password_hash: str) -> None:
+async def set_password_hash(database: Database, user_id: UserId, password_hash: str) -> None:
     """Replace a user's password; the caller ends the sessions that were opened with the old one."""
     await database[NAME].update_one({"_id": user_id}, {"$set": {"password_hash": password_hash}})
 
 
-async def set_organizations(database: Database, user_id: str, org_ids: Sequence[str]) -> None:
+async def set_organizations(database: Database, user_id: UserId, org_ids: Sequence[OrgId]) -> None:
     """Set for which organizations a user may act; open sessions obey at their next request."""
     await database[NAME].update_one({"_id": user_id}, {"$set": {"org_ids": list(org_ids)}})
 
 
-async def delete_user(database: Database, user_id: str) -> None:
+async def delete_user(database: Database, user_id: UserId) -> None:
     """Delete a user; open sessions end at their next request."""
     await database[NAME].delete_one({"_id": user_id})
 

@@ -13,6 +13,7 @@ import pytest
 
 from backend.app import Service, create_app
 from backend.current import given_to
+from backend.domain.ids import InstallId
 from backend.json_api import error_table
 from backend.sdk_api import SdkService
 from backend.settings import Settings
@@ -67,7 +68,9 @@ async def statuses(visitor: Visitor, number: int) -> list[int]:
     return [(await visitor.post(check())).status_code for _ in range(number)]
 
 
-async def first_launch(client: httpx.AsyncClient, organization: TestOrganization, install_id: str) -> int:
+async def first_launch(
+    client: httpx.AsyncClient, organization: TestOrganization, install_id: InstallId
+) -> int:
     """The answer to an app's first launch."""
     body = {"platform": "ios", "install_id": install_id, "is_first_launch": True}
     answer = await client.post(OPEN, json=body, headers={"API-KEY": organization.mobile_key})
@@ -138,9 +141,11 @@ async def test_made_up_installs_of_an_address(
     """Beyond the limit none is recorded; one that reports again is answered, and other addresses go on."""
     client, known = client_at(), str(uuid.uuid4())
     made_up = [known, *(str(uuid.uuid4()) for _ in range(3))]
-    assert [await first_launch(client, organization, each) for each in made_up] == [200] * 3 + [429]
-    assert await first_launch(client, organization, known) == 200
-    assert await first_launch(client_at(), organization, made_up[3]) == 200
+    assert [await first_launch(client, organization, InstallId(each)) for each in made_up] == [200] * 3 + [
+        429
+    ]
+    assert await first_launch(client, organization, InstallId(known)) == 200
+    assert await first_launch(client_at(), organization, InstallId(made_up[3])) == 200
     assert await database[installs.NAME].count_documents({"org_id": organization.id}) == 4
 
 
@@ -211,7 +216,7 @@ async def test_the_owner_is_told(
     visitor = Visitor(client, organization)
     await statuses(visitor, 8)
     for _ in range(4):
-        await first_launch(client, organization, str(uuid.uuid4()))
+        await first_launch(client, organization, InstallId(str(uuid.uuid4())))
     told = await wait_for_async(
         lambda: limited.list_limited(database, organization.id),
         "not told",

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.domain.ids import LinkId
 from tests.api.links import API, create, info, invalid, missing
 from tests.api.test_update_link import NOT_FOUND
 from tests.conftest import MovableClock, OrganizationFactory
@@ -18,7 +19,7 @@ CHANGED = {"message": "Link enabled/disabled successfully", "status": "success"}
 
 
 async def patch(
-    client: httpx.AsyncClient, organization: TestOrganization, link_id: str, body: Any
+    client: httpx.AsyncClient, organization: TestOrganization, link_id: LinkId, body: Any
 ) -> httpx.Response:
     """Send a change-status body."""
     return await client.patch(f"{API}/links/change-status/{link_id}", json=body, headers=organization.headers)
@@ -57,7 +58,7 @@ async def test_without_is_enabled(
     client: httpx.AsyncClient, organization: TestOrganization, body: dict[str, Any]
 ) -> None:
     """is_enabled is required."""
-    answer = await patch(client, organization, str(uuid.uuid4()), body)
+    answer = await patch(client, organization, LinkId(str(uuid.uuid4())), body)
     assert (answer.status_code, answer.json()) == (400, missing("is_enabled"))
 
 
@@ -66,13 +67,13 @@ async def test_what_is_no_boolean(
     client: httpx.AsyncClient, organization: TestOrganization, value: Any
 ) -> None:
     """Numbers and texts are no booleans."""
-    answer = await patch(client, organization, str(uuid.uuid4()), {"is_enabled": value})
+    answer = await patch(client, organization, LinkId(str(uuid.uuid4())), {"is_enabled": value})
     assert (answer.status_code, answer.json()) == (400, invalid("is_enabled must be true or false"))
 
 
 async def test_what_is_no_link_id(client: httpx.AsyncClient, organization: TestOrganization) -> None:
     """A linkId that is no UUID is refused before the body is looked at."""
-    answer = await patch(client, organization, "x", {})
+    answer = await patch(client, organization, LinkId("x"), {})
     assert (answer.status_code, answer.json()) == (
         400,
         invalid("Invalid linkId! LinkId is not valid for the organization!"),
@@ -87,6 +88,6 @@ async def test_unknown_and_foreign_links_look_the_same(
     short_url = await create(client, other)
     before = await info(client, other, short_url)
     for link_id in (str(uuid.uuid4()), before["id"]):
-        answer = await patch(client, one, link_id, {"is_enabled": False})
+        answer = await patch(client, one, LinkId(link_id), {"is_enabled": False})
         assert (answer.status_code, answer.json()) == (404, NOT_FOUND)
     assert await info(client, other, short_url) == before

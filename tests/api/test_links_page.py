@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.domain.ids import LinkId
 from backend.domain.links import CreatedBy
 from backend.storage.links import find_link_at, insert_link
 from backend.storage.mongo import Database
@@ -92,7 +93,7 @@ async def test_created_by(
     link = await find_link_at(database, organization.domain, "rest", organization.id)
     assert link is not None
     await insert_link(
-        database, replace(link, id=f"{link.id[:-4]}0000", path="dash", created_by=CreatedBy.DASHBOARD)
+        database, replace(link, id=LinkId(f"{link.id[:-4]}0000"), path="dash", created_by=CreatedBy.DASHBOARD)
     )
     listed = {
         kind: {

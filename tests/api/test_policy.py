@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from backend.app import Service, utc_now
+from backend.domain.ids import LinkId
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_subscription
 from tests.api.links import API, create, info
@@ -24,7 +25,7 @@ OPEN_TO_ALL = {
 }
 
 
-def rest_calls(service: Service, link_id: str) -> Iterator[tuple[str, str]]:
+def rest_calls(service: Service, link_id: LinkId) -> Iterator[tuple[str, str]]:
     """Every method and path of the REST API, with this id where a path has one."""
     for rule in service.api.url_map.iter_rules():
         if rule.rule.startswith(REST):
@@ -34,7 +35,7 @@ def rest_calls(service: Service, link_id: str) -> Iterator[tuple[str, str]]:
 
 async def test_every_route_asks_for_a_key(client: httpx.AsyncClient, service: Service) -> None:
     """No route of the REST API answers without a key but those listed here."""
-    calls = list(rest_calls(service, str(uuid.uuid4())))
+    calls = list(rest_calls(service, LinkId(str(uuid.uuid4()))))
     assert len(calls) >= 9
     for method, path in calls:
         status = (await client.request(method, path, json={})).status_code
@@ -46,7 +47,7 @@ async def test_every_route_counts_against_the_rate_limit(
 ) -> None:
     """Each answer to a key, whatever its status, takes one from the key's limit and says so."""
     left = []
-    for method, path in rest_calls(service, str(uuid.uuid4())):
+    for method, path in rest_calls(service, LinkId(str(uuid.uuid4()))):
         if path not in OPEN_TO_ALL:
             answer = await client.request(method, path, json={}, headers=organization.headers)
             left.append(int(answer.headers["RateLimit-Remaining"]))
@@ -96,7 +97,7 @@ async def test_an_unknown_path(client: httpx.AsyncClient, path: str) -> None:
 
 async def test_a_wrong_method(client: httpx.AsyncClient, service: Service) -> None:
     """A method that a path does not have is answered in shape A, with the methods that it has."""
-    for path in {path for _, path in rest_calls(service, str(uuid.uuid4()))}:
+    for path in {path for _, path in rest_calls(service, LinkId(str(uuid.uuid4())))}:
         answer = await client.request("DELETE", path)
         assert (answer.status_code, answer.json()["code"]) == (405, 405)
         assert answer.headers["Allow"]

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.domain.ids import InstallId, OrgId
 from backend.storage.belongings import Subject
 from backend.storage.collections import aging_collections, personal_collections
 from backend.storage.install_counts import count_install_window
@@ -55,7 +56,11 @@ async def everything(visitor: Visitor, customer_id: str, **fields: Any) -> None:
 async def test_erasure_is_complete(visitor: Visitor, database: Database, by: str) -> None:
     """By customer, hashed e-mail or device: nothing is left, and the report says what it was."""
     await everything(visitor, "ada", email_sha256=EMAIL_HASH)
-    values = {"customer_id": "ada", "email_sha256": EMAIL_HASH, "device_id": visitor.device_id}
+    values: dict[str, Any] = {
+        "customer_id": "ada",
+        "email_sha256": EMAIL_HASH,
+        "device_id": visitor.device_id,
+    }
     subject = Subject(**{by: values[by]})
     report = await erase_subject(database, visitor.organization.id, subject)
     assert report == {
@@ -122,12 +127,12 @@ async def test_an_installation_is_erased_and_stays_counted(
     short_url = await create(client, organization)
     link_id = (await info(client, organization, short_url))["id"]
     for install_id in ("mine-1", "another-1"):
-        assert (await open_app(client, organization, install_id, short_url))["is_new_install"]
-    report = await erase_subject(database, organization.id, Subject(install_id="mine-1"))
+        assert (await open_app(client, organization, InstallId(install_id), short_url))["is_new_install"]
+    report = await erase_subject(database, organization.id, Subject(install_id=InstallId("mine-1")))
     assert {name: count for name, count in report.items() if count} == {"installs": 1}
     assert await collections_with(database, "mine-1") == set()
     assert await collections_with(database, "another-1") == {"installs"}
-    assert not (await open_app(client, organization, "mine-1", short_url))["is_new_install"]
+    assert not (await open_app(client, organization, InstallId("mine-1"), short_url))["is_new_install"]
     assert await collections_with(database, "mine-1") == set()
     counts = await count_install_window(database, link_id, datetime.now(UTC) + timedelta(minutes=1))
     assert counts.total == 2
@@ -140,7 +145,10 @@ async def collections_with(database: Database, text: str) -> set[str]:
 
 
 async def open_app(
-    client: httpx.AsyncClient, organization: TestOrganization, install_id: str, short_url: str | None = None
+    client: httpx.AsyncClient,
+    organization: TestOrganization,
+    install_id: InstallId,
+    short_url: str | None = None,
 ) -> dict[str, Any]:
     """The first launch of an installation."""
     body = {"platform": "ios", "install_id": install_id, "is_first_launch": True, "short_url": short_url}
@@ -174,10 +182,10 @@ async def test_retention_dates_what_is_stored_and_what_comes(
     await set_retention(database, org_id, 30)
     clock.offset = timedelta(days=-100)
     await everything(visitor, "ada")
-    await open_app(visitor.client, visitor.organization, "old")
+    await open_app(visitor.client, visitor.organization, InstallId("old"))
     clock.offset = timedelta()
     await everything(Visitor(visitor.client, visitor.organization), "bob")
-    await open_app(visitor.client, visitor.organization, "new")
+    await open_app(visitor.client, visitor.organization, InstallId("new"))
     assert set((await out_of_date(database, org_id, clock())).values()) == {0.5}
     assert (await set_retention(database, org_id, 365))["events"] == 4
     assert set((await out_of_date(database, org_id, clock())).values()) == {0.0}
@@ -211,7 +219,7 @@ async def test_whoever_was_identified_long_ago_is_found_as_long_as_the_device(
     assert set((await left(database, visitor.organization)).values()) == {0}
 
 
-async def out_of_date(database: Database, org_id: str, now: datetime) -> dict[str, float]:
+async def out_of_date(database: Database, org_id: OrgId, now: datetime) -> dict[str, float]:
     """Which part of each collection's documents is past its date."""
     return {
         name: await database[name].count_documents({"org_id": org_id, "expires_at": {"$lt": now}})

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.domain.ids import LinkId
 from backend.domain.links import FALLBACK_FIELDS, TARGET_FIELDS, Behavior, Link
 from backend.storage.links import find_link_at
 from backend.storage.mongo import Database
@@ -38,7 +39,7 @@ FULL = {
 
 
 async def patch(
-    client: httpx.AsyncClient, organization: TestOrganization, link_id: str, body: Any
+    client: httpx.AsyncClient, organization: TestOrganization, link_id: LinkId, body: Any
 ) -> httpx.Response:
     """Send an update-link body."""
     return await client.patch(f"{API}/update-link/{link_id}", json=body, headers=organization.headers)
@@ -208,7 +209,7 @@ async def test_the_body_is_checked_before_the_link(
     client: httpx.AsyncClient, organization: TestOrganization
 ) -> None:
     """A bad body for a link that does not exist is a bad body."""
-    answer = await patch(client, organization, str(uuid.uuid4()), {"link_name": ""})
+    answer = await patch(client, organization, LinkId(str(uuid.uuid4())), {"link_name": ""})
     assert answer.status_code == 400
 
 
@@ -220,6 +221,6 @@ async def test_unknown_and_foreign_links_look_the_same(
     short_url = await create(client, other)
     before = await info(client, other, short_url)
     for link_id in (str(uuid.uuid4()), before["id"]):
-        answer = await patch(client, one, link_id, {"link_name": "mine"})
+        answer = await patch(client, one, LinkId(link_id), {"link_name": "mine"})
         assert (answer.status_code, answer.json()) == (404, NOT_FOUND)
     assert await info(client, other, short_url) == before

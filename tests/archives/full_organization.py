@@ -10,6 +10,7 @@ import httpx
 from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
+from backend.domain.ids import InstallId, LinkId, OrgId, UserId
 from backend.domain.installs import AppPlatform, Install
 from backend.domain.users import User
 from backend.storage.apps import set_apps
@@ -26,7 +27,7 @@ PASSWORD_HASH = "$argon2id$v=19$m=65536,t=3,p=4$" + "c2FsdA" * 4 + "$" + "aGFzaA
 CREATE = "/serviceCore/pa/v1/create-link"
 
 
-async def fill(client: httpx.AsyncClient, database: Database, organization: TestOrganization) -> list[str]:
+async def fill(client: httpx.AsyncClient, database: Database, organization: TestOrganization) -> list[LinkId]:
     """Give the organization links, visitors and apps; gives the ids of its links."""
     await _make_links(client, organization)
     link_ids = [link.id for link in await list_links(database, organization.id, skip=0, limit=9)]
@@ -34,7 +35,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     await _visit(client, organization)
     install = Install(
         organization.id,
-        str(uuid.uuid4()),
+        InstallId(str(uuid.uuid4())),
         AppPlatform.IOS,
         link_ids[0],
         datetime.now(UTC) - timedelta(days=3),
@@ -46,7 +47,8 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     )
     await set_apps(database, organization.domain, organization.id, apps)
     email = f"ada@{organization.domain}"
-    user = User(str(uuid.uuid4()), email, PASSWORD_HASH, (organization.id, "another"), datetime.now(UTC))
+    org_ids = (organization.id, OrgId("another"))
+    user = User(UserId(str(uuid.uuid4())), email, PASSWORD_HASH, org_ids, datetime.now(UTC))
     await insert_user(database, user)
     return link_ids
 
@@ -64,7 +66,7 @@ async def _make_links(client: httpx.AsyncClient, organization: TestOrganization)
         assert (await client.post(CREATE, json=body, headers=headers)).status_code == 201
 
 
-async def _click(database: Database, organization: TestOrganization, link_ids: list[str]) -> None:
+async def _click(database: Database, organization: TestOrganization, link_ids: list[LinkId]) -> None:
     log_id = uuid.uuid4().hex
     clicks = [
         Click(

@@ -19,6 +19,7 @@ from backend.archives.archive_file import UnreadableArchive
 from backend.archives.export import export_organization
 from backend.archives.restore import Restored, restore_organization
 from backend.domain.api_keys import hash_key
+from backend.domain.ids import OrgId, UserId
 from backend.storage import api_keys, links, organizations, users
 from backend.storage.collections import COLLECTIONS, archived_collections
 from backend.storage.conversions import NAME as CONVERSIONS
@@ -51,7 +52,7 @@ async def full(
     return organization
 
 
-async def export(database: Database, org_id: str, path: Path) -> dict[str, int]:
+async def export(database: Database, org_id: OrgId, path: Path) -> dict[str, int]:
     """Write an organization to a file; gives its counts."""
     reported = []
     counts = await export_organization(
@@ -211,9 +212,9 @@ async def test_users_of_several_organizations(
     assert [each.org_ids for each in await users.list_users_of_all(elsewhere)] == [(first.id, second.id)]
     third = await make_organization()
     await users.insert_user(
-        database, replace(user, id=str(uuid.uuid4()), email="b@c.example", org_ids=(third.id,))
+        database, replace(user, id=UserId(str(uuid.uuid4())), email="b@c.example", org_ids=(third.id,))
     )
-    await users.insert_user(elsewhere, replace(user, id="8", email="b@c.example", org_ids=()))
+    await users.insert_user(elsewhere, replace(user, id=UserId("8"), email="b@c.example", org_ids=()))
     await export(database, third.id, file)
     with pytest.raises(AlreadyTaken, match="another user with the address of the user 8"):
         await restore(elsewhere, file)

@@ -28,6 +28,7 @@ from backend.archives.archive_file import (
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.domain.calls import Kind
+from backend.domain.ids import InstallId, OrgId, UserId
 from backend.domain.installs import AppPlatform, Install
 from backend.domain.users import User, is_password_hash
 from backend.passwords import hash_password
@@ -264,7 +265,7 @@ SOME_ID = "8a3fd1c2-6f0b-4e57-9b1d-2c4e5a6b7c8d"
 
 @pytest.mark.parametrize("org_id", ["x", "", f"{SOME_ID}/conversion", SOME_ID.upper()])
 async def test_ids_of_organizations(
-    archive: Archive, elsewhere: Database, tmp_path: Path, org_id: str
+    archive: Archive, elsewhere: Database, tmp_path: Path, org_id: OrgId
 ) -> None:
     """An id that is no UUID could be the beginning of another's documents' ids."""
     file = tmp_path / "forged.jsonl"
@@ -273,7 +274,7 @@ async def test_ids_of_organizations(
         await restore(elsewhere, file)
 
 
-def mark(org_id: str, kind: str, own_id: str) -> Document:
+def mark(org_id: OrgId, kind: str, own_id: str) -> Document:
     """The mark that an order or a lead leaves."""
     return counted_once.document((org_id, kind, own_id), NOW)
 
@@ -301,7 +302,7 @@ async def test_marks_of_another_organization(
     again = [conversion(transaction_id=each) for each in ("order-1", "erased", "new")]
     assert [each["status"] for each in await self.results(*again)] == ["duplicate", "duplicate", "accepted"]
     assert [each["status"] for each in await self.results(conversion(transaction_id="new"))] == ["duplicate"]
-    install = Install(organization.id, "phone-9", AppPlatform.IOS, None, NOW)
+    install = Install(organization.id, InstallId("phone-9"), AppPlatform.IOS, None, NOW)
     assert await record_install(database, install)
     await remove(database, archive)
 
@@ -330,7 +331,7 @@ async def test_a_user_of_another_organization(
     user_id = document["_id"] if known == "id" else str(uuid.uuid4())
     email = document["email"] if known == "email" else "grace@other.example"
     async with fresh_database(database) as fresh:
-        await users.insert_user(fresh, User(user_id, email, PASSWORD_HASH, ("other",), NOW))
+        await users.insert_user(fresh, User(UserId(user_id), email, PASSWORD_HASH, (OrgId("other"),), NOW))
         with pytest.raises(AlreadyTaken, match="another user"):
             await restore(fresh, archive.file)
         assert [each.org_ids for each in await users.list_users_of_all(fresh)] == [("other",)]

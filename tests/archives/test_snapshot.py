@@ -12,6 +12,7 @@ import pytest
 from backend.app import utc_now
 from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
+from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
 from backend.storage.archive import SnapshotTooOld, read_owned, snapshot
 from backend.storage.clicks import ship_clicks
@@ -21,7 +22,7 @@ from tests.archives.full_organization import fill
 from tests.organizations import TestOrganization
 
 
-def click(link_id: str, org_id: str) -> Click:
+def click(link_id: LinkId, org_id: OrgId) -> Click:
     """A new click that counts; its id sorts before those that are there."""
     return Click(
         id=f"!{uuid.uuid4().hex}",
@@ -56,7 +57,7 @@ async def test_a_snapshot_is_of_one_moment(
                 counted = document["parts"]["all"]
             if name == "clicks" and not shipped:
                 shipped = True
-                await ship_clicks(database, uuid.uuid4().hex, 0, 1, [click(link_id, organization.id)])
+                await ship_clicks(database, uuid.uuid4().hex, 0, 1, [click(LinkId(link_id), organization.id)])
     assert counted - clicks == (0 if in_snapshot else 1)
     assert clicks > 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from backend.domain.ids import OrgId
 from tests.service_process import ServiceProcess
 
 
@@ -13,7 +14,7 @@ class RealService:
     """A running service, and an organization with a public key."""
 
     service: ServiceProcess
-    org_id: str
+    org_id: OrgId
     web_key: str
 
     @property

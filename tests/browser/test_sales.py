@@ -13,6 +13,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from backend.domain.ids import OrgId
 from demo_site.app import DemoSite
 from tests.browser.demo_shop import bound_port, demo_shop
 from tests.conftest import ServiceStarter
@@ -28,7 +29,7 @@ class Journey:
 
     service: ServiceProcess
     shop: str
-    org_id: str
+    org_id: OrgId
     rest_key: str
 
     def call(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:

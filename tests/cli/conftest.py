@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from backend.domain.ids import OrgId
 from tests.service_process import ServiceProcess
 
 
 @pytest.fixture(scope="module")
-def org_id(running: ServiceProcess) -> str:
+def org_id(running: ServiceProcess) -> OrgId:
     """An organization made by the command line."""
-    return str(running.command("organization", "create", "Acme")["id"])
+    return OrgId(running.command("organization", "create", "Acme")["id"])

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.domain.ids import OrgId
 from tests.polling import wait_for
 from tests.service_process import ServiceProcess
 
@@ -17,9 +18,9 @@ ANDROID = ("--android-package", "com.shop.app", "--android-fingerprint", FINGERP
 
 
 @pytest.fixture(scope="module")
-def org_id(running: ServiceProcess) -> str:
+def org_id(running: ServiceProcess) -> OrgId:
     """An organization with a domain."""
-    org_id = str(running.command("organization", "create", "Apps")["id"])
+    org_id = OrgId(running.command("organization", "create", "Apps")["id"])
     running.command("domain", "add", DOMAIN, "--org", org_id)
     return org_id
 
@@ -34,7 +35,7 @@ def is_unknown(status: int) -> bool:
     return status == 404
 
 
-def test_apps_are_set_listed_and_taken_away(running: ServiceProcess, org_id: str) -> None:
+def test_apps_are_set_listed_and_taken_away(running: ServiceProcess, org_id: OrgId) -> None:
     """What was set is listed and served on the domain; setting again replaces it, without options by none."""
     ios = {"team_id": "A1B2C3D4E5", "bundle_id": "com.shop.app", "app_store_id": "1234567890"}
     android = {"package": "com.shop.app", "fingerprints": [FINGERPRINT]}
@@ -57,7 +58,7 @@ def test_apps_are_set_listed_and_taken_away(running: ServiceProcess, org_id: str
     )
 
 
-def test_another_organization_has_its_own_apps(running: ServiceProcess, org_id: str) -> None:
+def test_another_organization_has_its_own_apps(running: ServiceProcess, org_id: OrgId) -> None:
     """Nobody sets the apps of another organization's domain, or sees them."""
     done(running, "set", DOMAIN, "--org", org_id, *IOS)
     other = str(running.command("organization", "create", "Other")["id"])
@@ -80,7 +81,7 @@ def test_another_organization_has_its_own_apps(running: ServiceProcess, org_id: 
     ],
 )
 def test_bad_apps_are_named(
-    running: ServiceProcess, org_id: str, options: tuple[str, ...], sentence: str
+    running: ServiceProcess, org_id: OrgId, options: tuple[str, ...], sentence: str
 ) -> None:
     """An identifier that breaks its rule is named with the rule, and changes nothing."""
     before = done(running, "list", "--org", org_id)
@@ -88,7 +89,7 @@ def test_bad_apps_are_named(
     assert done(running, "list", "--org", org_id) == before
 
 
-def test_a_domain_that_is_no_host_name(running: ServiceProcess, org_id: str) -> None:
+def test_a_domain_that_is_no_host_name(running: ServiceProcess, org_id: OrgId) -> None:
     """A domain must be a host name that the organization has."""
     assert "host name" in refusal(running, "not a host", "--org", org_id, *IOS)
     assert "There is no organization" in refusal(running, DOMAIN, "--org", "nobody", *IOS)

@@ -9,17 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from backend.domain.ids import OrgId
 from tests.conftest import ServiceStarter
 from tests.service_process import ServiceProcess, environment_of, run_process
 
 
-def test_organizations_are_listed(running: ServiceProcess, org_id: str) -> None:
+def test_organizations_are_listed(running: ServiceProcess, org_id: OrgId) -> None:
     """An organization that was created is in the list, with its id and name."""
     assert {"id": org_id, "name": "Acme"} in running.command("organization", "list")["organizations"]
 
 
 @pytest.mark.parametrize(("kind", "prefix"), [("rest", "c_api_"), ("mobile", "c_mob_"), ("web", "c_web_")])
-def test_a_key_is_shown_once(running: ServiceProcess, org_id: str, kind: str, prefix: str) -> None:
+def test_a_key_is_shown_once(running: ServiceProcess, org_id: OrgId, kind: str, prefix: str) -> None:
     """A new key is printed; the list has its prefix and last four only; revoking it is recorded."""
     created = running.command("key", "create", "--org", org_id, "--kind", kind)
     assert created["key"].startswith(prefix)
@@ -35,7 +36,7 @@ def test_a_key_is_shown_once(running: ServiceProcess, org_id: str, kind: str, pr
     assert after["revoked"] is not None
 
 
-def test_a_domain_belongs_to_one_organization(running: ServiceProcess, org_id: str) -> None:
+def test_a_domain_belongs_to_one_organization(running: ServiceProcess, org_id: OrgId) -> None:
     """Adding a domain again changes nothing for its owner, and is refused to others."""
     for _ in range(2):
         assert (
@@ -50,7 +51,7 @@ def test_a_domain_belongs_to_one_organization(running: ServiceProcess, org_id: s
     assert running.command("domain", "list", "--org", other)["domains"] == []
 
 
-def test_origins_come_and_go(running: ServiceProcess, org_id: str) -> None:
+def test_origins_come_and_go(running: ServiceProcess, org_id: OrgId) -> None:
     """An origin is kept as browsers send it, and can be removed."""
     assert (
         running.command("origin", "add", "https://Acme.example/", "--org", org_id)["origin"]
@@ -61,7 +62,7 @@ def test_origins_come_and_go(running: ServiceProcess, org_id: str) -> None:
     assert "was not allowed" in running.refusal("origin", "remove", "https://acme.example", "--org", org_id)
 
 
-def test_a_subscription_runs_to_the_end_of_its_day(running: ServiceProcess, org_id: str) -> None:
+def test_a_subscription_runs_to_the_end_of_its_day(running: ServiceProcess, org_id: OrgId) -> None:
     """A date means the whole of that day in UTC; none ends the subscription."""
     until = running.command("subscription", "set", "--org", org_id, "--until", "2027-12-31")["until"]
     assert until == "2027-12-31T23:59:59+00:00"

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.domain.ids import OrgId
 from tests.sdk_batches import BATCH, Call, call, check, conversion, timestamp
 from tests.service_process import ServiceProcess, invoke
 
@@ -18,14 +19,14 @@ ORIGIN = "https://shop.example"
 
 
 @pytest.fixture
-def org_id(running: ServiceProcess) -> str:
+def org_id(running: ServiceProcess) -> OrgId:
     """An organization with an origin."""
-    org_id = str(running.command("organization", "create", "Acme")["id"])
+    org_id = OrgId(running.command("organization", "create", "Acme")["id"])
     running.command("origin", "add", ORIGIN, "--org", org_id)
     return org_id
 
 
-def post(running: ServiceProcess, org_id: str, *calls: Call, origin: str = ORIGIN, device: str = "") -> int:
+def post(running: ServiceProcess, org_id: OrgId, *calls: Call, origin: str = ORIGIN, device: str = "") -> int:
     """Send a batch as a browser does, with a new key; gives the status."""
     body = {
         "api_key": running.command("key", "create", "--org", org_id, "--kind", "web")["key"],
@@ -44,7 +45,7 @@ def printed(running: ServiceProcess, *arguments: str) -> str:
     return done.stdout
 
 
-def test_the_report_in_every_form(running: ServiceProcess, org_id: str) -> None:
+def test_the_report_in_every_form(running: ServiceProcess, org_id: OrgId) -> None:
     """One report as a table, CSV, JSON lines and one JSON object; hostile names are inert in all of them."""
     assert (
         post(running, org_id, check(utm_source="=cmd()"), conversion(customer_id="ada"), call("lead")) == 200
@@ -69,7 +70,7 @@ def test_the_report_in_every_form(running: ServiceProcess, org_id: str) -> None:
     assert len(body) == 2
 
 
-def test_what_was_rejected(running: ServiceProcess, org_id: str) -> None:
+def test_what_was_rejected(running: ServiceProcess, org_id: OrgId) -> None:
     """A row for each kind, field and reason, the latest first, with its calls; nothing of what they said."""
     assert post(running, org_id, conversion(revenue=-1), conversion(revenue=-2), call("event")) == 200
     rows = running.command("report", "rejected", "--org", org_id)["rejected"]
@@ -81,13 +82,13 @@ def test_what_was_rejected(running: ServiceProcess, org_id: str) -> None:
     assert "There is no organization" in running.refusal("report", "rejected", "--org", "nobody")
 
 
-def test_an_empty_report(running: ServiceProcess, org_id: str) -> None:
+def test_an_empty_report(running: ServiceProcess, org_id: OrgId) -> None:
     """An organization without leads and conversions has an empty report."""
     assert running.command("report", "attribution", "--org", org_id)["rows"] == []
     assert printed(running, "report", "attribution", "--org", org_id).strip() == "(none)"
 
 
-def test_refused_origins_are_shown(running: ServiceProcess, org_id: str) -> None:
+def test_refused_origins_are_shown(running: ServiceProcess, org_id: OrgId) -> None:
     """A site owner sees which origins were kept out, how often and why."""
     statuses = [
         post(running, org_id, conversion(), origin=origin)
@@ -101,7 +102,7 @@ def test_refused_origins_are_shown(running: ServiceProcess, org_id: str) -> None
     ]
 
 
-def test_a_person_is_exported_and_erased(running: ServiceProcess, org_id: str) -> None:
+def test_a_person_is_exported_and_erased(running: ServiceProcess, org_id: OrgId) -> None:
     """Access and erasure by each name of a person; the address itself is hashed before it is looked for."""
     email_hash = hashlib.sha256(b"ada@example.com").hexdigest()
     device = str(uuid.uuid4())
@@ -132,7 +133,7 @@ def test_bad_input_is_named(running: ServiceProcess, arguments: tuple[str, ...],
     assert sentence in running.refusal(*arguments, "--org", "nobody")
 
 
-def test_the_device_cookie_is_a_setting(running: ServiceProcess, org_id: str) -> None:
+def test_the_device_cookie_is_a_setting(running: ServiceProcess, org_id: OrgId) -> None:
     """It is switched on and off, with the domain that the sites chose, in the one form that is compared."""
     on = running.command(
         "organization", "set", "--org", org_id, "--device-cookie", "on", "--cookie-domain", ".Shop.Example"
@@ -153,7 +154,7 @@ def test_the_device_cookie_is_a_setting(running: ServiceProcess, org_id: str) ->
     ],
 )
 def test_bad_settings_of_the_device_cookie(
-    running: ServiceProcess, org_id: str, arguments: list[str], said: str
+    running: ServiceProcess, org_id: OrgId, arguments: list[str], said: str
 ) -> None:
     """A wrong word, what is no domain, and an unknown organization are named, and nothing is changed."""
     assert said in running.refusal("organization", "set", "--org", org_id, *arguments)

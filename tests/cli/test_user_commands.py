@@ -9,13 +9,14 @@ import subprocess
 import httpx
 import pytest
 
+from backend.domain.ids import OrgId
 from tests.dashboard.people import FormsOf
 from tests.service_process import WAYLINK, ServiceProcess, run_command
 
 PASSWORD = "long enough to guess at"
 
 
-def created_id(running: ServiceProcess, email: str, org_id: str) -> str:
+def created_id(running: ServiceProcess, email: str, org_id: OrgId) -> str:
     """Make a user with PASSWORD, given on standard input; its id."""
     command = ("user", "create", email, "--org", org_id, "--password-stdin")
     printed = run_command(*command, environment=running.environment, typed=f"{PASSWORD}\n")
@@ -31,7 +32,7 @@ def signs_in(running: ServiceProcess, email: str, password: str) -> bool:
         return answer.status_code == 303 and client.get("/").status_code == 200
 
 
-def test_a_user_is_made_and_signs_in(running: ServiceProcess, org_id: str) -> None:
+def test_a_user_is_made_and_signs_in(running: ServiceProcess, org_id: OrgId) -> None:
     """The user gets in with the password, in whatever case the address is typed, and with no other one."""
     user_id = created_id(running, "Ada@Example.com", org_id)
     listed = running.command("user", "list")["users"]
@@ -40,7 +41,7 @@ def test_a_user_is_made_and_signs_in(running: ServiceProcess, org_id: str) -> No
     assert not signs_in(running, "ada@example.com", PASSWORD + "x")
 
 
-def test_the_password_is_asked_for_without_echo(running: ServiceProcess, org_id: str) -> None:
+def test_the_password_is_asked_for_without_echo(running: ServiceProcess, org_id: OrgId) -> None:
     """On a terminal the password is asked for twice, and not shown."""
     parent, child = pty.openpty()
     with subprocess.Popen(
@@ -60,7 +61,7 @@ def test_the_password_is_asked_for_without_echo(running: ServiceProcess, org_id:
 
 
 @pytest.fixture(scope="module")
-def taken(running: ServiceProcess, org_id: str) -> str:
+def taken(running: ServiceProcess, org_id: OrgId) -> str:
     """The address of a user that exists."""
     created_id(running, "taken@example.com", org_id)
     return "taken@example.com"
@@ -79,7 +80,7 @@ def taken(running: ServiceProcess, org_id: str) -> str:
     ],
 )
 def test_what_a_user_can_not_be(
-    running: ServiceProcess, org_id: str, arguments: list[str], password: str, said: str
+    running: ServiceProcess, org_id: OrgId, arguments: list[str], password: str, said: str
 ) -> None:
     """Each refusal is one sentence that says the rule."""
     command = ("user", "create", *arguments, "--org", org_id, "--password-stdin")
@@ -92,7 +93,7 @@ def test_a_user_needs_an_organization_that_exists(running: ServiceProcess) -> No
     assert "There is no organization with the id 'none'" in said
 
 
-def test_a_new_password(running: ServiceProcess, org_id: str) -> None:
+def test_a_new_password(running: ServiceProcess, org_id: OrgId) -> None:
     """The new password opens the dashboard, the old one does not any more."""
     created_id(running, "renew@example.com", org_id)
     command = ("user", "password", "renew@example.com", "--password-stdin")
@@ -101,7 +102,7 @@ def test_a_new_password(running: ServiceProcess, org_id: str) -> None:
     assert not signs_in(running, "renew@example.com", PASSWORD)
 
 
-def test_a_deleted_user(running: ServiceProcess, org_id: str) -> None:
+def test_a_deleted_user(running: ServiceProcess, org_id: OrgId) -> None:
     """Who is deleted can't sign in, and is not deleted twice."""
     created_id(running, "gone@example.com", org_id)
     assert running.command("user", "delete", "gone@example.com")["deleted"]
@@ -109,7 +110,7 @@ def test_a_deleted_user(running: ServiceProcess, org_id: str) -> None:
     assert "There is no user 'gone@example.com'" in running.refusal("user", "delete", "gone@example.com")
 
 
-def test_the_organizations_of_a_user(running: ServiceProcess, org_id: str) -> None:
+def test_the_organizations_of_a_user(running: ServiceProcess, org_id: OrgId) -> None:
     """They are set anew as a whole, and must exist."""
     created_id(running, "two@example.com", org_id)
     second = str(running.command("organization", "create", "Second")["id"])

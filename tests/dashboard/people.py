@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 import httpx
 
 from backend.app import Service, utc_now
+from backend.domain.ids import OrgId, UserId
 from backend.domain.sessions import new_session
 from backend.domain.users import User
 from backend.passwords import hash_password
@@ -53,12 +54,14 @@ def browser(service: Service, base_url: str = "http://localhost:8080") -> httpx.
     return httpx.AsyncClient(transport=transport, base_url=base_url)
 
 
-async def make_user(database: Database, *org_ids: str, email: str = "") -> str:
+async def make_user(database: Database, *org_ids: OrgId, email: str = "") -> str:
     """Store a user of these organizations with PASSWORD; the e-mail address."""
     email = email or f"{uuid.uuid4().hex}@example.com"
     if PASSWORD not in _hashes:
         _hashes[PASSWORD] = await hash_password(PASSWORD)
-    await users.insert_user(database, User(str(uuid.uuid4()), email, _hashes[PASSWORD], org_ids, utc_now()))
+    await users.insert_user(
+        database, User(UserId(str(uuid.uuid4())), email, _hashes[PASSWORD], org_ids, utc_now())
+    )
     return email
 
 

@@ -12,6 +12,7 @@ import pytest
 from backend.app import utc_now
 from backend.domain.clicks import Click, NotCounted
 from backend.domain.destination import Outcome
+from backend.domain.ids import LinkId, OrgId
 from backend.storage import click_breakdown
 from backend.storage.click_breakdown import break_down_clicks
 from backend.storage.clicks import ship_clicks
@@ -24,7 +25,7 @@ from tests.organizations import TestOrganization
 class Clicks:
     """Stores clicks of a link as the shipper does."""
 
-    def __init__(self, database: Database, org_id: str, link_id: str) -> None:
+    def __init__(self, database: Database, org_id: OrgId, link_id: LinkId) -> None:
         self.database, self.org_id, self.link_id = database, org_id, link_id
         self.shipped = 0
 
@@ -167,7 +168,7 @@ async def test_clicks_of_another_organization_are_left_out(clicks: Clicks, datab
     await clicks.add(utc_now(), 2, country="DE")
     since = utc_now() - timedelta(days=1)
     assert (await break_down_clicks(database, clicks.link_id, clicks.org_id, since)).countries
-    assert (await break_down_clicks(database, clicks.link_id, "another", since)).countries == []
+    assert (await break_down_clicks(database, clicks.link_id, OrgId("another"), since)).countries == []
 
 
 async def test_a_breakdown_goes_over_an_index(clicks: Clicks, database: Database) -> None:

@@ -7,6 +7,7 @@ from html import unescape
 import pytest
 
 from backend.app import utc_now
+from backend.domain.ids import OrgId
 from backend.storage.mongo import Database
 from backend.storage.origins import list_origins
 from backend.storage.refusals import OriginRefusal, add_refusal
@@ -15,7 +16,7 @@ from tests.dashboard.people import Person
 from tests.organizations import TestOrganization
 
 
-async def refuse(database: Database, org_id: str, origin: str) -> None:
+async def refuse(database: Database, org_id: OrgId, origin: str) -> None:
     """A call from this origin was refused just now."""
     await add_refusal(database, org_id, OriginRefusal(origin, "not an Allowed Web Origin", utc_now()))
 

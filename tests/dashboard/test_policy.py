@@ -10,6 +10,7 @@ import pytest
 
 from backend.app import utc_now
 from backend.domain.apps import Apps, IosApp
+from backend.domain.ids import OrgId
 from backend.domain.rejections import Rejection
 from backend.storage.api_keys import list_api_keys
 from backend.storage.apps import set_apps
@@ -50,7 +51,7 @@ async def their_ids(other: TestOrganization, client: httpx.AsyncClient, database
     return {"link_id": link["id"], "key_id": keys[0].id, "domain": other.domain, "kind": "svg"}
 
 
-async def everything_of(database: Database, org_id: str) -> dict[str, Any]:
+async def everything_of(database: Database, org_id: OrgId) -> dict[str, Any]:
     """Every document of an organization, by collection."""
     names = await database.list_collection_names()
     wanted = {"$or": [{"org_id": org_id}, {"_id": org_id}, {"org_ids": org_id}]}

@@ -23,6 +23,7 @@ from backend.doctor.association_files import examine_association_files
 from backend.doctor.finding import Severity
 from backend.doctor.site import MOST_BYTES, site_of
 from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.ids import KeyId, OrgId
 from backend.settings import load_settings
 from backend.storage.database import Indexes, open_database
 from backend.storage.mongod_admin import MongodAdmin
@@ -46,7 +47,7 @@ class Installation:
     running: ServiceProcess
     proxy_port: int
     proxy: Behaviour
-    org_id: str
+    org_id: OrgId
 
     def doctor(self, *arguments: str, **settings: str) -> tuple[int, list[Finding]]:
         """The exit code, and the findings that are not ok."""
@@ -83,9 +84,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess
 
 
 @pytest.fixture(scope="module")
-def org_id(running: ServiceProcess) -> str:
+def org_id(running: ServiceProcess) -> OrgId:
     """An organization that has everything it needs."""
-    org_id = str(running.command("organization", "create", "Acme")["id"])
+    org_id = OrgId(running.command("organization", "create", "Acme")["id"])
     running.command("domain", "add", DOMAIN, "--org", org_id)
     running.command("origin", "add", "https://shop.example", "--org", org_id)
     for kind in ("rest", "web"):
@@ -95,13 +96,13 @@ def org_id(running: ServiceProcess) -> str:
 
 
 @pytest.fixture
-def installation(running: ServiceProcess, org_id: str) -> Iterator[Installation]:
+def installation(running: ServiceProcess, org_id: OrgId) -> Iterator[Installation]:
     """The service with a new proxy before it."""
     with front_proxy(running.base_url.replace("localhost", "127.0.0.1")) as (port, behaviour):
         yield Installation(running, port, behaviour, org_id)
 
 
-def set_apps(running: ServiceProcess, org_id: str, *more: str) -> None:
+def set_apps(running: ServiceProcess, org_id: OrgId, *more: str) -> None:
     """Set an iOS and an Android app for the domain."""
     ios = ("--ios-team-id", "A1B2C3D4E5", "--ios-bundle-id", "com.shop.app")
     running.command("app", "set", DOMAIN, "--org", org_id, *ios, "--android-package", "com.shop.app", *more)
@@ -280,7 +281,7 @@ def test_the_use_of_a_key_is_remembered(installation: Installation) -> None:
     assert last_use(running, org_id, created["id"]) is not None
 
 
-def last_use(running: ServiceProcess, org_id: str, key_id: str) -> str | None:
+def last_use(running: ServiceProcess, org_id: OrgId, key_id: KeyId) -> str | None:
     """When a key was used last, as the list of keys says it."""
     keys = running.command("key", "list", "--org", org_id)["keys"]
     found: str | None = next(key["last_used"] for key in keys if key["id"] == key_id)

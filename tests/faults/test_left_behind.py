@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from backend.domain.ids import LinkId
 from tests.faults.metrics import metric
 from tests.faults.visited_link import VisitedLink
 from tests.polling import wait_for
@@ -19,7 +20,7 @@ async def test_new_clicks_do_not_wait_for_old_ones(
 ) -> None:
     """While a long log is shipped that a process left behind, new clicks are counted, and ever less waits."""
     (tmp_path / "clicks").mkdir()
-    left_behind = link.record(OLD_LINK) * RECORDS * (10 if is_long else 1)
+    left_behind = link.record(LinkId(OLD_LINK)) * RECORDS * (10 if is_long else 1)
     (tmp_path / "clicks" / "a.log").write_bytes(left_behind)
     with link.service(tmp_path) as service:
 

@@ -18,6 +18,7 @@ import pytest
 from pymongo import MongoClient
 from pymongo.errors import OperationFailure
 
+from backend.domain.ids import OrgId
 from backend.settings import Settings
 from backend.storage import embedded_mongodb, organizations
 from backend.storage.database import open_database
@@ -202,7 +203,7 @@ async def test_a_folder_of_a_former_version(tmp_path: Path, still_runs: bool) ->
         former.process.terminate()
         former.process.wait()
     async with open_database(Settings(data_dir=tmp_path)) as database:
-        assert (await organizations.get_organization(database, "former")).name == "Acme"
+        assert (await organizations.get_organization(database, OrgId("former"))).name == "Acme"
         assert (tmp_path / "mongodb").stat().st_mode & 0o777 == 0o700
     former.process.wait()
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from backend.domain.ids import OrgId
 from tests.api.links import API
 from tests.polling import wait_for
 from tests.replica_set import ReplicaSet, replica_set
@@ -29,7 +30,7 @@ class Hosts:
 
     members: ReplicaSet
     services: tuple[ServiceProcess, ServiceProcess]
-    org_id: str
+    org_id: OrgId
     rest_key: str
     web_key: str
 

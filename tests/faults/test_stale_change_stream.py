@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.redirector.link_cache import LinkCache
 from backend.settings import Settings
@@ -39,8 +40,8 @@ async def followed_link(database: Database) -> AsyncIterator[tuple[LinkCache, Li
     """A link in a cache that follows changes."""
     now = datetime.now(UTC)
     link = Link(
-        id=f"l{time.monotonic_ns()}",
-        org_id="o",
+        id=LinkId(f"l{time.monotonic_ns()}"),
+        org_id=OrgId("o"),
         domain="go.stale.localhost",
         path=f"p{time.monotonic_ns()}",
         destination_url="https://shop.example/0",

@@ -17,6 +17,7 @@ import pytest
 from backend.app import Service, create_app
 from backend.domain.clicks import client_fragment, parse_record, record_line
 from backend.domain.destination import Outcome
+from backend.domain.ids import InstallId, LinkId
 from backend.redirector.click_log import click_id
 from backend.redirector.recognition import recognize
 from backend.settings import Settings
@@ -63,11 +64,11 @@ class Tries:
     client: httpx.AsyncClient
     service: Service
     organization: TestOrganization
-    link_id: str
+    link_id: LinkId
     link_path: str
     visitor: Visitor = field(init=False)
     click_log: str = field(default_factory=lambda: uuid.uuid4().hex)
-    install_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    install_id: InstallId = field(default_factory=lambda: InstallId(str(uuid.uuid4())))
     sale: dict[str, Any] = field(default_factory=conversion)
 
     def __post_init__(self) -> None:
@@ -96,7 +97,7 @@ class Tries:
         """A click, from the log of a process."""
         line = record_line(
             self.organization.id,
-            CLICKED,
+            LinkId(CLICKED),
             client_fragment(recognize(b"")),
             at=datetime.now(UTC),
             outcome=Outcome.WEB,
@@ -152,7 +153,7 @@ async def test_what_no_majority_has_is_neither_acknowledged_nor_shown(
         answers = [await acknowledged(action) for action in actions]
         assert answers == ["200", "201", "200", "200"]
         assert await tries.destination() == OLD
-        assert (await count_window(database, CLICKED, datetime.now(UTC))).total == 1
+        assert (await count_window(database, LinkId(CLICKED), datetime.now(UTC))).total == 1
         assert await database["clicks"].count_documents({"link_id": CLICKED}) == 1
         for collection in ("installs", "conversions", "idempotency"):
             assert await database[collection].count_documents({}) == 1, collection

@@ -14,6 +14,7 @@ import httpx
 from backend.domain.clicks import client_fragment, record_line
 from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.settings import Settings
 from backend.storage.click_counts import count_window
@@ -34,7 +35,7 @@ class VisitedLink:
     domain: str
     path: str
     id: str
-    org_id: str
+    org_id: OrgId
 
     def service(
         self, data_dir: Path, *, under: Sequence[str] = (), **settings: str
@@ -58,17 +59,17 @@ class VisitedLink:
             for _ in range(times):
                 assert (await client.get(f"/{self.path}")).status_code == 302
 
-    def record(self, link_id: str = "") -> bytes:
+    def record(self, link_id: LinkId | None = None) -> bytes:
         """The line of a click in a click log, on this link or another of its organization."""
         client = client_fragment(Client(ClientKind.BROWSER, Platform.DESKTOP))
         return record_line(
-            self.org_id, link_id or self.id, client, at=datetime.now(UTC), outcome=Outcome.WEB, reason=None,
-            country=None, referrer_host=None,
+            self.org_id, link_id or LinkId(self.id), client, at=datetime.now(UTC), outcome=Outcome.WEB,
+            reason=None, country=None, referrer_host=None,
         )  # fmt: skip
 
     async def counted(self) -> int:
         """How many clicks are counted."""
-        return (await count_window(self.database, self.id, datetime.now(UTC))).total
+        return (await count_window(self.database, LinkId(self.id), datetime.now(UTC))).total
 
     async def wait_until_counted(self, clicks: int) -> None:
         """Return once there are exactly so many, counted and recorded; fail where there are more."""
@@ -85,7 +86,7 @@ async def visited_link(mongodb_uri: str) -> AsyncIterator[VisitedLink]:
         organization = await create_test_organization(database)
         now = datetime.now(UTC)
         link = Link(
-            str(uuid.uuid4()), organization.id, organization.domain, "kites",
+            LinkId(str(uuid.uuid4())), organization.id, organization.domain, "kites",
             "https://shop.example/", "Kites", now, now,
         )  # fmt: skip
         await insert_link(database, link)

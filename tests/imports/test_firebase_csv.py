@@ -10,6 +10,7 @@ import pytest
 
 from backend.app import utc_now
 from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.ids import OrgId
 from backend.domain.links import Behavior, Link
 from backend.imports.csv_file import UnreadableCsv
 from backend.imports.firebase_csv import FirebaseExport, read_firebase_export
@@ -95,7 +96,7 @@ async def test_what_is_left_out_is_told(tmp_path: Path) -> None:
 def test_apps_that_are_not_set_are_named() -> None:
     """A sentence says which apps the links open and the domain lacks, and how to set them together."""
     named = read_firebase_export(SAMPLE, {}).apps[DOMAIN]
-    assert named.missing(DOMAIN, "o1", Apps()) == (
+    assert named.missing(DOMAIN, OrgId("o1"), Apps()) == (
         f"Links on {DOMAIN} open apps that are not set for it: Android app com.shop.app, "
         "iOS app com.shop.app, App Store page 1234567890. "
         "A domain has one app for each system; set them in one command: "
@@ -103,8 +104,8 @@ def test_apps_that_are_not_set_are_named() -> None:
         "--app-store-id 1234567890 --android-package com.shop.app --android-fingerprint SHA256"
     )
     ios = IosApp("A1B2C3D4E5", "com.shop.app", "1234567890")
-    assert named.missing(DOMAIN, "o1", Apps(ios, AndroidApp("com.shop.app"))) is None
-    assert "not set for it: Android app com.shop.app. " in str(named.missing(DOMAIN, "o1", Apps(ios)))
+    assert named.missing(DOMAIN, OrgId("o1"), Apps(ios, AndroidApp("com.shop.app"))) is None
+    assert "not set for it: Android app com.shop.app. " in str(named.missing(DOMAIN, OrgId("o1"), Apps(ios)))
 
 
 async def test_refused_rows(database: Database, organization: TestOrganization, tmp_path: Path) -> None:

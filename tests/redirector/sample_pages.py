@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.redirector import pages
 from backend.redirector.answer import Answer
@@ -42,4 +43,14 @@ def sample_pages(language: str = "en") -> dict[str, Answer]:
 
 def link(social: dict[str, str]) -> Link:
     """A link with these social fields."""
-    return Link("7", "org", "go.shop.example", "spring", "https://shop.example", "S", NOW, NOW, social=social)
+    return Link(
+        LinkId("7"),
+        OrgId("org"),
+        "go.shop.example",
+        "spring",
+        "https://shop.example",
+        "S",
+        NOW,
+        NOW,
+        social=social,
+    )

@@ -15,6 +15,7 @@ from backend.concurrency.pauses import pause_after
 from backend.domain.clicks import client_fragment, parse_record, record_line
 from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.redirector import shipper as shipping
 from backend.redirector.click_log import ClickLog, create_log, take_over_logs
@@ -31,11 +32,11 @@ Seen = TypeVar("Seen")
 UNREADABLE = "unreadable"
 
 
-def line_of(link_id: str) -> bytes:
+def line_of(link_id: LinkId) -> bytes:
     """A counted click on a link."""
     client = client_fragment(Client(ClientKind.BROWSER, Platform.DESKTOP))
     return record_line(
-        "org",
+        OrgId("org"),
         link_id,
         client,
         at=utc_now(),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Behavior, Link
 from backend.redirector import link_file
 from backend.redirector.link_file import LinkFile
@@ -23,8 +24,8 @@ APPS = Apps(IosApp("A1B2C3D4E5", "com.shop.app", "123"), AndroidApp("com.shop.ap
 def link_at(path: str) -> Link:
     """A link with fields of every kind that a redirect needs."""
     return Link(
-        id=path,
-        org_id="o",
+        id=LinkId(path),
+        org_id=OrgId("o"),
         domain="go.file.localhost",
         path=path,
         destination_url="https://shop.example/ü",

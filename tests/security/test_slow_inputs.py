@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from backend.domain.apps import Apps, IosApp
+from backend.domain.ids import LinkId
 from backend.domain.links import Link
 from backend.settings import Settings
 from backend.storage.apps import set_apps
@@ -41,10 +42,12 @@ async def large(mongodb_uri: str) -> AsyncIterator[tuple[TestOrganization, dict[
             database, organization.domain, organization.id, Apps(ios=IosApp("A1B2C3D4E5", "com.shop.app"))
         )
         now = datetime.now(UTC)
-        link = Link("", organization.id, organization.domain, "", "https://shop.example/", "x", now, now)
+        link = Link(
+            LinkId(""), organization.id, organization.domain, "", "https://shop.example/", "x", now, now
+        )
         paths = [*LONG_PATHS, *(f"link-{number}" for number in range(LINKS))]
         await insert_links(
-            database, [dataclasses.replace(link, id=str(uuid.uuid4()), path=path) for path in paths]
+            database, [dataclasses.replace(link, id=LinkId(str(uuid.uuid4())), path=path) for path in paths]
         )
         yield (
             organization,

@@ -13,6 +13,7 @@ from pymongo import IndexModel
 
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
+from backend.domain.ids import OrgId
 from backend.storage import collections
 from backend.storage.belongings import Subject
 from backend.storage.collection import (
@@ -58,7 +59,7 @@ async def fresh(database: Database) -> AsyncIterator[Database]:
     await database.client.drop_database(name)
 
 
-def review(org_id: str, customer_id: str) -> Document:
+def review(org_id: OrgId, customer_id: str) -> Document:
     """A document of the new collection, about a customer."""
     return {"_id": uuid.uuid4().hex, "org_id": org_id, "by": customer_id, "written_at": WRITTEN_AT}
 
@@ -68,7 +69,7 @@ async def test_a_new_collection_is_exported_and_restored(
 ) -> None:
     """An organization's archive has its documents, and its indexes are there where it is restored."""
     mine = review(organization.id, "ada")
-    await database[reviews].insert_many([mine, review("another", "ada")])
+    await database[reviews].insert_many([mine, review(OrgId("another"), "ada")])
     file = tmp_path / "organization.jsonl"
     await export_organization(database, organization.id, file, lambda *_: None)
     await restore_organization(fresh, file, lambda _: None, lambda _: False)
@@ -81,7 +82,7 @@ async def test_a_new_collection_is_handed_over_and_erased(
 ) -> None:
     """What names the person is found and deleted, and what names others stays."""
     own, others = review(organization.id, "ada"), review(organization.id, "bob")
-    elsewhere = review("another", "ada")
+    elsewhere = review(OrgId("another"), "ada")
     await database[reviews].insert_many([own, others, elsewhere])
     subject = Subject(customer_id="ada")
     assert [each async for each in export_subject(database, organization.id, subject)] == [(reviews, own)]

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
+from backend.domain.ids import OrgId
 from backend.domain.intake import Decisions
 from backend.storage import batches, installs
 from backend.storage.collections import aging_collections
@@ -85,7 +86,7 @@ async def test_a_limit_holds_at_once_for_what_arrives(
         await erase_all(database, organization.id)
 
 
-async def dates(database: Database, org_id: str) -> dict[str, set[bool]]:
+async def dates(database: Database, org_id: OrgId) -> dict[str, set[bool]]:
     """Whether documents of each collection that ages have a date, where there are any."""
     found = {
         each.name: await database[each.name].find(each.scope(org_id)).to_list(None)
@@ -98,7 +99,7 @@ async def dates(database: Database, org_id: str) -> dict[str, set[bool]]:
     }
 
 
-async def erase_all(database: Database, org_id: str) -> None:
+async def erase_all(database: Database, org_id: OrgId) -> None:
     """Delete what there is of visitors."""
     for each, _ in aging_collections():
         await database[each.name].delete_many(each.scope(org_id))

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from backend.domain.attribution import Source
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
+from backend.domain.ids import DeviceId, OrgId
 from backend.storage.batches import store_batches
 from backend.storage.belongings import Subject
 from backend.storage.collections import COLLECTIONS
@@ -47,14 +48,14 @@ class Act:
         """Stands in the page's address of records and in the ad click id of visits."""
         return f"mark-{self.number}-"
 
-    def batch(self, org_id: str) -> Batch:
+    def batch(self, org_id: OrgId) -> Batch:
         """The request that reports it."""
         at = START + timedelta(minutes=self.number)
         fields: dict[str, Any] = {"email_sha256": self.email} if self.email else {}
         fields |= REVENUE if self.kind is Kind.CONVERSION else {}
         call = Call(self.kind, str(uuid.uuid4()), at, self.mark, self.customer, fields)
         source = Source(click_ids={"gclid": self.mark}) if self.kind is Kind.ATTRIBUTION else None
-        return Batch(org_id, self.device, at, at, (ArrivedCall(call, source),))
+        return Batch(org_id, DeviceId(self.device), at, at, (ArrivedCall(call, source),))
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def histories(draw: st.DrawFn) -> History:
     return History(acts, draw(by_customer | by_email))
 
 
-async def everything(database: Database, org_id: str) -> dict[str, list[Document]]:
+async def everything(database: Database, org_id: OrgId) -> dict[str, list[Document]]:
     """All that the database has of an organization, by collection."""
     theirs = {"$or": [{"org_id": org_id}, {"_id": {"$regex": f"^{org_id}"}}]}
     names = [each.name for each in COLLECTIONS]
@@ -196,11 +197,11 @@ async def test_erasure_is_complete_and_takes_nothing_else(database: Database, hi
     """No collection has anything of the person any more, and all have what is another's or elsewhere."""
     org_id, other_id = str(uuid.uuid4()), str(uuid.uuid4())
     for each in (org_id, other_id):
-        await store_batches(database, [act.batch(each) for act in history.acts])
-    before, elsewhere = await everything(database, org_id), await everything(database, other_id)
-    await erase_subject(database, org_id, history.subject)
-    after = await everything(database, org_id)
-    assert await everything(database, other_id) == elsewhere
+        await store_batches(database, [act.batch(OrgId(each)) for act in history.acts])
+    before, elsewhere = await everything(database, OrgId(org_id)), await everything(database, OrgId(other_id))
+    await erase_subject(database, OrgId(org_id), history.subject)
+    after = await everything(database, OrgId(org_id))
+    assert await everything(database, OrgId(other_id)) == elsewhere
     text = str(after)
     kept = [act for act in history.acts if act.kind is not Kind.IDENTIFY and not history.is_theirs(act)]
     assert [act for act in history.acts if act.mark in text] == kept

@@ -8,6 +8,7 @@ import httpx
 
 from backend.app import Service
 from backend.domain.apps import Apps, IosApp
+from backend.domain.ids import OrgId
 from backend.storage.apps import find_apps, set_apps
 from backend.storage.mongo import Database
 from tests.api.links import create, info
@@ -18,7 +19,7 @@ from tests.sdk_batches import Visitor, call, check
 NEWER = {"of_a_newer_version": {"a": 1}}
 
 
-async def add_unknown_fields(database: Database, org_id: str) -> None:
+async def add_unknown_fields(database: Database, org_id: OrgId) -> None:
     """What a newer version might have stored with everything of the organization."""
     for name in await database.list_collection_names():
         owner = {"_id": org_id} if name in {"organizations", "refusals"} else {"org_id": org_id}

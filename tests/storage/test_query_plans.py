@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from backend.domain.analytics import buckets_of_windows
+from backend.domain.ids import OrgId
 from backend.storage import (
     address_keys,
     api_keys,
@@ -52,7 +53,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "users of an organization": (users.NAME, {"org_ids": "o"}, {"email": 1}),
     "a session": (sessions.NAME, {"_id": "h", "expires_at": {"$gt": NOW}}, {}),
     "the sessions of a user": (sessions.NAME, {"user_id": "u"}, {}),
-    "a search in links": (links.NAME, links.with_text("o", "spring"), NEWEST_FIRST),
+    "a search in links": (links.NAME, links.with_text(OrgId("o"), "spring"), NEWEST_FIRST),
     "an organization by name": (organizations.NAME, {"name": "n"}, {"created_at": 1}),
     "the installs of an organization": (installs.NAME, ORG, {"at": 1}),
     "counts of a link": (
@@ -87,7 +88,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         {},
     ),
     "the keys of two days": (address_keys.NAME, {"_id": {"$in": ["2026-01-01", "2026-01-02"]}}, {}),
-    "what limits refused": (limited.NAME, limited.COLLECTION.scope("o"), {}),
+    "what limits refused": (limited.NAME, limited.COLLECTION.scope(OrgId("o")), {}),
     "whether an address is known": (
         known_addresses.NAME,
         {"_id": {"$in": ["a", "b"]}, "expires_at": {"$gt": NOW}},

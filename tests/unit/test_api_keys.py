@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.domain.api_keys import KeyKind, hash_key, key_text, kind_of, new_key
+from backend.domain.ids import KeyId, OrgId
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -14,7 +15,7 @@ def test_a_record_does_not_hold_the_key(kind: KeyKind) -> None:
     """The record has the key's hash, its prefix and last four, and nothing that leads back to the key."""
     secret = "Zx9-secret-of-a-key-1234"
     key = key_text(kind, secret)
-    record = new_key(kind, secret, key_id="id", org_id="org", now=NOW)
+    record = new_key(kind, secret, key_id=KeyId("id"), org_id=OrgId("org"), now=NOW)
     assert record.key_hash == hash_key(key) != hash_key(key + "x")
     assert record.hint == f"{kind.prefix}…1234"
     assert "secret" not in repr(record)

@@ -9,11 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.attribution import CLICK_IDS_KEPT, TOUCHES_KEPT, Device, Touch, source_of
+from backend.domain.ids import DeviceId, LinkId, OrgId
 from backend.domain.links import Link
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LINK = Link(
-    "l", "o", "d", "p", "https://x.example", "n", START, START, utm={"utm_source": "a", "utm_term": "t"}
+    LinkId("l"),
+    OrgId("o"),
+    "d",
+    "p",
+    "https://x.example",
+    "n",
+    START,
+    START,
+    utm={"utm_source": "a", "utm_term": "t"},
 )
 
 
@@ -24,7 +33,7 @@ def touch(minute: int, **click_ids: str) -> Touch:
 
 def device(*minutes: int) -> Device:
     """A device with touches that arrived in this order."""
-    made = Device("o", "d", START, START)
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
     for minute in minutes:
         made = made.touched(touch(minute))
     return made
@@ -58,9 +67,9 @@ def test_the_touch_that_holds_does_not_depend_on_arrival(order: list[int], minut
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(0, 3))
 def test_of_one_moment_the_touch_that_arrived_last_holds(minutes: list[int], minute: int) -> None:
     """Touches of one moment hold in their order: the first that arrived is the first, the last the latest."""
-    made = Device("o", "d", START, START)
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
     for number, each in enumerate(minutes):
-        made = made.touched(replace(touch(each), link_id=str(number)))
+        made = made.touched(replace(touch(each), link_id=LinkId(str(number))))
     in_time = sorted(range(len(minutes)), key=lambda number: minutes[number])
     until = [number for number in in_time if minutes[number] <= minute]
     at = START + timedelta(minutes=minute)
@@ -73,7 +82,7 @@ def test_of_one_moment_the_touch_that_arrived_last_holds(minutes: list[int], min
 def test_click_ids_do_not_depend_on_arrival(order: list[int]) -> None:
     """Each ad click id is kept once, from when the device first had it, oldest first, however they arrive."""
     ids = ["a", "b", "a", "c", "b", "a"]
-    made = Device("o", "d", START, START)
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
     for minute in order:
         made = made.touched(touch(minute, gclid=ids[minute]))
     assert [(each.value, each.at) for each in made.click_ids] == [
@@ -105,7 +114,7 @@ def test_what_a_device_keeps_is_bounded() -> None:
 
 def test_several_customers_on_one_device() -> None:
     """A device is its latest customer's, from the moment that it was identified."""
-    made = Device("o", "d", START, START)
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
     made = made.identified("b", START + timedelta(hours=2)).identified("a", START + timedelta(hours=1))
     moments = [made.customer_at(START + timedelta(hours=hour)) for hour in range(4)]
     assert moments == [None, "a", "b", "b"]

@@ -10,10 +10,11 @@ import pytest
 from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome, decide, fallback_url
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Behavior, Link
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-BROWSER = Link("7", "org", "go.example", "a", "https://a.example", "A", NOW, NOW)
+BROWSER = Link(LinkId("7"), OrgId("org"), "go.example", "a", "https://a.example", "A", NOW, NOW)
 APP = replace(BROWSER, ios_behavior=Behavior.APP, android_behavior=Behavior.APP)
 SOCIAL = replace(BROWSER, social={"social_title": "A"})
 NO_APPS = Apps()

@@ -16,6 +16,7 @@ from backend.domain.attribution import Credit, Device, Source, Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
 from backend.domain.device_clock import LONGEST_DELAY, SAME_CLOCK
+from backend.domain.ids import DeviceId, OrgId
 from backend.domain.intake import (
     CallKey,
     Decisions,
@@ -51,7 +52,7 @@ def _organic(kind: str) -> Source | None:
 def batch(*calls: ArrivedCall, device: str = "d", org: str = "o", second: float = 60) -> Batch:
     """A request that was sent and received in the same moment."""
     at = START + timedelta(seconds=second)
-    return Batch(org, device, at, at, calls)
+    return Batch(OrgId(org), DeviceId(device), at, at, calls)
 
 
 @dataclass(slots=True)
@@ -254,7 +255,7 @@ def sent(*calls: ArrivedCall, at: float, way: float = 0, off: timedelta = timede
     of_device = tuple(
         replace(each, call=replace(each.call, occurred_at=each.call.occurred_at + off)) for each in calls
     )
-    return Batch("o", "d", moment + off, moment + timedelta(seconds=way), of_device)
+    return Batch(OrgId("o"), DeviceId("d"), moment + off, moment + timedelta(seconds=way), of_device)
 
 
 LANDING, SALE = arrived("attribution", 0, source="ads"), arrived("conversion", 0.1, call_id="sale")
@@ -390,7 +391,9 @@ def test_a_clock_that_jumps_breaks_nothing(jumps: list[tuple[int, timedelta, tim
         call = replace_time(arrived(kind, source="x") if kind == "attribution" else arrived(kind), 0)
         made = replace(call, call=replace(call.call, occurred_at=START + made_by))
         arrives = START + timedelta(seconds=second)
-        assert shelf.store([Batch("o", "d", START + sent_by, arrives, (made,))]).statuses == [[NEW]]
+        assert shelf.store(
+            [Batch(OrgId("o"), DeviceId("d"), START + sent_by, arrives, (made,))]
+        ).statuses == [[NEW]]
     for device in shelf.devices.values():
         assert device.last_seen_at <= START + timedelta(seconds=100) + SAME_CLOCK
         assert device.first_seen_at >= START - LONGEST_DELAY - SAME_CLOCK

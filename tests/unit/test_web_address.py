@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.domain.web_address import web_address
 
@@ -21,7 +22,7 @@ PARTS = st.lists(
 
 def link_to(destination: str, **utm: str) -> Link:
     """A link with that destination and those UTM parameters."""
-    return Link("7", "org", "go.example", "a", destination, "A", NOW, NOW, utm=utm)
+    return Link(LinkId("7"), OrgId("org"), "go.example", "a", destination, "A", NOW, NOW, utm=utm)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from quart import Response, abort, redirect, url_for
 from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, session, user
 from backend.dashboard.frame.form import field
+from backend.domain.ids import OrgId
 from backend.storage.sessions import set_session_organization
 
 
@@ -16,5 +17,5 @@ async def switch_organization() -> Response:
     wanted = field("org_id")
     if wanted not in user().org_ids:
         abort(404)
-    await set_session_organization(resources().database, session().token_hash, wanted)
+    await set_session_organization(resources().database, session().token_hash, OrgId(wanted))
     return redirect(url_for("dashboard.home"), 303)  # type: ignore[return-value]

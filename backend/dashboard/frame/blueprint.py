@@ -11,6 +11,7 @@ from quart import Blueprint, Response, current_app, redirect, request, url_for
 from backend.current import known, resources
 from backend.dashboard.frame.form import check_form
 from backend.dashboard.frame.session_cookie import cookie_token, set_cookie
+from backend.domain.ids import OrgId
 from backend.domain.sessions import Session, hash_token
 from backend.domain.users import User
 from backend.storage.sessions import find_session, set_session_organization
@@ -65,7 +66,7 @@ def user() -> User:
     return found
 
 
-def org_id() -> str:
+def org_id() -> OrgId:
     """The organization that the current request acts for. The request may only touch this organization."""
     return session().org_id
 

@@ -18,20 +18,21 @@ from backend.dashboard.links.link_form import (
 )
 from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.domain.errors import InvalidField
+from backend.domain.ids import LinkId
 from backend.domain.link_input import Changes, parse_changes
 from backend.domain.links import Link
 from backend.storage.changed_links import LinkGone, store_changes
 
 
 @dashboard.get("/links/<link_id>/edit")
-async def links_edit(link_id: str) -> Response:
+async def links_edit(link_id: LinkId) -> Response:
     """The form with the link's current fields."""
     link = await own_link(link_id)
     return await _form(link, fields_of(link), {})
 
 
 @dashboard.post("/links/<link_id>/edit")
-async def links_change(link_id: str) -> Response:
+async def links_change(link_id: LinkId) -> Response:
     """Change the link and show it; if the input is invalid, show the form again with the errors."""
     link = await own_link(link_id)
     fields = sent_fields(CHANGE_RULES)
@@ -46,7 +47,7 @@ async def links_change(link_id: str) -> Response:
 
 
 @dashboard.post("/links/<link_id>/status")
-async def links_status(link_id: str) -> Response:
+async def links_status(link_id: LinkId) -> Response:
     """Enable or disable the link."""
     link = await own_link(link_id)
     is_enabled = field("is_enabled") == "true"

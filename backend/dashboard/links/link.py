@@ -12,6 +12,7 @@ from backend.dashboard.frame.page import page
 from backend.dashboard.links.chart import Chart, column_chart
 from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.domain.clicks import NotCounted
+from backend.domain.ids import LinkId
 from backend.qr_image import MEDIA_TYPES, qr_image
 from backend.storage.click_breakdown import MOST_RECORDS, Breakdown, break_down_clicks
 from backend.storage.click_counts import count_days, count_hours, count_window
@@ -30,7 +31,7 @@ REASONS = {
 
 
 @dashboard.get("/links/<link_id>")
-async def links_one(link_id: str) -> Response:
+async def links_one(link_id: LinkId) -> Response:
     """The link with its clicks by time, platform, country and referrer, and the visits that did not count."""
     link = await own_link(link_id)
     database, now = resources().database, resources().clock()
@@ -53,7 +54,7 @@ async def links_one(link_id: str) -> Response:
 
 
 @dashboard.get("/links/<link_id>/qr.<kind>")
-async def links_qr(link_id: str, kind: str) -> Response:
+async def links_qr(link_id: LinkId, kind: str) -> Response:
     """The link's QR code as SVG or PNG. With `download` in the query string, browsers save it as a file."""
     link = await own_link(link_id)
     if kind not in MEDIA_TYPES:
@@ -65,13 +66,13 @@ async def links_qr(link_id: str, kind: str) -> Response:
     return response
 
 
-async def _chart(link_id: str, period: str, now: datetime) -> Chart:
+async def _chart(link_id: LinkId, period: str, now: datetime) -> Chart:
     if period == "day":
         return column_chart(await count_hours(resources().database, link_id, now), "%-d %b, %H:00")
     return column_chart(await count_days(resources().database, link_id, now), "%-d %b")
 
 
-async def _breakdown(link_id: str, period: str, now: datetime) -> Breakdown | None:
+async def _breakdown(link_id: LinkId, period: str, now: datetime) -> Breakdown | None:
     """The link's clicks in this period by their properties; None if counting them took too long."""
     since = now - (timedelta(days=1) if period == "day" else timedelta(days=30))
     try:

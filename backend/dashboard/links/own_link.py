@@ -6,11 +6,12 @@ from quart import abort
 
 from backend.current import resources
 from backend.dashboard.frame.blueprint import org_id
+from backend.domain.ids import LinkId
 from backend.domain.links import Link
 from backend.storage.links import find_link
 
 
-async def own_link(link_id: str) -> Link:
+async def own_link(link_id: LinkId) -> Link:
     """The organization's link with this id. Answers 404 if it has none, even if another organization does."""
     link = await find_link(resources().database, link_id, org_id())
     if link is None:
