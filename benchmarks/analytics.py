@@ -1,8 +1,8 @@
-"""What POST /analytics costs for a link with ten clicks, and for one with five million.
+"""The time of POST /analytics for a link with ten clicks, and for one with five million.
 
-`python -m benchmarks.analytics` starts a MongoDB and the service, counts the clicks as the click shipper does
-(over the last 60 days, so that both windows have an edge within them), and then asks for the two links in
-turn, without a network in between. The ratio of the medians should be 2 at most.
+`python -m benchmarks.analytics` starts a MongoDB and the service and counts the clicks as the click shipper
+does (spread over the last 60 days, so that both windows start among them). Then it asks for the two links in
+turns, without a network in between. The ratio of the medians should be 2 at most.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ async def _clicked_link(
 
 
 def _moments(count: int, now: datetime) -> Iterator[datetime]:
-    """Clicks in bursts: a thousand in the same second, at seconds drawn from the last days."""
+    """Times of clicks in bursts: a thousand in the same second, at random seconds of the last days."""
     drawn = random.Random(count)  # noqa: S311 - no secret is drawn
     while count > 0:
         at = now - timedelta(seconds=drawn.randrange(_DAYS * 86400))

@@ -1,8 +1,8 @@
-"""What a redirect costs with 1,000 links stored and with 1,000,000.
+"""The time of a redirect with 1,000 stored links and with 1,000,000.
 
-`python -m benchmarks.link_numbers` stores them in two databases of one MongoDB, runs the service on each, and
-measures cached redirects of both by turns; it prints the median of the ratios. For links that are not cached
-it asks MongoDB how it reads one: by one key of an index, and one document.
+`python -m benchmarks.link_numbers` stores them in two databases of one MongoDB, runs the service on each,
+measures cached redirects of both in turns, and prints the median of the ratios. For links that are not
+cached, it asks MongoDB how it reads one: by one key of an index, and one document.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Memory of the service: over a million redirects, and with 100,000 links in its cache.
+"""Memory of the service after a million redirects, and with 100,000 links in its cache.
 
-`python -m benchmarks.redirect_memory` stores the links, lets wrk ask for each of them once and more, and
-then for one of them a million times, and prints the resident memory of the service's processes, its
-supervisor included. Each of the two ends after some minutes at the latest, and then says for how many of
-them it had the time.
+`python -m benchmarks.redirect_memory` stores the links. wrk requests each of them at least once, and then one
+of them a million times. The resident memory of all the service's processes is printed, with its supervisor.
+Each of the two steps ends after some minutes at the latest, and then says how far it came.
 """
 
 from __future__ import annotations

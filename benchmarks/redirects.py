@@ -1,11 +1,11 @@
-"""Redirects a second with clicks recorded, beside an empty 302 from a raw ASGI app on the same server.
+"""Redirects per second with clicks recorded, compared with an empty 302 from an ASGI app on the same server.
 
-`python -m benchmarks.redirects` does this for Hypercorn, and for Granian where it is installed, each as one
-worker process. It starts a MongoDB, the empty app, and the service with one link. wrk asks both many times,
-by turns and for a short while, so that both of a pair meet the same noise; the medians are printed, and that
-of the pairs' ratios, which counts. The servers have a processor core of their own where there are two or
-more, wrk and MongoDB the rest. At the end it waits until the service has counted every click that wrk had an
-answer for, and perhaps some whose answer wrk did not await.
+`python -m benchmarks.redirects` measures this on Hypercorn, and on Granian if it is installed, each with one
+worker process. It starts a MongoDB, the empty app, and the service with one link. wrk sends requests to both
+many times, in short turns, so that noise affects both of a pair. It prints both medians and the median of the
+pairs' ratios, which is what counts. On a machine with two or more cores, the servers have a core of their
+own, and wrk and MongoDB the rest. At the end it waits until the service has counted every click that wrk got
+an answer for (and maybe a few more).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The file of an organization: a header, a line for each document, and at the end what there must be.
+"""The archive file of an organization: a header, one line for each document, and a last line to check them.
 
-Each line is one JSON object. The header names format, version and organization; the last line holds the
-number of documents of each collection and the SHA-256 of everything before it, so that a file that was cut
-off, or changed, is not taken for whole.
+Each line is a JSON object. The header names the format, its version and the organization. The last line
+contains the number of documents of each collection and the SHA-256 of everything before it: so a file that
+was cut off or changed is recognized.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _END = b'{"counts":'
 
 
 class UnreadableArchive(OperatorError):
-    """The file can't be restored; the message says why."""
+    """The file can't be restored. The message says why."""
 
 
 class RefusedArchive(UnreadableArchive):
-    """The file holds what could not be made new, which the message lists."""
+    """The file contains documents that are not valid. The message lists them."""
 
     def __init__(self, problems: Sequence[str], total: int) -> None:
         more = f"\n  and {total - len(problems)} more" if total > len(problems) else ""
@@ -49,7 +49,7 @@ class RefusedArchive(UnreadableArchive):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Whose archive it is."""
+    """The first line of an archive: whose archive it is."""
 
     org_id: OrgId
     name: str
@@ -57,9 +57,10 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document of the file, the collection it belongs to, the number of its line, and the byte after it.
+    """A document of the file, with its collection, the number of its line, and the position of the byte after
+    it.
 
-    Lines are counted from where reading began.
+    Line numbers start where reading started.
     """
 
     collection: str
@@ -70,24 +71,24 @@ class Entry:
 
 @dataclass(slots=True)
 class ArchiveWriter:
-    """Writes an archive line by line."""
+    """Writes an archive file line by line."""
 
     file: BinaryIO
     counts: Counter[str] = field(default_factory=Counter)
     digest: Any = field(default_factory=hashlib.sha256)
 
     def write_header(self, header: Header) -> None:
-        """The first line."""
+        """Write the first line."""
         head = {"format": FORMAT, "version": VERSION, "org_id": header.org_id, "name": header.name}
         self._write(json.dumps(head))
 
     def write_document(self, collection: str, document: Document) -> None:
-        """The line of a document."""
+        """Write the line for a document of this collection."""
         self._write(f'{{"collection":"{collection}","document":{to_json(document)}}}')
         self.counts[collection] += 1
 
     def write_end(self) -> None:
-        """The last line."""
+        """Write the last line, with the counts and the checksum."""
         counts = {name: self.counts[name] for name in archived_collections()}
         self._write(json.dumps({"counts": counts, "sha256": self.digest.hexdigest()}))
 
@@ -99,8 +100,10 @@ class ArchiveWriter:
 
 @contextmanager
 def whole_or_nothing(path: Path) -> Iterator[BinaryIO]:
-    """A file that appears at `path` when the block ends well, on the disk for certain; else what was there
-    stays. Nobody but its owner may read it: it holds personal data."""
+    """Open a new file that replaces the one at `path` only if the block ends without an error.
+
+    By then it is safely on disk. Only its owner may read it, since it contains personal data.
+    """
     unfinished = path.with_name(f"{path.name}.unfinished")
     try:
         with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
@@ -113,7 +116,7 @@ def whole_or_nothing(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_header(path: Path) -> Header:
-    """The file's first line; raises UnreadableArchive."""
+    """The first line of the file. Raises UnreadableArchive."""
     with path.open("rb") as file:
         head = _object(file.readline(_LONGEST_LINE), 1)
     if head.get("format") != FORMAT:
@@ -130,7 +133,7 @@ def read_header(path: Path) -> Header:
 
 
 def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:
-    """The documents whose lines begin at the byte `start` or behind it; 0 is the first document."""
+    """The documents whose lines start at byte `start` or later; 0 means all of them."""
     known = archived_collections()
     with path.open("rb") as file:
         file.seek(start)
@@ -144,7 +147,9 @@ def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a whole file holds: how many documents of each collection, what they may name, and its SHA-256."""
+    """The contents of a whole file: the number of documents of each collection, what they may refer to, and
+    the file's SHA-256.
+    """
 
     counts: Counter[str]
     holdings: Holdings
@@ -152,9 +157,9 @@ class Contents:
 
 
 def check_whole(path: Path, header: Header, advance: Callable[[int], object]) -> Contents:
-    """Read the whole file. Raises UnreadableArchive.
+    """Read and check the whole file. Raises UnreadableArchive.
 
-    `advance` is told how many more bytes are read.
+    `advance` is called with the number of bytes read since its last call.
     """
     digest, counts, last = hashlib.sha256(), Counter[str](), -1
     holdings = Holdings(header.org_id)
@@ -180,7 +185,7 @@ def check_whole(path: Path, header: Header, advance: Callable[[int], object]) ->
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """What is left of the file, as if it were everything behind the header."""
+    """The remaining lines of the file. The result counts as everything after the header."""
     return enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 2)
 
 

@@ -41,7 +41,7 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
     android_package: str | None,
     fingerprints: tuple[str, ...],
 ) -> Result:
-    """Set the apps of DOMAIN, instead of those it had; without options it has none."""
+    """Set the apps of DOMAIN; they replace earlier ones. Without options, it has none."""
     try:
         name = normalize_host(domain_name)
         given = parse_apps(

@@ -30,8 +30,8 @@ from backend.storage.mongo import Database
 async def export(database: Database, org_id: OrgId, path: Path, no_snapshot: bool) -> Result:
     """Write everything of an organization to FILE, as JSON lines.
 
-    Keys are in it as hashes, so that they go on working where the file is restored. The file holds personal
-    data; only its owner may read it.
+    Keys are exported as hashes, so that they still work after a restore. The file contains personal data;
+    only its owner may read it.
     """
     with click.progressbar(length=1, label="Exporting", file=sys.stderr) as bar:
 
@@ -50,11 +50,11 @@ async def export(database: Database, org_id: OrgId, path: Path, no_snapshot: boo
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @stored
 async def restore(database: Database, file: Path) -> Result:
-    """Put the organization in FILE, which `waylink export` wrote, into this database.
+    """Restore the organization in FILE, which `waylink export` wrote, into this database.
 
-    Nothing is stored where the file is damaged, holds what could not be made new, or reaches for what is
-    another organization's, or where the database has the organization, or one of its domains, already. Run it
-    again after an interruption: it goes on where it was.
+    Nothing is stored if the file is damaged or invalid, if it refers to anything of another organization, or
+    if the database already has the organization or one of its domains. After an interruption, run it again:
+    it continues where it stopped.
     """
     await create_indexes(database)
     is_api_host = ApiHost(load_settings().base_url).owns

@@ -37,7 +37,7 @@ def doctor(context: click.Context, org_id: OrgId | None, as_json: bool) -> None:
     """Find out why something does not work, and what to do.
 
     Examines settings, storage, domains (DNS, TLS, the files that phones fetch), proxies and keys, from this
-    machine. Changes nothing. Ends with code 1 where something is an error.
+    machine. Changes nothing. Exits with code 1 if there is an error.
     """
     if context.invoked_subcommand:
         return
@@ -53,7 +53,7 @@ def doctor(context: click.Context, org_id: OrgId | None, as_json: bool) -> None:
 
 
 async def _examine(org_id: OrgId | None, quiet: bool) -> list[Finding]:
-    """The findings; each is printed when it is found, unless `quiet`."""
+    """All findings. Each is printed as soon as it is found, unless `quiet`."""
     findings = []
     try:
         settings = load_settings()
@@ -80,7 +80,9 @@ def _as_text(finding: Finding) -> str:
 @click.argument("url")
 @json_option
 def check_proxy(url: str, as_json: bool) -> None:
-    """Send a probe through the first-party proxy at URL (the SDK's baseUrl), and say what it lost."""
+    """Send a request through the first-party proxy at URL (the SDK's baseUrl), and report what the proxy
+    lost.
+    """
     if not url.startswith(("http://", "https://")):
         raise click.BadParameter(f"{url!r} is not an http or https address", param_hint="URL")
     lost = _probe(url.rstrip("/"))
@@ -93,7 +95,7 @@ def check_proxy(url: str, as_json: bool) -> None:
 
 
 def _probe(url: str) -> list[str]:
-    """What a probe through the proxy lost, in sentences."""
+    """Sentences on what the proxy at this URL lost of a request."""
     token = secrets.token_hex(8)
     body = f'{{"probe":"{token}","text":"Grüße, 世界"}}'.encode()
     headers = {

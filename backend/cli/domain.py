@@ -23,7 +23,7 @@ def domain() -> None:
 @org_option
 @stored
 async def add_domain(database: Database, domain_name: str, org_id: OrgId) -> Result:
-    """Let an organization make links on DOMAIN, such as go.shop.com."""
+    """Let an organization create links on DOMAIN, such as go.shop.com."""
     try:
         name = normalize_host(domain_name)
     except InvalidHostName as error:

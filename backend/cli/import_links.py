@@ -26,15 +26,15 @@ ReadT = TypeVar("ReadT")
 
 @click.group("import")
 def import_links() -> None:
-    """Links from elsewhere.
+    """Import links from files of other services.
 
-    Run an import again after an interruption, or with corrected rows: links that are there already are not
-    made twice.
+    Run an import again after an interruption or with corrected rows: links that exist already are not created
+    twice.
     """
 
 
 def import_options(command: Any) -> Any:
-    """What every import is given: the file, whose links they are, whether to store them, where to report."""
+    """Add the options that all imports have: file, organization, dry run and report."""
     report_type = click.Path(dir_okay=False, writable=True, path_type=Path)
     for decorate in (
         click.option(
@@ -71,10 +71,10 @@ async def import_csv(
     report_file: Path | None,
     columns: tuple[str, ...],
 ) -> Result:
-    """Make a link of each row of FILE.
+    """Create a link from each row of FILE.
 
     The first line names the columns: domain, destination_url and link_name, any other field of create-link,
-    is_enabled and created_time. For files of other services, --column says what their columns hold.
+    is_enabled and created_time. For files of other services, --column says what their columns contain.
     """
     await get_organization(database, org_id)
     named = _pairs(columns, "--column")
@@ -107,10 +107,10 @@ async def import_firebase(
     report_file: Path | None,
     domains: tuple[str, ...],
 ) -> Result:
-    """Make a link of each row of FILE, a CSV export of Firebase Dynamic Links.
+    """Create a link from each row of FILE, a CSV export of Firebase Dynamic Links.
 
-    Links keep domain, path, destination, fallbacks, social tags and UTM; archived ones are disabled. What
-    has no place here is written beside FILE.
+    Links keep domain, path, destination, fallbacks, social tags and UTM; archived ones are disabled. What has
+    no place here is written to a file beside FILE.
     """
     await get_organization(database, org_id)
     moved = _pairs(domains, "--domain")

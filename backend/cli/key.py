@@ -25,7 +25,7 @@ def key() -> None:
 )
 @stored
 async def create_key(database: Database, org_id: OrgId, kind: str) -> Result:
-    """Create a key and print it. It is shown this once: only its hash is stored."""
+    """Create a key and print it. It is shown only once: only its hash is stored."""
     await organizations.get_organization(database, org_id)
     text, created = await api_keys.create_api_key(database, org_id, KeyKind(kind), utc_now())
     return {"key": text, "id": created.id, "kind": kind}
@@ -44,7 +44,7 @@ async def list_keys(database: Database, org_id: OrgId) -> Result:
 @click.argument("key_id")
 @stored
 async def revoke_key(database: Database, key_id: KeyId) -> Result:
-    """Revoke the key with the id KEY_ID; within seconds no process accepts it any more."""
+    """Revoke the key with the id KEY_ID. Within seconds, no process accepts it any more."""
     revoked = await api_keys.revoke_any_api_key(database, key_id, utc_now())
     return {"id": revoked.id, "revoked": True}
 

@@ -15,7 +15,7 @@ from backend.storage.mongo import Database
 
 @click.group()
 def organization() -> None:
-    """Organizations: who owns links, keys, domains and origins."""
+    """Organizations: they own links, keys, domains and origins."""
 
 
 @organization.command("create")

@@ -48,7 +48,7 @@ def user() -> None:
 async def create_user(
     database: Database, email: str, org_ids: tuple[OrgId, ...], password_stdin: bool
 ) -> Result:
-    """Let a person sign in with EMAIL and a password, which is asked for."""
+    """Let a person sign in with EMAIL and a password. The password is asked for."""
     for org_id in org_ids:
         await organizations.get_organization(database, org_id)
     password_hash = await hash_password(_read_password(password_stdin))
@@ -62,7 +62,7 @@ async def create_user(
 @stdin_option
 @stored
 async def set_password(database: Database, email: str, password_stdin: bool) -> Result:
-    """Set a new password for EMAIL; whoever is signed in with the old one is signed out.
+    """Set a new password for EMAIL. Sessions that were opened with the old one end.
 
     Wrong tries from addresses that EMAIL has not signed in from are forgotten.
     """
@@ -78,7 +78,7 @@ async def set_password(database: Database, email: str, password_stdin: bool) -> 
 @orgs_option
 @stored
 async def set_organizations(database: Database, email: str, org_ids: tuple[OrgId, ...]) -> Result:
-    """Set which organizations EMAIL acts for, instead of those before."""
+    """Set the organizations that EMAIL acts for; they replace earlier ones."""
     for org_id in org_ids:
         await organizations.get_organization(database, org_id)
     found = await _get_user(database, email)
@@ -97,7 +97,7 @@ async def list_users(database: Database) -> Result:
 @email_argument
 @stored
 async def delete_user(database: Database, email: str) -> Result:
-    """Delete the user EMAIL and sign it out; links and keys it made stay with the organization."""
+    """Delete the user EMAIL and end all its sessions. Links and keys that it created stay."""
     found = await _get_user(database, email)
     await users.delete_user(database, found.id)
     await sessions.delete_sessions_of(database, found.id)

@@ -21,13 +21,13 @@ KINDS = {
 
 @dashboard.get("/keys")
 async def keys() -> Response:
-    """Every key, without its secret; those in force first."""
+    """All keys, without their secrets, active ones first."""
     return await _page()
 
 
 @dashboard.post("/keys")
 async def keys_create() -> Response:
-    """Make a key, and show it this once: only its hash is stored."""
+    """Create a key and show it once: only its hash is stored."""
     kind = field("kind")
     if kind not in set(KeyKind):
         abort(400)

@@ -1,4 +1,4 @@
-"""The whole examination, one area after the other."""
+"""Runs all checks, one area after another."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from backend.storage.organizations import get_organization, list_organizations
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """Examines an installation; only domains and keys of `org_id`, where one is given."""
+    """Examines an installation. With `org_id`, only that organization's domains and keys."""
 
     settings: Settings
     environment: Mapping[str, str]
@@ -34,7 +34,7 @@ class Examination:
     org_id: OrgId | None = None
 
     async def run(self) -> AsyncIterator[Finding]:
-        """Every finding, as it is found. Changes nothing. Raises UnknownOrganization."""
+        """All findings, each as soon as it is found. Changes nothing. Raises UnknownOrganization."""
         async with httpx.AsyncClient(timeout=SECONDS, follow_redirects=False) as client:
             for finding in examine_settings(self.settings, self.environment):
                 yield finding

@@ -25,7 +25,7 @@ RecordKey = tuple[Kind, str, str]
 
 _ONCE_FIELDS = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id"}
 _RECORDED = frozenset({Kind.LEAD, Kind.CONVERSION, Kind.EVENT})
-# What a lead says of its customer holds as if it were identified by it; an event's name is its own.
+# A lead also identifies its customer, with these fields. An event's `name` is not a customer's.
 _ABOUT_CUSTOMERS = frozenset({Kind.IDENTIFY, Kind.LEAD})
 _IDENTITY_FIELDS = ("email_sha256", "phone_sha256", "name")
 

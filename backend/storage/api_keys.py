@@ -30,7 +30,7 @@ COLLECTION = Collection(
 
 
 class UnknownKey(OperatorError):
-    """No key of the organization has this id."""
+    """The organization has no key with this id."""
 
     def __init__(self, key_id: KeyId) -> None:
         super().__init__(
@@ -41,7 +41,7 @@ class UnknownKey(OperatorError):
 async def create_api_key(
     database: Database, org_id: OrgId, kind: KeyKind, now: datetime
 ) -> tuple[str, ApiKey]:
-    """Make and store a key; the key's text, which can't be had again, and the record of it."""
+    """Create and store a key. Returns its text, which is not stored, and its record."""
     secret = secrets.token_urlsafe(24)
     key = new_key(kind, secret, key_id=KeyId(str(uuid.uuid4())), org_id=org_id, now=now)
     document = asdict(key)
@@ -50,30 +50,30 @@ async def create_api_key(
 
 
 async def find_active_key(database: Database, key_hash: str) -> ApiKey | None:
-    """The key with this hash, unless there is none or it was revoked."""
+    """The key with this hash; None if there is none or it was revoked."""
     document = await database[NAME].find_one({"key_hash": key_hash, "revoked_at": None})
     return _from_document(document) if document else None
 
 
 async def note_use(database: Database, key: ApiKey, now: datetime) -> None:
-    """Remember that a key is in use, with one write a day."""
+    """Note that the key was used at this time. Writes at most once a day."""
     if key.last_used_at is None or now - key.last_used_at > _USE_NOTED_EVERY:
         await database[NAME].update_one({"_id": key.id}, {"$max": {"last_used_at": now}})
 
 
 async def list_api_keys(database: Database, org_id: OrgId) -> list[ApiKey]:
-    """Every key of the organization, revoked ones included, oldest first."""
+    """All keys of the organization, oldest first, including revoked ones."""
     cursor = database[NAME].find({"org_id": org_id}).sort("created_at", 1)
     return [_from_document(document) async for document in cursor]
 
 
 async def revoke_api_key(database: Database, key_id: KeyId, org_id: OrgId, now: datetime) -> ApiKey:
-    """Revoke a key of the organization; one revoked before keeps its first time. Raises UnknownKey."""
+    """Revoke a key of the organization. A revoked key keeps its first time. Raises UnknownKey."""
     return await _revoke(database, key_id, {"org_id": org_id}, now)
 
 
 async def revoke_any_api_key(database: Database, key_id: KeyId, now: datetime) -> ApiKey:
-    """Revoke a key of whatever organization, as `revoke_api_key` does."""
+    """Revoke a key of any organization, as `revoke_api_key` does."""
     return await _revoke(database, key_id, {}, now)
 
 

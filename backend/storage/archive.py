@@ -1,4 +1,4 @@
-"""Everything that an organization has, read in a fixed order."""
+"""Reads everything that belongs to an organization, in a fixed order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SNAPSHOT_TOO_OLD = {239, 246}
 
 
 class SnapshotTooOld(OperatorError):
-    """The server keeps no past long enough for a read of this length."""
+    """Reading took so long that the server no longer has the data as it was at the start."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -31,9 +31,9 @@ class SnapshotTooOld(OperatorError):
 
 @asynccontextmanager
 async def snapshot(database: Database, *, wanted: bool = True) -> AsyncIterator[ClientSession]:
-    """A session whose reads all see the database as it was at the first; raises SnapshotTooOld.
+    """A session in which every read sees the database as it was at the first read. Raises SnapshotTooOld.
 
-    Not `wanted`, each read sees the database as it is then.
+    If not `wanted`, each read sees the data as it is at that time.
     """
     try:
         async with await database.client.start_session(
@@ -47,7 +47,7 @@ async def snapshot(database: Database, *, wanted: bool = True) -> AsyncIterator[
 
 
 async def count_owned(database: Database, session: ClientSession, org_id: OrgId) -> int:
-    """How many documents `read_owned` gives."""
+    """The number of documents that `read_owned` returns."""
     total = 0
     for each in archived_collections().values():
         async for condition in _conditions(database, session, each, org_id):
@@ -58,9 +58,9 @@ async def count_owned(database: Database, session: ClientSession, org_id: OrgId)
 async def read_owned(
     database: Database, session: ClientSession, org_id: OrgId
 ) -> AsyncIterator[tuple[str, Document]]:
-    """Every document of the organization with its collection's name, in the order of the list of collections.
+    """All documents of the organization, each with the name of its collection.
 
-    The same documents come in the same order, whichever database they are in.
+    Collections come in the order of `archived_collections`. The order is the same in every database.
     """
     for each in archived_collections().values():
         async for condition in _conditions(database, session, each, org_id):
@@ -72,7 +72,7 @@ async def read_owned(
 async def _conditions(
     database: Database, session: ClientSession, archived: Archived, org_id: OrgId
 ) -> AsyncIterator[Document]:
-    """The conditions that together select the organization's documents of a collection."""
+    """Queries that together find all documents of the organization in a collection."""
     if isinstance(archived.owned_by, Owned):
         yield archived.owned_by.condition(org_id)
         return

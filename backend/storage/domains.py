@@ -32,7 +32,7 @@ class DomainTaken(OperatorError):
 
 
 async def insert_domain(database: Database, domain: str, org_id: OrgId, now: datetime) -> None:
-    """Give a domain to an organization; nothing changes if it has it already. Raises DomainTaken."""
+    """Give a domain to an organization. Does nothing if it already owns it. Raises DomainTaken."""
     try:
         await database[NAME].insert_one({"_id": domain, "org_id": org_id, "created_at": now})
     except DuplicateKeyError:
@@ -41,15 +41,15 @@ async def insert_domain(database: Database, domain: str, org_id: OrgId, now: dat
 
 
 async def is_domain_of(database: Database, domain: str, org_id: OrgId) -> bool:
-    """Whether the domain is configured for the organization."""
+    """Whether the organization owns the domain."""
     return await database[NAME].find_one({"_id": domain, "org_id": org_id}, {"_id": 1}) is not None
 
 
 async def is_domain(database: Database, domain: str) -> bool:
-    """Whether the domain is configured for any organization."""
+    """Whether any organization owns the domain."""
     return await database[NAME].find_one({"_id": domain}, {"_id": 1}) is not None
 
 
 async def list_domains(database: Database, org_id: OrgId) -> list[str]:
-    """The organization's domains, in order of the alphabet."""
+    """The organization's domains in alphabetical order."""
     return [document["_id"] async for document in database[NAME].find({"org_id": org_id}).sort("_id", 1)]

@@ -1,4 +1,4 @@
-"""The `links` collection. Every query that acts for an organization carries its id."""
+"""The `links` collection. Every query for an organization includes the organization's id."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ COLLECTION = Collection(
 
 
 class PathTaken(ValueError):
-    """The path is already used on the domain."""
+    """Another link already has this path on the domain."""
 
 
 async def insert_link(database: Database, link: Link, session: ClientSession | None = None) -> None:
-    """Store a new link; raises PathTaken, as the unique index on domain and path decides."""
+    """Store a new link. Raises PathTaken if another link has its domain and path."""
     try:
         await database[NAME].insert_one(to_document(link), session=session)
     except DuplicateKeyError:
@@ -56,48 +56,51 @@ async def insert_link(database: Database, link: Link, session: ClientSession | N
 
 
 async def insert_links(database: Database, links: Iterable[Link]) -> None:
-    """Store new links at paths that are free, many at once."""
+    """Store many new links at once. Their paths must be free."""
     await database[NAME].insert_many(map(to_document, links), ordered=False)
 
 
 async def find_link(database: Database, link_id: LinkId, org_id: OrgId) -> Link | None:
-    """The organization's link with this id."""
+    """The organization's link with this id; None if it has none."""
     return _from_found(await database[NAME].find_one({"_id": link_id, "org_id": org_id}))
 
 
 async def find_links(database: Database, link_ids: Iterable[LinkId], org_id: OrgId) -> dict[str, Link]:
-    """Those of these links that the organization has, by id."""
+    """Those of these links that belong to the organization, by id."""
     cursor = database[NAME].find({"_id": {"$in": list(link_ids)}, "org_id": org_id})
     return {found["_id"]: from_document(found) async for found in cursor}
 
 
 async def find_link_at(database: Database, domain: str, path: str, org_id: OrgId) -> Link | None:
-    """The organization's link with this short URL."""
+    """The organization's link with this domain and path; None if it has none."""
     return _from_found(await database[NAME].find_one({"domain": domain, "path": path, "org_id": org_id}))
 
 
 async def resolve_link(database: Database, domain: str, path: str) -> Link | None:
-    """The link that a visitor asks for, whoever owns it."""
+    """The link that a visitor asks for, of any organization; None if there is none."""
     return _from_found(await database[NAME].find_one({"domain": domain, "path": path}))
 
 
 async def change_link(
     database: Database, link_id: LinkId, org_id: OrgId, changes: Changes, now: datetime
 ) -> bool:
-    """Set fields of the organization's link, and its modification time; False if it has no such link."""
+    """Set fields of the organization's link, and its modification time. False if it has no such link."""
     update = _update_of(changes | {"modified_at": now})
     return (await database[NAME].update_one({"_id": link_id, "org_id": org_id}, update)).matched_count == 1
 
 
 async def list_app_paths(database: Database, domain: str, limit: int) -> list[str]:
-    """The paths of a domain's enabled links that open in the iOS app, newest first."""
+    """Paths of a domain's enabled links that open in the iOS app, newest first, at most `limit`."""
     app_links = {"domain": domain, "is_enabled": True, "ios_behavior": Behavior.APP.value}
     cursor = database[NAME].find(app_links, {"path": 1}).sort(NEWEST_FIRST).limit(limit)
     return [document["path"] for document in await cursor.to_list(limit)]
 
 
 async def list_browser_paths(database: Database, domain: str, limit: int) -> list[str]:
-    """The paths of a domain's links that must not open the iOS app: open-in-browser and disabled ones."""
+    """Paths of a domain's links that must not open in the iOS app, newest first, at most `limit`.
+
+    These are links that open in the browser, and disabled ones.
+    """
     in_browser = {"domain": domain, "ios_behavior": Behavior.BROWSER.value}
     disabled = {"domain": domain, "ios_behavior": Behavior.APP.value, "is_enabled": False}
     cursor = database[NAME].find({"$or": [in_browser, disabled]}, {"path": 1}).limit(limit)
@@ -105,7 +108,9 @@ async def list_browser_paths(database: Database, domain: str, limit: int) -> lis
 
 
 async def count_links(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
-    """How many links the organization has, enabled and disabled."""
+    """How many links the organization has, enabled and disabled; with `created_by`, made with that kind of
+    key.
+    """
     return int(await database[NAME].count_documents(_owned(org_id, created_by)))
 
 
@@ -117,16 +122,16 @@ async def count_links_on(database: Database, domain: str, org_id: OrgId) -> int:
 async def list_links(
     database: Database, org_id: OrgId, *, skip: int, limit: int, created_by: CreatedBy | None = None
 ) -> list[Link]:
-    """A page of the organization's links, newest first."""
+    """The organization's links, newest first: at most `limit`, after the first `skip`."""
     cursor = database[NAME].find(_owned(org_id, created_by)).sort(NEWEST_FIRST).skip(skip).limit(limit)
     return [from_document(document) async for document in cursor]
 
 
 async def search_links(database: Database, org_id: OrgId, text: str, *, skip: int, limit: int) -> list[Link]:
-    """A page of the organization's links with this text in name, path or destination, newest first.
+    """The organization's links with this text in name, path or destination, newest first.
 
-    The text of a short URL finds its link. Walks the organization's links by their index until it has the
-    page, so the caller sets a `deadline`.
+    At most `limit` links, after the first `skip`. A complete short URL finds its link too. Reads the
+    organization's links one by one until it has enough, so the caller should set a `deadline`.
     """
     if "\x00" in text:
         return []  # no link has it, and MongoDB's expressions can't
@@ -135,7 +140,7 @@ async def search_links(database: Database, org_id: OrgId, text: str, *, skip: in
 
 
 def with_text(org_id: OrgId, text: str) -> dict[str, Any]:
-    """The condition of `search_links`."""
+    """The query of `search_links`."""
     part = {"$regex": re.escape(text), "$options": "i"}
     places: list[dict[str, Any]] = [{name: part} for name in ("link_name", "path", "destination_url")]
     short_url = parse_short_url(text)
@@ -145,7 +150,7 @@ def with_text(org_id: OrgId, text: str) -> dict[str, Any]:
 
 
 def _update_of(changes: Changes) -> dict[str, dict[str, Any]]:
-    """The update that sets the fields, where None clears one."""
+    """The MongoDB update that sets these fields. A field that is None is removed."""
     cleared = {"ios_behavior": Behavior.BROWSER.value, "android_behavior": Behavior.BROWSER.value}
     stored = {
         _stored_name(name): cleared.get(name) if value is None else value for name, value in changes.items()
@@ -156,7 +161,7 @@ def _update_of(changes: Changes) -> dict[str, dict[str, Any]]:
 
 
 def _stored_name(field: str) -> str:
-    """Where a field of the contract stands in a document."""
+    """The name in a stored document of a field of the contract."""
     return next((f"{group}.{field}" for group, names in _GROUPS.items() if field in names), field)
 
 
@@ -165,7 +170,7 @@ def _owned(org_id: OrgId, created_by: CreatedBy | None) -> dict[str, str]:
 
 
 def to_document(link: Link) -> dict[str, Any]:
-    """The link as it is stored."""
+    """The stored form of a link."""
     document = asdict(link)
     return {"_id": document.pop("id"), **document}
 
@@ -175,7 +180,7 @@ def _from_found(document: dict[str, Any] | None) -> Link | None:
 
 
 def from_document(document: dict[str, Any]) -> Link:
-    """The link that is stored so."""
+    """The link in a stored document."""
     values = known_fields(document, Link)
     values["ios_behavior"] = Behavior(values["ios_behavior"])
     values["android_behavior"] = Behavior(values["android_behavior"])

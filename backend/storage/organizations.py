@@ -1,4 +1,4 @@
-"""The `organizations` collection."""
+"""The `organizations` collection: name, subscription, retention and cookie settings of each organization."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class UnknownOrganization(OperatorError):
 
 
 async def create_organization(database: Database, name: str, now: datetime) -> Organization:
-    """Store a new organization."""
+    """Store a new organization with a new id, and return it."""
     organization = Organization(OrgId(str(uuid.uuid4())), name, now)
     await database[NAME].insert_one(
         {
@@ -51,7 +51,7 @@ async def create_organization(database: Database, name: str, now: datetime) -> O
 
 
 async def get_organization(database: Database, org_id: OrgId) -> Organization:
-    """The organization; raises UnknownOrganization."""
+    """The organization with this id. Raises UnknownOrganization."""
     document = await database[NAME].find_one({"_id": org_id})
     if document is None:
         raise UnknownOrganization(org_id)
@@ -59,24 +59,24 @@ async def get_organization(database: Database, org_id: OrgId) -> Organization:
 
 
 async def find_organizations(database: Database, org_ids: Iterable[OrgId]) -> list[Organization]:
-    """Those of these organizations that exist, by name."""
+    """Those of these organizations that exist, in alphabetical order."""
     cursor = database[NAME].find({"_id": {"$in": list(org_ids)}}).sort("name", 1)
     return [_from_document(document) async for document in cursor]
 
 
 async def find_organization_by_name(database: Database, name: str) -> Organization | None:
-    """The oldest organization of this name, if there is one; names need not be unique."""
+    """The oldest organization with this name, since names need not be unique; None if there is none."""
     document = await database[NAME].find_one({"name": name}, sort=[("created_at", 1)])
     return _from_document(document) if document else None
 
 
 async def list_organizations(database: Database) -> list[Organization]:
-    """Every organization, by name."""
+    """All organizations in alphabetical order."""
     return [_from_document(document) async for document in database[NAME].find().sort("name", 1)]
 
 
 async def set_subscription(database: Database, org_id: OrgId, until: datetime | None) -> Organization:
-    """Let the paid subscription run until `until` (None: no subscription); raises UnknownOrganization."""
+    """Set the end of the paid subscription; None removes it. Raises UnknownOrganization."""
     document = await database[NAME].find_one_and_update(
         {"_id": org_id}, {"$set": {"subscription_until": until}}, return_document=ReturnDocument.AFTER
     )
@@ -86,20 +86,25 @@ async def set_subscription(database: Database, org_id: OrgId, until: datetime | 
 
 
 async def set_retention_days(database: Database, org_id: OrgId, days: int | None) -> None:
-    """Set how long the organization keeps what its visitors did; raises UnknownOrganization."""
+    """Set for how many days data about visitors is kept; None means without limit.
+
+    Documents already stored keep their dates: see storage/retention. Raises UnknownOrganization.
+    """
     found = await database[NAME].update_one({"_id": org_id}, {"$set": {"retention_days": days}})
     if not found.matched_count:
         raise UnknownOrganization(org_id)
 
 
 async def find_retention_days(database: Database, org_ids: Iterable[OrgId]) -> dict[str, int | None]:
-    """How long each of these organizations keeps what its visitors did; None is without limit."""
+    """For how many days each of these organizations keeps data about its visitors; None means
+    without limit.
+    """
     cursor = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"retention_days": 1})
     return {found["_id"]: found.get("retention_days") async for found in cursor}
 
 
 async def set_device_cookie(database: Database, org_id: OrgId, is_on: bool, domain: str | None) -> None:
-    """Set whether the device cookie is renewed by header, and on which domain; raises UnknownOrganization."""
+    """Set whether answers renew the device cookie, and for which domain. Raises UnknownOrganization."""
     change = {"device_cookie": is_on, "cookie_domain": domain}
     found = await database[NAME].update_one({"_id": org_id}, {"$set": change})
     if not found.matched_count:

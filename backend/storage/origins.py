@@ -24,7 +24,7 @@ COLLECTION = Collection(
 
 
 async def add_origin(database: Database, origin: str, org_id: OrgId, now: datetime) -> None:
-    """Allow an origin; nothing changes if it is allowed already."""
+    """Allow an origin. Does nothing if it is allowed already."""
     await database[NAME].update_one(
         {"org_id": org_id, "origin": origin}, {"$setOnInsert": {"created_at": now}}, upsert=True
     )

@@ -1,7 +1,7 @@
-"""Puts an archive's documents into the database. The `restores` collection says how far that is.
+"""Stores the documents of an archive. The `restores` collection says how far each restore has come.
 
-An organization that is being restored has no document in `organizations` until everything else is there: no
-command finds it, and no key works.
+An organization that is being restored is added to `organizations` last: until then no command finds it, and
+none of its keys works.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WHAT = {
 
 
 class AlreadyTaken(OperatorError):
-    """What the archive holds is in the database already, as something else."""
+    """The database already has what the archive contains, as something else."""
 
     def __init__(self, name: str, document: Document) -> None:
         what = _WHAT.get(name, f"in {name} a document with the id")
@@ -48,7 +48,7 @@ class AlreadyTaken(OperatorError):
 
 
 class AnotherRestore(OperatorError):
-    """A restore of the organization from another file has begun and is not finished."""
+    """A restore of the same organization from another file was started and is not finished."""
 
     def __init__(self, org_id: OrgId) -> None:
         super().__init__(
@@ -57,9 +57,9 @@ class AnotherRestore(OperatorError):
 
 
 async def begin_restore(database: Database, org_id: OrgId, fingerprint: str) -> int | None:
-    """How many bytes of this very file are in the database for certain; None where the restore begins.
+    """How many bytes of this file are already stored for certain; None if the restore is new.
 
-    Raises AlreadyTaken where the organization is there, and AnotherRestore.
+    `fingerprint` identifies the file. Raises AlreadyTaken if the organization exists, and AnotherRestore.
     """
     if await database[organizations.NAME].find_one({"_id": org_id}, {"_id": 1}):
         raise AlreadyTaken(organizations.NAME, {"_id": org_id})
@@ -72,7 +72,7 @@ async def begin_restore(database: Database, org_id: OrgId, fingerprint: str) -> 
 
 
 async def refuse_taken(database: Database, name: str, documents: Sequence[Document]) -> None:
-    """Raise AlreadyTaken if the collection has any of these documents' ids, or keys that unlock the same."""
+    """Raise AlreadyTaken if the collection has one of these documents' ids or unique keys."""
     if name == users.NAME:
         conditions: list[Document] = [
             condition
@@ -95,7 +95,7 @@ async def refuse_taken(database: Database, name: str, documents: Sequence[Docume
 
 
 async def _refuse_ids_to_come(database: Database, documents: Sequence[Document]) -> None:
-    """Raise AlreadyTaken where a click has an id that one of this installation's own logs is yet to give."""
+    """Raise AlreadyTaken if a click has an id that a click log of this installation will still use."""
     places = [(document, *_place_of(document["_id"])) for document in documents]
     shipped = await click_logs.shipped_positions(database, {log_id for _, log_id, _ in places})
     for document, log_id, position in places:
@@ -104,7 +104,7 @@ async def _refuse_ids_to_come(database: Database, documents: Sequence[Document])
 
 
 def _place_of(click_id: str) -> tuple[str, int]:
-    """The log that gave a click its id, and where the click stands in it."""
+    """The click log that a click's id comes from, and the click's position in it."""
     log_id, _, position = click_id.rpartition("-")
     return (log_id, int(position)) if position.isdecimal() and position.isascii() else (click_id, 0)
 
@@ -118,9 +118,9 @@ async def insert_history(
     fingerprint: str,
     position: int,
 ) -> None:
-    """Store documents and then that the archive is in the database up to `position`; raises AlreadyTaken.
+    """Store these documents, then note that the archive is stored up to `position`. Raises AlreadyTaken.
 
-    What an interrupted restore stored of them before is left as it is: it may have changed since.
+    Documents that an interrupted restore already stored are not changed: they may have been updated since.
     """
     if documents:
         await _insert_missing(database, name, documents)
@@ -130,7 +130,7 @@ async def insert_history(
 
 
 async def finish_restore(database: Database, org_id: OrgId, setup: Mapping[str, Sequence[Document]]) -> None:
-    """Store what makes the organization work, all of it or nothing; raises AlreadyTaken."""
+    """Store the documents that make the organization usable, all or nothing. Raises AlreadyTaken."""
 
     async def work(session: ClientSession) -> None:
         for name, documents in setup.items():
@@ -152,7 +152,7 @@ async def finish_restore(database: Database, org_id: OrgId, setup: Mapping[str, 
 async def _join_known_users(
     database: Database, session: ClientSession, org_id: OrgId, documents: Sequence[Document]
 ) -> Sequence[Document]:
-    """Let users who came with another organization act for this one too; gives the others."""
+    """Add this organization to users who exist already. Returns the users who do not exist yet."""
     ids = [document["_id"] for document in documents]
     collection = database[users.NAME]
     emails = {document["_id"]: document["email"] for document in documents}
@@ -179,7 +179,7 @@ async def _insert_missing(database: Database, name: str, documents: Sequence[Doc
 
 
 def _refused(error: BulkWriteError) -> list[Document]:
-    """The documents whose ids, or other unique values, are there; any other error is raised again."""
+    """The documents that a unique index refused. Any other error is raised again."""
     errors = (error.details or {}).get("writeErrors", [])
     if not errors or any(each.get("code") != _DUPLICATE_KEY for each in errors):
         raise error

@@ -28,7 +28,7 @@ COLLECTION = Collection(
 
 
 class EmailTaken(OperatorError):
-    """There is a user with this e-mail address already."""
+    """A user with this e-mail address exists already."""
 
     def __init__(self, email: str) -> None:
         super().__init__(f"There is a user {email} already.")
@@ -42,7 +42,7 @@ class UnknownUser(OperatorError):
 
 
 async def insert_user(database: Database, user: User) -> None:
-    """Store a new user; raises EmailTaken, as the unique index decides."""
+    """Store a new user. Raises EmailTaken if another user has the address."""
     document = asdict(user)
     try:
         await database[NAME].insert_one(
@@ -53,22 +53,22 @@ async def insert_user(database: Database, user: User) -> None:
 
 
 async def find_user(database: Database, user_id: UserId) -> User | None:
-    """The user with this id."""
+    """The user with this id; None if there is none."""
     return _from_found(await database[NAME].find_one({"_id": user_id}))
 
 
 async def find_user_by_email(database: Database, email: str) -> User | None:
-    """The user with this address, in its normalized form."""
+    """The user with this e-mail address, which must be in its normal form; None if there is none."""
     return _from_found(await database[NAME].find_one({"email": email}))
 
 
 async def list_users(database: Database, org_id: OrgId) -> list[User]:
-    """The users of an organization, by address."""
+    """The users of an organization, sorted by e-mail address."""
     return await _list(database, {"org_ids": org_id})
 
 
 async def list_users_of_all(database: Database) -> list[User]:
-    """The users of every organization, by address."""
+    """The users of all organizations, sorted by e-mail address."""
     return await _list(database, {})
 
 
@@ -77,17 +77,17 @@ async def _list(database: Database, condition: Document) -> list[User]:
 
 
 async def set_password_hash(database: Database, user_id: UserId, password_hash: str) -> None:
-    """Replace a user's password; the caller ends the sessions that were opened with the old one."""
+    """Replace a user's password. The caller has to end sessions opened with the old one."""
     await database[NAME].update_one({"_id": user_id}, {"$set": {"password_hash": password_hash}})
 
 
 async def set_organizations(database: Database, user_id: UserId, org_ids: Sequence[OrgId]) -> None:
-    """Set for which organizations a user may act; open sessions obey at their next request."""
+    """Set the organizations that a user may act for. Open sessions follow from their next request on."""
     await database[NAME].update_one({"_id": user_id}, {"$set": {"org_ids": list(org_ids)}})
 
 
 async def delete_user(database: Database, user_id: UserId) -> None:
-    """Delete a user; open sessions end at their next request."""
+    """Delete a user. Open sessions end at their next request."""
     await database[NAME].delete_one({"_id": user_id})
 
 
