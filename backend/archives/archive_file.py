@@ -27,7 +27,7 @@ from backend.storage.mongo import Document
 
 FORMAT = "waylink-organization"
 VERSION = 1
-# A document has 16 MB at most, and its text more.
+# A document has at most 16 MB; its text may be longer.
 _LONGEST_LINE = 100_000_000
 _END = b'{"counts":'
 

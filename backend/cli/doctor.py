@@ -21,7 +21,7 @@ from backend.domain.ids import OrgId
 from backend.settings import InvalidSetting, load_settings
 
 PROBE = "/serviceCore/sdk/v1/probe/"
-# Seconds that the proxy and the service behind it have.
+# Seconds within which the proxy and the service behind it must answer.
 TIMEOUT = 10.0
 HOST_PASSED_ON = (
     "Host: the service answered as for a short link. The proxy passes the Host header on; "

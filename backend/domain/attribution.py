@@ -18,9 +18,9 @@ CLICK_ID_SIGNALS = ("fbclid", "gclid", "gbraid", "wbraid", "ttclid")
 SIGNALS = (LINK_SIGNAL, *UTM_FIELDS, *CLICK_ID_SIGNALS)
 
 Signals = Mapping[str, str]
-# Spans of time, each from its beginning until before its end; None is without limit.
+# Periods, each with its start and its end, which is not included. None means no limit.
 Times = Sequence[tuple[datetime | None, datetime | None]]
-# What a device keeps: its first touch, and the latest of the rest.
+# Limits of what is kept of a device: its first touch, and the latest of everything else.
 TOUCHES_KEPT = 20
 CUSTOMERS_KEPT = 20
 CLICK_IDS_KEPT = 50

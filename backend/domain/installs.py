@@ -25,7 +25,7 @@ class Match(StrEnum):
     """The ways in which the link that led to an open was found."""
 
     LINK = "link"  # the app named the link that it was opened with: certain
-    INSTALL_REFERRER = "install_referrer"  # the Play Store handed it on: certain
+    INSTALL_REFERRER = "install_referrer"  # the Play Store passed it on: certain
     ADDRESS = "address"  # the only click from that address to that app: likely
     NONE = "none"
 

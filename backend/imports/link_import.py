@@ -26,7 +26,7 @@ from backend.storage.mongo import Database
 from backend.storage.new_links import DomainNotConfigured, check_new_link, store_new_link
 
 _NAMESPACE = uuid.UUID("6f8a4f0e-6d0c-5d55-9c5b-8d9f5b0f5c11")
-# So many rows wait for the database at the same time.
+# Rows that wait for the database at the same time.
 _AT_ONCE = 32
 
 
@@ -55,7 +55,7 @@ class LinkImport:
         self._now = now
         self._dry_run = dry_run
         self._domains: set[str] = set()
-        # The links of a dry run: a later row may lead to them, or want their paths.
+        # The links of a dry run: later rows may lead to them or use the same paths.
         self._planned: dict[Place, Link] = {}
         # Rows that lead to links of the organization go one after the other, or two could close a loop.
         self._one_at_a_time = asyncio.Lock()

@@ -93,7 +93,7 @@ async def _is_some_site(origin: str) -> bool:
 
 
 async def _is_known(origin: str, response: Response) -> bool:
-    # The storage may be out of reach, and who is sent away is not worth a query.
+    # The database may be out of reach, and a refused request is not worth a query.
     if response.status_code >= 500 or response.status_code == 429:
         return bool(of_app(SdkService).known_origins.recall(origin))
     try:

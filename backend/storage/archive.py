@@ -14,7 +14,7 @@ from backend.storage.collections import Archived, archived_collections
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import Owned
 
-# So many links' clicks and counts are asked for at a time.
+# Links whose clicks and counts are read by one query.
 _LINKS_AT_ONCE = 200
 _SNAPSHOT_TOO_OLD = {239, 246}
 

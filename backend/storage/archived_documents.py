@@ -99,7 +99,7 @@ def check_document(
     `name` is its collection; `is_api_host` says which hosts can't be link domains.
     """
     try:
-        # What was refused is kept as a stranger sent it, and shown as such.
+        # Refused origins are stored as anyone sent them, and shown as such.
         check_plain("document", document, is_json=name == refusals.NAME)
         rule = _RULES.get(name)
         if rule:
@@ -129,7 +129,7 @@ def _own_domain(name: str, domain: object, holdings: Holdings) -> None:
 
 
 def _currency(name: str, value: object) -> object:
-    # A sale keeps its currency, also once that is withdrawn.
+    # A sale keeps its currency even if that is withdrawn later.
     if not isinstance(value, str) or not re.fullmatch(r"[A-Z]{3}", value):
         raise InvalidField(name, "must be a currency code of three capital letters")
     return value
@@ -141,7 +141,7 @@ def _password_hash(name: str, value: object) -> object:
     return value
 
 
-# What browsers and apps reported acts nowhere but in its own organization: it may have other fields as well.
+# Reports of browsers and apps affect only their own organization, so they may have other fields too.
 _TOUCH = nested(DocumentFields({"at": time, "utm": texts, "click_ids": texts}, is_open=True))
 _MOMENT = nested(DocumentFields({"at": time}, is_open=True))
 _EXPIRES: Mapping[str, Parse] = {"expires_at": or_none(time)}
@@ -194,7 +194,7 @@ _CLICK = DocumentFields({"link_id": text, "at": time, "counted": Flag().parse}, 
 _REFUSALS = DocumentFields(
     {"recent": list_of(nested(DocumentFields({"origin": parse_string, "reason": text, "at": time})))}
 )
-# What acts beyond one organization, or lets someone in, has these fields and no others.
+# Documents that affect other organizations or let somebody in have exactly these fields.
 _COUNTS = DocumentFields({"link_id": text, "parts": anything}, {"expires_at": until(FINE_BUCKETS_KEPT)})
 _MARK = DocumentFields({"at": time})
 _CALL = DocumentFields({"expires_at": until(calls.KEPT)})

@@ -10,7 +10,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.storage.clicks import NAME
 from backend.storage.mongo import Database, Document, deadline
 
-# A breakdown reads so many records at most, the latest ones: what it costs has a bound.
+# A breakdown reads at most this many records, the latest ones, to limit its cost.
 MOST_RECORDS = 50_000
 _MOST_ROWS = 10
 _PATIENCE = 5.0  # seconds

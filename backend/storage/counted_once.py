@@ -22,7 +22,7 @@ NAME = "counted_once"
 # An organization, what is counted, and the id under which it counts once (domain/intake, and installs).
 OnceKey = tuple[str, str, str]
 _KeyT = TypeVar("_KeyT", bound=OnceKey)
-# Which kind a collection's documents count as, and the field of the id under which each counts once.
+# For each collection: the kind of its documents, and the field with the id that counts once.
 _MARKED_BY = {"conversions": ("conversion", "transaction_id"), "leads": ("lead", "event_id")}
 COLLECTION = Collection(
     name=NAME,

@@ -26,7 +26,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.storage.collection import EXPIRY_INDEX
 from backend.storage.mongo import ClientSession, Database
 
-# What happened: whose it is, to which link, when.
+# An event: its organization, its link and its time.
 CountedMoment = tuple[OrgId, LinkId, datetime]
 INDEXES = [EXPIRY_INDEX]
 

@@ -29,7 +29,7 @@ COLLECTION = Collection(
     retention=NoRetention("gone within a day"),
     archived=NotArchived("gone within a day"),
 )
-# A click after the claim makes the link wait anew; one before it, told of later, does not.
+# A click after the claim makes the link wait again. A click before it that is stored later does not.
 _UNCLAIMED: Document = {
     "$or": [{"claimed_at": None}, {"$expr": {"$gt": ["$clicked_at", "$claimed_at"]}}],
 }

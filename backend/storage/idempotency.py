@@ -22,7 +22,7 @@ COLLECTION = Collection(
     personal=NotPersonal("requests of servers, not of visitors"),
     retention=NoRetention("it is kept for a day"),
 )
-# How long a key is remembered; a client that tries again does so long before.
+# How long a key is remembered. Clients repeat a request much earlier.
 LIFETIME = timedelta(hours=24)
 
 

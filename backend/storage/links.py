@@ -134,7 +134,7 @@ async def search_links(database: Database, org_id: OrgId, text: str, *, skip: in
     organization's links one by one until it has enough, so the caller should set a `deadline`.
     """
     if "\x00" in text:
-        return []  # no link has it, and MongoDB's expressions can't
+        return []  # no link contains it, and MongoDB can't search for it
     cursor = database[NAME].find(with_text(org_id, text)).sort(NEWEST_FIRST).skip(skip).limit(limit)
     return [from_document(document) async for document in cursor]
 

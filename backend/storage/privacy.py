@@ -13,7 +13,7 @@ from backend.storage.collection import IN_ID, Personal
 from backend.storage.collections import personal_collections
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 
-# How `erase_subject` tells of devices that are kept for other persons.
+# The name under which `erase_subject` counts devices that are kept for other persons.
 SHARED_DEVICES = "shared_devices"
 
 
