@@ -29,11 +29,11 @@ class TrustedProxies:
         return any(parsed in network for network in self._networks)
 
     def visitor_address(self, scope: Scope) -> str:
-        """The address that an ASGI request comes from: the nearest one that is no trusted proxy. "" if
-        unknown.
+        """The address that an ASGI request comes from: the nearest one that is no trusted proxy.
 
-        Each proxy adds the address that called it, to the `X-Forwarded-For` line that it received or as a new
-        line: all lines together are one list (RFC 9110, 5.3), which is read from its end.
+        "" if unknown. Each proxy adds the address that called it, to the `X-Forwarded-For` line that it
+        received or as a new line: all lines together are one list (RFC 9110, 5.3), which is read from its
+        end.
         """
         client = scope.get("client")
         address: str = client[0] if client else ""

@@ -87,8 +87,9 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def setting(default: Any, parse: Callable[[str], Any], rule: str, help_text: str) -> Any:
-    """A field of Settings. `parse` turns the variable's text into the value; `rule` completes "it
-    must be".
+    """A field of Settings.
+
+    `parse` turns the variable's text into the value; `rule` completes "it must be".
     """
     return field(default=default, metadata={"parse": parse, "rule": rule, "help": help_text})
 

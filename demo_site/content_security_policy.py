@@ -1,6 +1,4 @@
-"""The shop's Content-Security-Policy: no inline code, nothing from other sites, and requests to one service
-only.
-"""
+"""The shop's Content-Security-Policy: no inline code, no other sites, and requests to one service only."""
 
 from __future__ import annotations
 

@@ -91,8 +91,9 @@ def _spring_link(org_id: OrgId, shop: str, now: datetime) -> Link:
 
 
 async def _keys(database: Database, file: Path, org_id: OrgId, now: datetime) -> dict[KeyKind, str]:
-    """The text of the demo's keys. They are kept in a private file, since the database has only
-    their hashes.
+    """The text of the demo's keys.
+
+    They are kept in a private file, since the database has only their hashes.
     """
     kept = _read_keys(file)
     keys = {kind: kept.get(kind.value, "") for kind in KeyKind}

@@ -1,5 +1,4 @@
-"""A first-party proxy in Python: receives the SDK's requests on the site's own address and sends them to
-Waylink.
+"""A first-party proxy in Python: sends the SDK's requests on from the site's own address to Waylink.
 
 Contract, SDK rule 10: requests are forwarded as POST to the same path on the service's SDK API address, with
 all headers except Host. Run it with: WAYLINK_SERVICE=https://links.example hypercorn proxy_example.proxy:app

@@ -83,8 +83,9 @@ def bundle(entry: Path, output: Path, form: str) -> None:
 
 
 def _name_sources_relatively(source_map: Path) -> None:
-    """In the source map, name the Python files by their paths in this project, not in the temporary
-    folder.
+    """In the source map, name the Python files by their paths in this project.
+
+    Otherwise these would be paths in the temporary folder.
     """
     content = json.loads(source_map.read_text())
     content["sources"] = [f"../sdk_src/{Path(name).name}" for name in content["sources"]]

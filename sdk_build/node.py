@@ -36,9 +36,7 @@ def install_packages(folder: Path = FOLDER) -> None:
 
 @contextmanager
 def _one_at_a_time(folder: Path) -> Iterator[None]:
-    """Wait until no other process of this project installs here: two `npm ci` in one folder disturb each
-    other.
-    """
+    """Wait for other installations here to end: two `npm ci` in one folder disturb each other."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

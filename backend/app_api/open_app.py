@@ -1,5 +1,6 @@
-"""POST /open: an app reports that it was opened. Records installs, and returns the link that the app is to
-show.
+"""POST /open: an app reports that it was opened.
+
+Records installs, and returns the link that the app is to show.
 """
 
 from __future__ import annotations

@@ -57,8 +57,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document of the file, with its collection, the number of its line, and the position of the byte after
-    it.
+    """A document of the file, its collection, the number of its line, and the position after that line.
 
     Line numbers start where reading started.
     """
@@ -147,8 +146,9 @@ def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The contents of a whole file: the number of documents of each collection, what they may refer to, and
-    the file's SHA-256.
+    """What a whole file contains.
+
+    The number of documents of each collection, what they may refer to, and the file's SHA-256.
     """
 
     counts: Counter[str]

@@ -12,8 +12,9 @@ from backend.storage.mongo import Database
 
 
 class Chains:
-    """Collects those links of an archive that lead to a link domain. Only these, usually few, are kept in
-    memory.
+    """Collects those links of an archive that lead to a link domain.
+
+    Only these, usually few, are kept in memory.
     """
 
     def __init__(self, database: Database, domains: set[str]) -> None:

@@ -33,9 +33,7 @@ _PROBLEMS_TOLD = 20
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The result: the organization, its documents by collection, and whether an earlier restore was
-    continued.
-    """
+    """The restored organization, its documents by collection, and if an earlier restore was continued."""
 
     header: Header
     counts: Counter[str]

@@ -80,9 +80,7 @@ def _as_text(finding: Finding) -> str:
 @click.argument("url")
 @json_option
 def check_proxy(url: str, as_json: bool) -> None:
-    """Send a request through the first-party proxy at URL (the SDK's baseUrl), and report what the proxy
-    lost.
-    """
+    """Send a request through the first-party proxy at URL (the SDK's baseUrl), and report what it lost."""
     if not url.startswith(("http://", "https://")):
         raise click.BadParameter(f"{url!r} is not an http or https address", param_hint="URL")
     lost = _probe(url.rstrip("/"))

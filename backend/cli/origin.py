@@ -61,9 +61,7 @@ async def list_refused(database: Database, org_id: OrgId) -> Result:
 
 
 def _row(each: RefusedOrigin) -> Result:
-    """The output for one origin: its name, how many of the latest hundred requests it sent, the last time,
-    and the reason.
-    """
+    """The output for one origin: name, its number among the latest hundred requests, last time, reason."""
     return {
         "origin": each.origin or "(none)",
         "requests": each.requests,

@@ -46,8 +46,9 @@ def subject_options(command: Any) -> Any:
 @subject_options
 @stored
 async def export(database: Database, org_id: OrgId, **given: str | None) -> Result:
-    """Print everything that is stored about a person. With --json, as one object with a list for each
-    collection.
+    """Print everything that is stored about a person.
+
+    With --json, as one object with a list for each collection.
     """
     subject = _subject(given)
     await organizations.get_organization(database, org_id)

@@ -15,8 +15,9 @@ class NotStored(ConnectionError):
 
 
 class GroupCommit(Generic[ItemT, ResultT]):
-    """Stores items that arrive together with one call of `store`. Each caller waits until its item
-    is stored.
+    """Stores items that arrive together with one call of `store`.
+
+    Each caller waits until its item is stored.
     """
 
     GATHER = 0.002  # seconds that the first item of a group waits for others
@@ -30,8 +31,9 @@ class GroupCommit(Generic[ItemT, ResultT]):
         store: Callable[[Sequence[ItemT]], Awaitable[Sequence[ResultT]]],
         is_unreachable: Callable[[Exception], bool],
     ) -> None:
-        """`store` returns a result for each item, in order. `is_unreachable` says if an error is only
-        temporary.
+        """`store` returns a result for each item, in order.
+
+        `is_unreachable` says if an error is only temporary.
         """
         self._store = store
         self._is_unreachable = is_unreachable

@@ -13,8 +13,9 @@ class TooManyWait(Exception):
 
 
 class Turns:
-    """Lets one caller work at a time. Callers with precedence come first; a limited number of each kind may
-    wait.
+    """Lets one caller work at a time.
+
+    Callers with precedence come first; a limited number of each kind may wait.
     """
 
     def __init__(self, most_waiting: int) -> None:

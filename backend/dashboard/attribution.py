@@ -30,8 +30,9 @@ _PATIENCE = 60.0  # seconds; the report reads all records of its period
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The report that the page's query string asks for. `errors` complete sentences that start with a field's
-    label.
+    """The report that the page's query string asks for.
+
+    `errors` complete sentences that start with a field's label.
     """
 
     dimension: Dimension

@@ -47,8 +47,9 @@ def is_bucket(name: str) -> bool:
 
 
 def is_fine(bucket: str) -> bool:
-    """Whether the bucket is an hour or a minute. Such a bucket can be deleted once no window can
-    start in it.
+    """Whether the bucket is an hour or a minute.
+
+    Such a bucket can be deleted once no window can start in it.
     """
     return bucket.startswith(("hour/", "minute/"))
 

@@ -49,8 +49,9 @@ class ApiKey:
         return f"{self.kind.prefix}…{self.last_four}"
 
     def is_for(self, key_hash: str) -> bool:
-        """Whether the stored key has this hash. Takes the same time for every hash, so timing reveals
-        nothing.
+        """Whether the stored key has this hash.
+
+        Takes the same time for every hash, so timing reveals nothing.
         """
         return hmac.compare_digest(self.key_hash, key_hash)
 

@@ -28,8 +28,9 @@ CLICK_IDS_KEPT = 50
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A visit that came from a link, a campaign or an ad. Values that are not known are left out of `utm` and
-    `click_ids`.
+    """A visit that came from a link, a campaign or an ad.
+
+    Values that are not known are left out of `utm` and `click_ids`.
     """
 
     at: datetime

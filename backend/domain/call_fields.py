@@ -1,5 +1,6 @@
-"""Rules for fields that only the browser SDK's calls have. Rules that all requests share:
-domain/field_rules.
+"""Rules for fields that only the browser SDK's calls have.
+
+Rules that all requests share: domain/field_rules.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ class LenientRule(ABC):
 
 @dataclass(frozen=True, slots=True)
 class AddressText(LenientRule):
-    """Text from a page's address. A visitor may have typed anything there, and the visit happened all the
-    same: so unreadable characters are replaced, and text that is too long is cut.
+    """Text from a page's address.
+
+    A visitor may have typed anything there, and the visit happened all the same: so unreadable characters are
+    replaced, and text that is too long is cut.
     """
 
     max_length: int

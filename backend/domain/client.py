@@ -7,8 +7,9 @@ from enum import StrEnum
 
 
 class Platform(StrEnum):
-    """The platforms that links can treat differently. A tablet belongs to its system's platform; everything
-    that is neither iOS nor Android counts as desktop.
+    """The platforms that links can treat differently.
+
+    A tablet belongs to its system's platform; everything that is neither iOS nor Android counts as desktop.
     """
 
     IOS = "ios"

@@ -26,8 +26,9 @@ LEADS_TO_APP = frozenset({Outcome.APP_STORE, Outcome.INTENT, Outcome.APP_PAGE})
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """What is remembered of a click that leads to an app: the app, a keyed hash of the visitor's address, and
-    the time after which it is deleted.
+    """What is remembered of a click that leads to an app.
+
+    The app, a keyed hash of the visitor's address, and the time after which it is deleted.
     """
 
     app_id: str
@@ -44,8 +45,9 @@ class Candidate:
 
 
 def hash_address(key: bytes, org_id: OrgId, address: str) -> str | None:
-    """A keyed hash of an IP address, different for each organization. None if the text is not an IP
-    address.
+    """A keyed hash of an IP address, different for each organization.
+
+    None if the text is not an IP address.
     """
     network = network_of(address)
     return hmac.new(key, f"{org_id}/{network}".encode(), hashlib.sha256).hexdigest() if network else None
@@ -82,7 +84,8 @@ def app_of_open(all_apps: Iterable[Apps], platform: AppPlatform, named: str | No
 
 
 def only_candidate(candidates: Sequence[Candidate]) -> Candidate | None:
-    """The candidate if there is exactly one, else None. With several, a guess could show a visitor somebody
-    else's link.
+    """The candidate if there is exactly one, else None.
+
+    With several, a guess could show a visitor somebody else's link.
     """
     return candidates[0] if len(candidates) == 1 else None

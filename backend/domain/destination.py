@@ -47,9 +47,7 @@ def decide(link: Link | None, client: Client, apps: Apps) -> Outcome:
 
 
 def _on_ios(link: Link, apps: Apps) -> Outcome:
-    """The answer on iOS. If the app is installed, iOS opens it without asking the service; so here
-    it is not.
-    """
+    """The answer on iOS, if the app is not installed: otherwise iOS opens it without asking the service."""
     wants_store = link.ios_behavior is Behavior.APP and "ios_fallback_url" not in link.fallbacks
     return Outcome.APP_STORE if wants_store and apps.ios and apps.ios.store_url else Outcome.WEB
 
@@ -68,9 +66,7 @@ def fallback_url(link: Link, client: Client) -> str | None:
 
 
 def _uses_fallback(link: Link, platform: Platform) -> bool:
-    """Whether the platform's fallback is used: on desktop always, on a phone only if the link opens
-    the app.
-    """
+    """Whether the platform's fallback is used: always on desktop, on a phone if the link opens the app."""
     behaviors = {Platform.IOS: link.ios_behavior, Platform.ANDROID: link.android_behavior}
     return behaviors.get(platform, Behavior.APP) is Behavior.APP
 

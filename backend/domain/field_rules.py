@@ -39,11 +39,10 @@ class Rule(Protocol[ValueT_co]):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text of 1 to `max_length` characters without control characters. With `lines`, line ends and tabs are
-    allowed.
+    """Text of 1 to `max_length` characters without control characters.
 
-    With `shown` (text that other people will see), characters that change the writing direction are refused
-    too.
+    With `lines`, line ends and tabs are allowed. With `shown` (text that other people will see), characters
+    that change the writing direction are refused too.
     """
 
     max_length: int
@@ -266,8 +265,9 @@ class JsonObject:
         return value
 
     def check_depth(self, field: str, value: object) -> None:
-        """Raise InvalidField if the value has too many levels. Run this first: it can't overflow
-        the stack.
+        """Raise InvalidField if the value has too many levels.
+
+        Run this first: it can't overflow the stack.
         """
         level = [value]
         for _ in range(self.max_depth):

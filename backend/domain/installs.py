@@ -47,9 +47,7 @@ LINK_ID_PARAMETER = "cl_link_id"
 
 @dataclass(frozen=True, slots=True)
 class AppOpen:
-    """A report that an app was opened: on which platform, by which installation, and what the app knows of
-    the link that led there.
-    """
+    """A report that an app was opened, with what the app knows of the link that led there."""
 
     platform: AppPlatform
     install_id: InstallId

@@ -54,8 +54,9 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A lead, conversion or event to store. `customer_id` is the device's customer at that time; it counts at
-    `credit.at`.
+    """A lead, conversion or event to store.
+
+    `customer_id` is the device's customer at that time; it counts at `credit.at`.
     """
 
     batch: Batch
@@ -99,16 +100,13 @@ def call_key(batch: Batch, call: Call) -> CallKey:
 
 
 def once_key(batch: Batch, call: Call) -> OnceKey | None:
-    """The key of a conversion's transaction_id or a lead's event_id, which counts only once; None without
-    one.
-    """
+    """The key of a transaction_id (conversion) or event_id (lead), which counts only once; else None."""
     own_id = call.fields.get(_ONCE_FIELDS.get(call.kind, ""))
     return None if own_id is None else (batch.org_id, call.kind, own_id)
 
 
 def late_touches(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) -> dict[DeviceKey, datetime]:
-    """For each device with touches that arrived late: the time from which its stored records need a new
-    credit.
+    """For each device with late touches: the time from which its stored records need a new credit.
 
     A touch is late if the device already did something at a later time.
     """
@@ -176,9 +174,7 @@ class _Intake:
         return Status.ACCEPTED
 
     def credit(self) -> None:
-        """Update the credit of all records, including stored ones, with the touches that these
-        calls brought.
-        """
+        """Update the credit of all records, also stored ones, with the touches of these calls."""
         for each in self.touches.values():
             each.sort(key=lambda touch: touch.at)
         self.decisions.records = [self._credited(each) for each in self.decisions.records]

@@ -39,8 +39,9 @@ Changes = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NewLink:
-    """The checked fields of a link that is to be created. `selected_path` None means that the path is
-    generated.
+    """The checked fields of a link that is to be created.
+
+    `selected_path` None means that the path is generated.
     """
 
     domain: str
@@ -149,7 +150,5 @@ def _merge(old: Mapping[str, str], changes: Changes, names: tuple[str, ...]) -> 
 
 
 def _shown(name: str) -> str:
-    """A field name from the request as ASCII text of at most 100 characters, safe to show in an error
-    message.
-    """
+    """A field name from the request, fit for an error message: ASCII, at most 100 characters."""
     return name.encode("ascii", "backslashreplace").decode()[:100]

@@ -34,8 +34,9 @@ SOCIAL_FIELDS = ("social_title", "social_description", "social_image_url")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A dynamic link. `utm`, `social` and `fallbacks` map field names to values, only for fields that are
-    set.
+    """A dynamic link.
+
+    `utm`, `social` and `fallbacks` map field names to values, only for fields that are set.
     """
 
     id: LinkId

@@ -1,6 +1,4 @@
-"""Amounts of money as exact decimals, in the main unit of an ISO 4217 currency (12.50 EUR, not 1250
-cents).
-"""
+"""Amounts of money as exact decimals, in a currency's main unit (12.50 EUR, not 1250 cents; ISO 4217)."""
 
 from __future__ import annotations
 

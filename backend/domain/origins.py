@@ -14,8 +14,7 @@ class InvalidOrigin(ValueError):
 
 
 def parse_origin(text: str) -> str:
-    """An origin in the form that browsers send: scheme, host in lower case, and the port if it is not the
-    default.
+    """An origin as browsers send it: scheme, host in lower case, and the port if it is not the default.
 
     `https://*.shop.com` allows every subdomain of shop.com. Raises InvalidOrigin.
     """

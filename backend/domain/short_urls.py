@@ -70,8 +70,9 @@ def _decode_unreserved(text: str) -> str | None:
 
 
 def _without_dot_segments(path: str) -> str:
-    """The path with `.` and `..` resolved, as browsers do it, also if the dots are percent-encoded (URL
-    Standard, "path state").
+    """The path with `.` and `..` resolved as browsers do (URL Standard, "path state").
+
+    The dots may be percent-encoded.
     """
     kept: list[str] = []
     *folders, last = path.removeprefix("/").split("/")
@@ -83,8 +84,9 @@ def _without_dot_segments(path: str) -> str:
 
 
 def _go(kept: list[str], segment: str) -> bool:
-    """Resolve one path segment: append it to `kept`, or follow `.` or `..`. Returns whether it was
-    appended.
+    """Resolve one path segment: append it to `kept`, or follow `.` or `..`.
+
+    Returns whether it was appended.
     """
     dots = segment.lower().replace("%2e", ".")
     if dots == ".." and kept:

@@ -48,9 +48,7 @@ def _ascii(text: str) -> str:
 
 
 def _ascii_base(base: str) -> str:
-    """A destination (without its query) in ASCII: its host in punycode, the rest percent-encoded where
-    needed.
-    """
+    """A destination, without its query, in ASCII: punycode for its host, percent-encoding for the rest."""
     if base.isascii():
         return _ascii(base)
     return _ascii(_AUTHORITY.sub(_with_ascii_host, base, count=1))

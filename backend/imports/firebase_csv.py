@@ -130,8 +130,9 @@ def _opposite(archived: str) -> str:
 
 
 def _moment(text: str) -> datetime | None:
-    """The time in this text: ISO 8601, or seconds or milliseconds since 1970. None if it is empty
-    or invalid.
+    """The time in this text: ISO 8601, or seconds or milliseconds since 1970.
+
+    None if it is empty or invalid.
     """
     try:
         if text.isascii() and text.isdecimal():

@@ -1,6 +1,4 @@
-"""CSV files of links: one link in each row, with the fields of create-link as columns (contract, "Create
-link").
-"""
+"""CSV files of links: one link a row, with create-link's fields as columns (contract, "Create link")."""
 
 from __future__ import annotations
 

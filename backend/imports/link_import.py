@@ -1,5 +1,7 @@
-"""Creates the links of CSV rows. Each link's id is derived from its row, so that a link is created only once,
-however often the import is run or interrupted.
+"""Creates the links of CSV rows.
+
+Each link's id is derived from its row, so that a link is created only once, however often the import is run
+or interrupted.
 """
 
 from __future__ import annotations

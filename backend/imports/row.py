@@ -51,8 +51,9 @@ class ImportRow:
 
     @property
     def text(self) -> str:
-        """The row as text, in which the order of columns does not matter. Rows with the same text are the
-        same link.
+        """The row as text, in which the order of columns does not matter.
+
+        Rows with the same text are the same link.
         """
         return json.dumps([self.cells, self.earlier], sort_keys=True)
 
@@ -76,8 +77,9 @@ class Repeats:
 
 
 def parse_flag(column: str, text: str) -> bool:
-    """The boolean in the text, as spreadsheets or programs write it. Raises InvalidField that names
-    `column`.
+    """The boolean in the text, as spreadsheets or programs write it.
+
+    Raises InvalidField that names `column`.
     """
     try:
         return _FLAGS[text.strip().lower()]

@@ -20,11 +20,10 @@ from backend.rate_limits.service_limits import (
 
 
 def count_calls(key: ApiKey, amount: int = 1) -> None:
-    """Count `amount` calls of a browser or an app. Raises Refusal if its address or its key has sent too
-    many.
+    """Count `amount` calls of a browser or an app.
 
-    The address is checked first. Calls refused there do not count against the key, which all visitors of a
-    site share.
+    Raises Refusal if its address or its key has sent too many. The address is checked first. Calls refused
+    there do not count against the key, which all visitors of a site share.
     """
     limits, org_id = resources().rate_limits, key.org_id
     network = visitor_network()  # "" over a Unix socket, where a proxy does not tell it

@@ -1,5 +1,6 @@
-"""Every error that the JSON APIs answer with, as data: first the rows of the contract's error table, in its
-order, then those that the decisions add.
+"""Every error that the JSON APIs answer with, as data.
+
+First the rows of the contract's error table, in its order, then those that the decisions add.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""/healthz: whether the process answers. /readyz: also whether its database answers and its background work
-runs.
-"""
+"""/healthz: does the process answer? /readyz: do the database and the background work, too?"""
 
 from __future__ import annotations
 

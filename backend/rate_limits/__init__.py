@@ -1,3 +1,1 @@
-"""Rate limits by key and by address: counted exactly in the database, or in memory and shared now
-and then.
-"""
+"""Rate limits by key and by address: exact in the database, or in memory and shared now and then."""

@@ -24,8 +24,9 @@ class AddressHashes:
         self._looked_at = 0.0
 
     async def hash(self, text: str) -> str:
-        """The hash of a text that contains an address. The key changes within ten minutes after midnight
-        (UTC).
+        """The hash of a text that contains an address.
+
+        The key changes within ten minutes after midnight (UTC).
         """
         return keyed_hash(await self._key(), text)
 

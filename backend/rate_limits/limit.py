@@ -17,8 +17,9 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class LimitState:
-    """The state of a limit for a key or an address: how much is left, and the seconds (rounded up) until the
-    window ends.
+    """The state of a limit for a key or an address: how much is left, and when the window ends.
+
+    `reset_after` is in seconds, rounded up.
     """
 
     allowed: bool

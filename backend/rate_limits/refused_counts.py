@@ -29,8 +29,9 @@ class RefusedCounts:
         self._storing: asyncio.Task[None] | None = None
 
     def add(self, limit: str, org_id: OrgId | None) -> None:
-        """Count a request that this limit refused. Without a known organization, only the metric
-        counts it.
+        """Count a request that this limit refused.
+
+        Without a known organization, only the metric counts it.
         """
         LIMITED.labels(limit).inc()
         if org_id is None:

@@ -57,9 +57,7 @@ class SignInLimits:
         self._of_known = ExactLimit(database, OF_KNOWN_ADDRESS)
 
     async def recognize(self, account: str, address: str) -> Visitor:
-        """The visitor, with `is_known` if the account was signed in to from this address in the last sixty
-        days.
-        """
+        """The visitor; `is_known` if the account was signed in to from there in the last sixty days."""
         network = network_of(address) or address
         now = self._clock()
         keys = await find_address_keys(self._database, _months(now))

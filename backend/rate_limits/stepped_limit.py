@@ -21,8 +21,9 @@ _STEPS = 20
 
 @dataclass(slots=True)
 class _Window:
-    """The counts of a window. `count` is what this process knows; `untold` is the part that others don't know
-    yet.
+    """The counts of a window.
+
+    `count` is what this process knows; `untold` is the part that others don't know yet.
     """
 
     ends: float

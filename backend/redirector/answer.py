@@ -34,8 +34,9 @@ class Answer:
 
 
 def redirect(address: bytes) -> Answer:
-    """A 302 to this address. It must not be cached: every click has to reach the service (decisions,
-    "Redirect").
+    """A 302 to this address.
+
+    It must not be cached: every click has to reach the service (decisions, "Redirect").
     """
     return Answer(302, [(b"location", address), _NO_STORE, (b"content-length", b"0")])
 
@@ -47,8 +48,9 @@ def page(html: str, status: int = 200, extra: Headers | None = None) -> Answer:
 
 
 def file(media_type: bytes, body: bytes, seconds: int, *, tagged: bool = False) -> Answer:
-    """A file that may be cached for this many seconds. With `tagged`, it has an ETag, so that clients can ask
-    whether it has changed.
+    """A file that may be cached for this many seconds.
+
+    With `tagged`, it has an ETag, so that clients can ask whether it has changed.
     """
     lifetime = (_LIFETIME, b"public, max-age=%d" % seconds)
     tag = [(_ETAG, b'"%s"' % sha256(body).hexdigest()[:32].encode())] if tagged else []

@@ -82,15 +82,17 @@ class ClickLog:
 
 
 def click_id(log_id: str, position: int) -> str:
-    """The id of the click at a position. It is unique, since log ids are unique and written lines never
-    change.
+    """The id of the click at a position.
+
+    It is unique, since log ids are unique and written lines never change.
     """
     return f"{log_id}-{position}"
 
 
 def create_log(folder: Path) -> ClickLog:
-    """A new log in the folder. It gets its final name only after it is locked, so that nobody else takes it
-    over.
+    """A new log in the folder.
+
+    It gets its final name only after it is locked, so that nobody else takes it over.
     """
     private_folder(folder.parent)
     private_folder(folder)

@@ -29,9 +29,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """Lines that one transaction stores like a log of their own: if it is tried again, they still
-    count once.
-    """
+    """Lines that one transaction stores like a log of their own, so that they count once if tried again."""
 
     lines: Sequence[bytes]
     stored: Sequence[asyncio.Future[None]]
@@ -59,8 +57,9 @@ class DirectClicks:
             count_at_risk(1)
 
     def add(self, line: bytes) -> asyncio.Future[None] | None:
-        """Add a click to be stored. The future is done once it is; None if too many wait, and the click is
-        lost.
+        """Add a click to be stored.
+
+        The future is done once it is; None if too many wait, and the click is lost.
         """
         if len(self._waiting) >= _MOST_WAITING:
             self._lose(1)

@@ -189,8 +189,9 @@ class Redirector:
         return answer
 
     def _line(self, outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> bytes | None:
-        """The line for the click log. None if the visit does not count and its address has sent too many
-        such.
+        """The line for the click log.
+
+        None if the visit does not count and its address has sent too many such.
         """
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
         address = self._proxies.visitor_address(visit.scope)

@@ -89,9 +89,7 @@ def language_of(accept_language: bytes) -> str:
 
 
 def _wish(text: str) -> tuple[str, float]:
-    """One entry of an Accept-Language header: the language without its region, and its weight (0 if
-    invalid).
-    """
+    """One entry of an Accept-Language header: language without region, and weight (0 if invalid)."""
     tag, _, weight = text.replace(" ", "").lower().partition(";q=")
     match = _WEIGHT.fullmatch(weight or "1")
     return tag.partition("-")[0], float(match[0]) if match else 0.0

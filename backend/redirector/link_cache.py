@@ -114,9 +114,7 @@ class LinkCache:
         return self._watching.failure
 
     def hottest(self, most: int) -> list[tuple[Link, Apps]]:
-        """The most recently used links, latest first, without those that have changed since they
-        were read.
-        """
+        """The most recently used links, latest first, without those that have changed since."""
         used_last = islice(reversed(self._entries.values()), most)
         return [(entry.link, entry.apps) for entry in used_last if entry.loaded_at != _EXPIRED]
 

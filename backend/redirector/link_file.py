@@ -43,8 +43,9 @@ class LinkFile:
         self._longest_use = longest_use
 
     def write(self, links: Iterable[LinkAndApps], now: datetime) -> None:
-        """Replace the file, completely or not at all. If there are too many links, the first ones
-        are kept.
+        """Replace the file, completely or not at all.
+
+        If there are too many links, the first ones are kept.
         """
         body = bytearray()
         for number, (link, apps) in enumerate(links):

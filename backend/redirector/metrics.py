@@ -15,8 +15,9 @@ class _BulkHistogram(Histogram):
     """A histogram without labels that takes many observations at once."""
 
     def add(self, tallies: Sequence[int], total: float) -> None:
-        """Add this many observations to each bucket, from the lowest to the unbounded one. `total` is their
-        sum.
+        """Add this many observations to each bucket, from the lowest to the unbounded one.
+
+        `total` is their sum.
         """
         self._sum.inc(total)
         for bucket, tally in zip(self._buckets, tallies, strict=True):

@@ -40,9 +40,7 @@ def _web(visit: Visit, entry: CachedLink) -> bytes:
 
 
 def _fallback(visit: Visit, entry: CachedLink, client: Client) -> bytes | None:
-    """The link's fallback address for this client, with the parameters that a destination gets; None if it
-    has none.
-    """
+    """The link's fallback address for this client, with the usual parameters; None if it has none."""
     url = fallback_url(entry.link, client) if entry.link.fallbacks else None
     return web_address(replace(entry.link, destination_url=url), visit.query).encode("ascii") if url else None
 

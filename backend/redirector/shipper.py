@@ -33,18 +33,16 @@ _logger = logging.getLogger(__name__)
 
 
 class Shipper:
-    """Owns this process's click log, and those that ended processes left behind, until they are in the
-    database.
+    """Owns the click logs of this process and of ended ones, until they are in the database.
 
     Its own log and those left behind are shipped in turns, one batch at a time. So old clicks don't delay new
     ones, and a failing log doesn't delay the others.
     """
 
     def __init__(self, database: Database, folder: Path, unreadable: Path, last_try: float = 5.0) -> None:
-        """When the service stops, it ships for at most `last_try` seconds. The next start takes over what is
-        left.
+        """When the service stops, it ships for at most `last_try` seconds.
 
-        `unreadable` is the folder for records that can't be read.
+        The next start takes over what is left. `unreadable` is the folder for records that can't be read.
         """
         self._last_try = last_try
         self._database = database
@@ -96,11 +94,10 @@ class Shipper:
         self._disk.end()
 
     async def keep(self, line: bytes) -> None:
-        """Store a click on disk, or in the database if the disk refuses it. Returns after a second at the
-        latest.
+        """Store a click on disk, or in the database if the disk refuses it.
 
-        Even if the click is only in memory by then, the visitor is answered; it is stored as soon as
-        possible.
+        Returns after a second at the latest. Even if the click is only in memory by then, the visitor is
+        answered; it is stored as soon as possible.
         """
         kept = await self._disk.write(line)
         if kept is Kept.REFUSED:

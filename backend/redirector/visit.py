@@ -20,8 +20,9 @@ class InvalidHost(ValueError):
 
 
 class Visit:
-    """The parts of a request that the redirector needs. `path` is None if no link can have the requested
-    path.
+    """The parts of a request that the redirector needs.
+
+    `path` is None if no link can have the requested path.
     """
 
     __slots__ = ("headers", "host", "method", "path", "query", "scope")
@@ -37,9 +38,7 @@ class Visit:
 
     @property
     def peer(self) -> str:
-        """The IP address of the visitor or of the nearest proxy, from which the connection comes; "" if
-        unknown.
-        """
+        """The IP address of the connection's other end, the visitor or the nearest proxy; "" if unknown."""
         client = self.scope.get("client")
         return client[0] if client else ""
 

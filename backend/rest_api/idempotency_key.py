@@ -1,6 +1,4 @@
-"""The Idempotency-Key header: a create-link request that is repeated with it does not create a
-second link.
-"""
+"""The Idempotency-Key header: a create-link request repeated with it does not create a second link."""
 
 from __future__ import annotations
 

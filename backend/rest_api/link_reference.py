@@ -23,8 +23,9 @@ def parse_link_id(text: str) -> LinkId:
 
 
 def given_text(body: Mapping[str, object], field: str) -> str:
-    """The text of a field of the body; "" if it is absent, null or blank. Raises InvalidField for another
-    type.
+    """The text of a field of the body; "" if it is absent, null or blank.
+
+    Raises InvalidField for another type.
     """
     value = body.get(field)
     return "" if value is None else parse_string(field, value).strip()
@@ -45,8 +46,9 @@ class LinkReference:
 
 
 def parse_reference(body: Mapping[str, object]) -> LinkReference:
-    """Read `linkId` and `shortUrl` from a body. Raises Refusal if both are missing (contract, "Errors", shape
-    B).
+    """Read `linkId` and `shortUrl` from a body.
+
+    Raises Refusal if both are missing (contract, "Errors", shape B).
     """
     reference = LinkReference(LinkId(given_text(body, "linkId")), given_text(body, "shortUrl"))
     if not reference.link_id and not reference.short_url:

@@ -1,5 +1,6 @@
-"""The operations of the REST API as data, built from the rules that check requests. The OpenAPI document and
-its page are made from this list.
+"""The operations of the REST API as data, built from the rules that check requests.
+
+The OpenAPI document and its page are made from this list.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ class Operation:
 
 
 def _fields(rules: Mapping[str, Rule[Any]], required: Mapping[str, Rule[Any]]) -> Schema:
-    """The schema of a body that has these fields only. An optional field may be null; if it is text, also
-    empty.
+    """The schema of a body that has these fields only.
+
+    An optional field may be null; if it is text, also empty.
     """
     properties = {
         name: rule.schema() if name in required or name not in OPTIONAL else _clearable(rule.schema())

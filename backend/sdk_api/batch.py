@@ -1,6 +1,4 @@
-"""POST {sdk_api_url}/batch: checks key, origin and envelope, then each call by itself (decisions, "wire
-format").
-"""
+"""POST {sdk_api_url}/batch: checks key, origin, envelope, then each call (decisions, "wire format")."""
 
 from __future__ import annotations
 

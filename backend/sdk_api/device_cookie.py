@@ -1,6 +1,4 @@
-"""Renews the SDK's device cookie in answers, for sites with a first-party proxy (contract, SDK rules 10 and
-11).
-"""
+"""Renews the SDK's device cookie for sites with a first-party proxy (contract, SDK rules 10 and 11)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Allowed Web Origins: which sites may send calls, and the CORS headers for browsers (contract, SDK
-rule 9).
-"""
+"""Allowed Web Origins: which sites may send calls, and their CORS headers (contract, SDK rule 9)."""
 
 from __future__ import annotations
 
@@ -30,8 +28,9 @@ _log = logging.getLogger("waylink.sdk")
 
 
 async def require_allowed_origin(org_id: OrgId) -> None:
-    """Raise Refusal unless the organization allows the request's origin. Its owner can see refused
-    origins.
+    """Raise Refusal unless the organization allows the request's origin.
+
+    Its owner can see refused origins.
     """
     origin = _origin()
     if origin and await of_app(SdkService).site_origins.get((origin, org_id)):

@@ -17,9 +17,7 @@ FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP")
 
 @sdk.route("/probe/<path:rest>", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
 async def probe(rest: str) -> Response:
-    """What arrived: the method, the rest of the path, the query, hashes of body and headers, and the headers
-    that proxies added.
-    """
+    """What arrived: method, rest of the path, query, hashes of body and headers, and proxies' headers."""
     body = await read_bytes()
     return jsonify(
         {

@@ -33,8 +33,9 @@ class Connections:
         self._busy: dict[Connection, None] = {}
 
     def admit(self, connection: Connection) -> bool:
-        """Add a new connection, which is idle at first. Returns False if all others are busy: then
-        refuse it.
+        """Add a new connection, which is idle at first.
+
+        Returns False if all others are busy: then refuse it.
         """
         if len(self._idle) + len(self._busy) >= self._most and not self._make_room():
             _ENDED.labels("new").inc()

@@ -58,8 +58,7 @@ def _closing(send: Any) -> Any:
 
 
 async def drain(app: LastAnswers, listener: socket.socket, seconds: float) -> None:
-    """Go on answering for this many seconds, closing each connection after its answer; then accept no new
-    ones.
+    """Go on answering for this many seconds, closing each connection, then accept no new ones.
 
     Closes `listener`. The server can then close its own copy: no connection is left in the queue, where it
     would be reset.

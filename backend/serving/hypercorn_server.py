@@ -1,6 +1,4 @@
-"""All code that depends on Hypercorn's internals. pyproject.toml limits the versions that it was
-written for.
-"""
+"""All code that depends on Hypercorn's internals. pyproject.toml limits its versions for that reason."""
 
 from __future__ import annotations
 
@@ -54,8 +52,9 @@ def reason_of(error: LifespanFailureError) -> str:
 
 
 class StrictProtocol(H11Protocol):
-    """Hypercorn's HTTP/1.1 with a strict parser, and without a switch to HTTP/2. It has no settings for
-    these.
+    """Hypercorn's HTTP/1.1 with a strict parser, and without a switch to HTTP/2.
+
+    It has no settings for these.
     """
 
     def __init__(self, *args: Any) -> None:

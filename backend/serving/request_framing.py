@@ -25,8 +25,9 @@ class StrictConnection(h11.Connection):
     """An h11 connection that is stricter: it answers 400 to bare LFs, and to bodies with two lengths."""
 
     def next_event(self) -> Any:
-        """Like h11's. Raises h11.RemoteProtocolError; the server then answers 400 and closes the
-        connection.
+        """Like h11's.
+
+        Raises h11.RemoteProtocolError; the server then answers 400 and closes the connection.
         """
         if self.their_state is h11.IDLE:
             _refuse_bare_lf(self.trailing_data[0])

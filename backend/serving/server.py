@@ -1,5 +1,6 @@
-"""Runs ASGI applications on Hypercorn with uvloop. When they stop, they first answer what they have
-accepted.
+"""Runs ASGI applications on Hypercorn with uvloop.
+
+When they stop, they first answer what they have accepted.
 """
 
 from __future__ import annotations

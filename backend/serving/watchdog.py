@@ -13,11 +13,11 @@ _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
 
 
 async def watch_loop(seconds: float, stack: Path) -> NoReturn:
-    """End this process with exit code 1 if its event loop is stuck for this many seconds. Runs until
-    cancelled.
+    """End this process with exit code 1 if its event loop is stuck for this many seconds.
 
-    Before that, the stacks of all threads are written to the file `stack`. The watching thread belongs to
-    faulthandler and is written in C: it needs no Python lock, which the stuck code may hold.
+    Runs until cancelled. Before that, the stacks of all threads are written to the file `stack`. The watching
+    thread belongs to faulthandler and is written in C: it needs no Python lock, which the stuck code may
+    hold.
     """
     with stack.open("w") as file:
         try:

@@ -1,5 +1,6 @@
-"""The service's worker processes, which share one port. They are started and stopped together; a worker that
-dies or hangs is replaced.
+"""The service's worker processes, which share one port.
+
+They are started and stopped together; a worker that dies or hangs is replaced.
 """
 
 from __future__ import annotations
@@ -120,9 +121,7 @@ def _unheard_interrupts() -> Iterator[None]:
 
 
 class _Supervisor:
-    """Keeps the workers running until a signal, then lets them finish the requests that they have
-    accepted.
-    """
+    """Keeps the workers running until a signal, then lets them finish what they have accepted."""
 
     def __init__(self, job: _Job) -> None:
         self._job = job
@@ -163,8 +162,9 @@ class _Supervisor:
             self._stop()
 
     def _replace_dead(self) -> None:
-        """Wait a while for a worker to end. Start another one in its place, unless the service is
-        stopping.
+        """Wait a while for a worker to end.
+
+        Start another one in its place, unless the service is stopping.
         """
         # Not for ever: a worker that was told to stop may not end, and a signal does not end the wait.
         ended = wait([worker.process.sentinel for worker in self._workers], timeout=PAUSE)
@@ -203,8 +203,9 @@ class _Supervisor:
             worker.process.terminate()
 
     def _join_all(self) -> list[str]:
-        """Wait until all workers have ended. Returns the ids and exit codes of those that did not end
-        cleanly.
+        """Wait until all workers have ended.
+
+        Returns the ids and exit codes of those that did not end cleanly.
         """
         settings = self._job.settings
         deadline = time.monotonic() + settings.drain_seconds + settings.graceful_seconds + LAST_SECONDS

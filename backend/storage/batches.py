@@ -124,8 +124,9 @@ async def _find_devices(
 
 
 async def _write(database: Database, session: ClientSession, decisions: Decisions, days: Days) -> None:
-    """Write what was decided, one collection after another. Devices come first: there, two transactions can
-    conflict.
+    """Write what was decided, one collection after another.
+
+    Devices come first: there, two transactions can conflict.
     """
     if decisions.devices:
         changes = [devices.update(device, days.get(device.org_id)) for device in decisions.devices.values()]

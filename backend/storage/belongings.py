@@ -1,6 +1,4 @@
-"""Finds everything that belongs to one person: customer ids, e-mail addresses and devices
-(domain/persons).
-"""
+"""Finds everything that belongs to a person: customer ids, e-mail addresses, devices (domain/persons)."""
 
 from __future__ import annotations
 
@@ -15,8 +13,10 @@ from backend.storage.mongo import Database, Document
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whose data is meant: a customer, a device, the owner of a hashed e-mail address, or an installation of
-    an app (which can't be connected with a customer).
+    """Whose data is meant.
+
+    A customer, a device, the owner of a hashed e-mail address, or an installation of an app (which can't be
+    connected with a customer).
     """
 
     customer_id: str | None = None

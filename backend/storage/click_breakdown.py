@@ -26,8 +26,9 @@ class ClickShare:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """The clicks of a link by several properties, most frequent values first. `is_partial`: only the latest
-    clicks were counted.
+    """The clicks of a link by several properties, most frequent values first.
+
+    `is_partial`: only the latest clicks were counted.
     """
 
     platforms: list[ClickShare]

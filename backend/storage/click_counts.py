@@ -25,8 +25,9 @@ COLLECTION = Collection(
 async def add_counts(
     database: Database, session: ClientSession | None, moments: Iterable[counters.CountedMoment]
 ) -> None:
-    """Count these clicks in the caller's transaction. `moments` are (organization id, link id, time
-    in UTC).
+    """Count these clicks in the caller's transaction.
+
+    `moments` are (organization id, link id, time in UTC).
     """
     await counters.add_moments(database, NAME, session, moments)
 

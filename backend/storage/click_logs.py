@@ -52,10 +52,10 @@ async def shipped_positions(database: Database, log_ids: Iterable[str]) -> dict[
 
 
 async def advance(database: Database, session: ClientSession, log_id: str, start: int, end: int) -> None:
-    """Move a log's position from `start` to `end` in the caller's transaction. Raises Moved if it is not at
-    `start`.
+    """Move a log's position from `start` to `end` in the caller's transaction.
 
-    For a new log, DuplicateKeyError is raised instead, since its _id is unique.
+    Raises Moved if it is not at `start`. For a new log, DuplicateKeyError is raised instead, since its _id is
+    unique.
     """
     result = await database[NAME].update_one(
         {"_id": log_id, "position": start},

@@ -34,8 +34,7 @@ COLLECTION = Collection(
 
 
 async def ship_clicks(database: Database, log_id: str, start: int, end: int, clicks: Sequence[Click]) -> None:
-    """Store and count the clicks between byte `start` and byte `end` of a click log: all of them, and only
-    once.
+    """Store and count the clicks between bytes `start` and `end` of a click log: all, and only once.
 
     Raises AlreadyShipped if the log was already stored beyond `start`; then nothing changes. After a
     StorageError, either nothing was stored or the next try raises AlreadyShipped.

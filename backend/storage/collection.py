@@ -1,5 +1,7 @@
-"""Describes a collection: its name and indexes, who owns its documents, whether they are personal data, and
-how long they are kept. Indexes, export, restore, erasure, access and retention all follow from it.
+"""What a collection says of itself, as one value.
+
+Its name and indexes, who owns its documents, whether they are personal data, and how long they are kept.
+Indexes, export, restore, erasure, access and retention all follow from it.
 """
 
 from __future__ import annotations
@@ -59,10 +61,10 @@ class AgesFrom:
     spare: timedelta = timedelta()
 
     def expires_at(self, start: datetime, days: int | None) -> datetime | None:
-        """The time at which a document is deleted. `start` is the value of its field, `days` the retention
-        time.
+        """The time at which a document is deleted.
 
-        None if `days` is None: it is kept without limit.
+        `start` is the value of its field, `days` the retention time. None if `days` is None: it is kept
+        without limit.
         """
         return None if days is None else start + days * _DAY + self.spare
 

@@ -55,8 +55,7 @@ def restored(document: Document, provable: Container[str]) -> Document:
 async def find_restored(
     database: Database, session: ClientSession | None, keys: Iterable[_KeyT]
 ) -> frozenset[_KeyT]:
-    """Those of these keys that were counted before the organization was restored, and are stored under its
-    id.
+    """Those of these keys that were counted before a restore, and are stored under the organization's id.
 
     No unique index prevents that these count twice, so they have to be looked up.
     """

@@ -1,6 +1,4 @@
-"""Counts for each link by day, hour and minute, for every collection that keeps such counts
-(domain/analytics).
-"""
+"""Counts for each link by day, hour and minute, for every collection of such counts (domain/analytics)."""
 
 from __future__ import annotations
 
@@ -59,8 +57,9 @@ async def read_windows(database: Database, collection: str, link_id: LinkId, now
 async def read_days(
     database: Database, collection: str, link_id: LinkId, now: datetime, days: int
 ) -> dict[str, Parts]:
-    """A link's counts for the last `days` days by hour: bucket name -> hour -> count. Costs one
-    query by id.
+    """A link's counts for the last `days` days by hour: bucket name -> hour -> count.
+
+    Costs one query by id.
     """
     names = {_id(link_id, bucket): bucket for bucket in days_of_chart(now, days)}
     cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})

@@ -165,8 +165,9 @@ def _unreachable(database: Database) -> Iterator[None]:
 
 
 async def _is_new(database: Database) -> bool:
-    """Whether a collection with indexes does not exist yet. Then indexes are created before anything is
-    stored.
+    """Whether a collection with indexes does not exist yet.
+
+    Then indexes are created before anything is stored.
     """
     indexed = {name for name, indexes in declared_indexes().items() if indexes}
     return not indexed <= set(await database.list_collection_names())

@@ -1,5 +1,6 @@
-"""Writes documents with an expiry date. The date is right even if the organization's retention changes
-meanwhile.
+"""Writes documents with an expiry date.
+
+The date is right even if the organization's retention changes meanwhile.
 """
 
 from __future__ import annotations

@@ -68,9 +68,7 @@ async def find_candidates(
     platform: AppPlatform,
     now: datetime,
 ) -> list[Candidate]:
-    """The organization's links that wait for this app and these hashed addresses, neither claimed nor
-    expired.
-    """
+    """The organization's links that wait for this app and address, neither claimed nor expired."""
     waiting = {
         "address_hash": {"$in": list(hashes)},
         "org_id": org_id,

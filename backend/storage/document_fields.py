@@ -63,8 +63,9 @@ def _plain_text(name: str, value: object, *, is_json: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFields:
-    """The fields of a document besides `_id` and `org_id`. With `is_open`, it may also have other
-    plain data.
+    """The fields of a document besides `_id` and `org_id`.
+
+    With `is_open`, it may also have other plain data.
     """
 
     required: Mapping[str, Parse]
@@ -87,9 +88,7 @@ class DocumentFields:
 
 
 def as_stored(name: str, value: object, parse: Parse) -> None:
-    """Raise InvalidField unless the value is exactly as the service would store it: `parse` must not change
-    it.
-    """
+    """Raise InvalidField unless `parse` leaves the value as it is: in the form that is stored."""
     try:
         same = parse(name, value) == value
     except InvalidField:

@@ -1,5 +1,4 @@
-"""The `heartbeats` collection: each process writes to it, to see its writes come back through the change
-stream.
+"""The `heartbeats` collection: each process sees its own writes come back through the change stream.
 
 A change stream may be connected to a member that has fallen behind and reports "nothing new" for ever. A
 heartbeat that comes back proves that all changes confirmed before it was written have come through too.

@@ -1,6 +1,4 @@
-"""The `identities` collection: the customers that each device was identified as, and what is known
-of them.
-"""
+"""The `identities` collection: the customers that devices were identified as, and what is known of them."""
 
 from __future__ import annotations
 
@@ -60,8 +58,9 @@ def update(identity: Identity, days: int | None) -> UpdateOne:
 
 
 def renewal(device: Device, days: int | None) -> UpdateMany:
-    """The write that keeps a device's identities for as long as the device itself. Usually it changes
-    nothing.
+    """The write that keeps a device's identities for as long as the device itself.
+
+    Usually it changes nothing.
     """
     behind = {"$lt": device.last_seen_at - _BEHIND}
     identities_of = {"org_id": device.org_id, "device_id": device.id, "last_at": behind}

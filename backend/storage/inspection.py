@@ -28,10 +28,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """The state of the server. `set_name` is None if it has no replica set, `members` if the user may not see
-    them.
+    """The state of the server.
 
-    `ahead` is how far the server's clock is ahead of this machine's (negative: behind).
+    `set_name` is None if it has no replica set, `members` if the user may not see them. `ahead` is how far
+    the server's clock is ahead of this machine's (negative: behind).
     """
 
     version: str

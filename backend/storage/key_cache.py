@@ -12,8 +12,9 @@ from backend.storage.mongo import Database
 
 
 class KeyCache:
-    """Finds active keys and notes that they are used. Results are cached for two seconds, so a revoked key
-    stops working within that time in every process.
+    """Finds active keys and notes that they are used.
+
+    Results are cached for two seconds, so a revoked key stops working within that time in every process.
     """
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
@@ -22,8 +23,9 @@ class KeyCache:
         self._found: TimedCache[str, ApiKey | None] = TimedCache(self._load)
 
     async def find(self, text: str, kind: KeyKind) -> ApiKey | None:
-        """The active key of this kind with this text; None if there is none. The prefix of another kind costs
-        no query.
+        """The active key of this kind with this text; None if there is none.
+
+        The prefix of another kind costs no query.
         """
         if kind_of(text) is not kind:
             return None

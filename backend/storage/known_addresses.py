@@ -1,6 +1,4 @@
-"""The `known_addresses` collection: addresses from which somebody signed in to an account, as keyed
-hashes.
-"""
+"""The `known_addresses` collection: from where accounts were signed in to, as keyed hashes."""
 
 from __future__ import annotations
 

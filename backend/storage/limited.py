@@ -1,6 +1,4 @@
-"""The `limited` collection: how many requests of an organization were refused by a limit, by day
-and limit.
-"""
+"""The `limited` collection: how many requests were refused, by organization, day and limit."""
 
 from __future__ import annotations
 

@@ -108,9 +108,7 @@ async def list_browser_paths(database: Database, domain: str, limit: int) -> lis
 
 
 async def count_links(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
-    """How many links the organization has, enabled and disabled; with `created_by`, made with that kind of
-    key.
-    """
+    """How many links the organization has, also disabled ones; with `created_by`, by that kind of key."""
     return int(await database[NAME].count_documents(_owned(org_id, created_by)))
 
 

@@ -25,9 +25,7 @@ _DECIDES_WHERE = {*TARGET_FIELDS, "ios_behavior", "android_behavior"}
 
 
 def may_loop(changes: Changes) -> bool:
-    """Whether the changes contain a field that says where the link leads, so that it must be
-    checked again.
-    """
+    """Whether the changes have a field that says where the link leads, so that it must be checked."""
     return not _DECIDES_WHERE.isdisjoint(changes)
 
 
@@ -56,8 +54,9 @@ class _Search:
         self._known: dict[Place, Link | None] = {}
 
     async def looping_fields(self, link: Link, traveller: Platform | None) -> list[str]:
-        """The link's fields that lead this visitor in a circle. `traveller` is a platform; None is no
-        browser.
+        """The link's fields that lead this visitor in a circle.
+
+        `traveller` is a platform; None is no browser.
         """
         targets = possible_targets(link, traveller)
         return [name for name, url in targets.items() if await self._loops(url, traveller)]

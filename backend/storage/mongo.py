@@ -103,11 +103,11 @@ async def server_time(database: Database) -> datetime:
 
 
 async def until_confirmed(database: Database) -> None:
-    """Wait until a majority has everything that the primary has now. Raises StorageError if that takes too
-    long.
+    """Wait until a majority has everything that the primary has now.
 
-    Await this before you conclude from a duplicate-key error that something is stored: the existing document
-    may be on the primary only, and lost if the primary fails. Later reads see it if it was kept.
+    Raises StorageError if that takes too long. Await this before you conclude from a duplicate-key error that
+    something is stored: the existing document may be on the primary only, and lost if the primary fails.
+    Later reads see it if it was kept.
     """
     async with await database.client.start_session(causal_consistency=True) as session:
         await database.command("ping", session=session)  # gets the primary's time; the read waits for it
@@ -117,12 +117,11 @@ async def until_confirmed(database: Database) -> None:
 async def in_transaction(
     database: Database, work: Callable[[ClientSession], Coroutine[Any, Any, None]]
 ) -> None:
-    """Run `work` in one transaction: all of it is stored or nothing. It runs again if the server asks for
-    that.
+    """Run `work` in one transaction: all of it is stored or nothing.
 
-    Raises StorageError after `TRANSACTION_SECONDS`, or after the caller's `deadline` if that is shorter. Even
-    if the caller stops waiting, the transaction runs to its end: half a transaction would keep its documents
-    locked.
+    It runs again if the server asks for that. Raises StorageError after `TRANSACTION_SECONDS`, or after the
+    caller's `deadline` if that is shorter. Even if the caller stops waiting, the transaction runs to its end:
+    half a transaction would keep its documents locked.
     """
     await run_to_the_end(_run_transaction(database, work))
 

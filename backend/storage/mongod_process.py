@@ -59,8 +59,9 @@ class Mongod:
 
     @property
     def data(self) -> Path:
-        """The folder of the server's own files. It is in the server's command line, so it identifies the
-        process.
+        """The folder of the server's own files.
+
+        It is in the server's command line, so it identifies the process.
         """
         return self.folder / "db"
 
@@ -189,8 +190,9 @@ def _number_in(file: Path) -> int:
 
 
 def _close_inherited() -> Iterator[tuple[int, int]]:
-    """Actions that close inherited descriptors in the child: Hypercorn and multiprocessing leave sockets and
-    pipes open.
+    """Actions that close, in the child, the sockets and pipes that it would inherit.
+
+    Hypercorn and multiprocessing leave these open.
     """
     for number in [int(each.name) for each in Path("/dev/fd").iterdir()]:
         with contextlib.suppress(OSError):  # the one that listed them

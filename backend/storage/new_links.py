@@ -34,11 +34,11 @@ async def store_new_link(
     now: datetime,
     insert: Insert | None = None,
 ) -> Link:
-    """Store a new link and return it. Without a selected path, a path is generated that is unique on the
-    domain.
+    """Store a new link and return it.
 
-    `insert` stores the link; `insert_link` by default. Raises DomainNotConfigured, InvalidField if the link
-    would lead back to itself, and PathTaken if the selected path is in use.
+    Without a selected path, a path is generated that is unique on the domain. `insert` stores the link;
+    `insert_link` by default. Raises DomainNotConfigured, InvalidField if the link would lead back to itself,
+    and PathTaken if the selected path is in use.
     """
     await check_new_link(database, new, org_id, now)
 

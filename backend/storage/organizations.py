@@ -96,9 +96,7 @@ async def set_retention_days(database: Database, org_id: OrgId, days: int | None
 
 
 async def find_retention_days(database: Database, org_ids: Iterable[OrgId]) -> dict[str, int | None]:
-    """For how many days each of these organizations keeps data about its visitors; None means
-    without limit.
-    """
+    """How many days each of these organizations keeps data about visitors; None means without limit."""
     cursor = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"retention_days": 1})
     return {found["_id"]: found.get("retention_days") async for found in cursor}
 

@@ -24,9 +24,7 @@ class Owned(ABC):
         """The query for all documents of the organization. It can be read in the order of ids."""
 
     def scope(self, org_id: OrgId) -> Document:
-        """The query for the same documents as part of a larger query, for indexes that begin with the
-        organization.
-        """
+        """The same query as part of a larger one, for indexes that begin with the organization."""
         return self.condition(org_id)
 
     @abstractmethod

@@ -20,8 +20,9 @@ SHARED_DEVICES = "shared_devices"
 async def export_subject(
     database: Database, org_id: OrgId, subject: Subject
 ) -> AsyncIterator[tuple[str, Document]]:
-    """Every document about the subject, with its collection's name. Of a shared device, only the subject's
-    part.
+    """Every document about the subject, with its collection's name.
+
+    Of a shared device, only the subject's part.
     """
     belongings = await find_belongings(database, org_id, subject)
     for each, personal in personal_collections():
@@ -65,9 +66,7 @@ async def _leave(database: Database, org_id: OrgId, shared: SharedDevice, person
 
 
 async def _forget_click_ids(database: Database, session: ClientSession, device: Device, times: Times) -> None:
-    """Remove the ad click ids of these periods from the device's records, which otherwise stay as
-    they are.
-    """
+    """Remove the ad click ids of these periods from the device's records, and nothing else."""
     for each, personal in personal_collections():
         if not personal.device:
             continue
@@ -107,8 +106,9 @@ def _condition(org_id: OrgId, personal: Personal, belongings: Belongings) -> Doc
 def _unidentified(
     org_id: OrgId, device: str, customer: str, email_sha256: str | None, shared: SharedDevice
 ) -> Document:
-    """The query for what a shared device did before it was identified, without what belongs to someone else's
-    e-mail address.
+    """The query for what a shared device did before it was identified.
+
+    Without what belongs to someone else's e-mail address.
     """
     others = {email_sha256: {"$nin": shared.others}} if email_sha256 else {}
     return _names(org_id, device, [shared.id]) | {customer: None} | others

@@ -37,9 +37,7 @@ class OriginRefusal:
 
 @dataclass(frozen=True, slots=True)
 class RefusedOrigin:
-    """The refusals of one origin ("" for none): their number among the latest requests, and the
-    last of them.
-    """
+    """The refusals of one origin ("" for none): how many of the latest requests, and the last one."""
 
     origin: str
     requests: int

@@ -1,6 +1,4 @@
-"""How long an organization keeps data about its visitors: each document has an expiry date, and MongoDB
-deletes it then.
-"""
+"""How long an organization keeps data about its visitors: documents have a date on which they expire."""
 
 from __future__ import annotations
 
@@ -11,8 +9,7 @@ from backend.storage.mongo import Database
 
 
 async def set_retention(database: Database, org_id: OrgId, days: int | None) -> dict[str, int]:
-    """Set for how many days (None: without limit) an organization keeps data about its visitors, old data
-    included.
+    """Set for how many days (None: without limit) data about visitors is kept, old data included.
 
     Returns how many documents of each collection got a new date. Raises UnknownOrganization.
     """

@@ -98,8 +98,9 @@ async def load_session() -> None:
 
 
 async def _within(found: Session, user: User) -> Session:
-    """The session. If the user no longer belongs to its organization, it is moved to another one of the
-    user's.
+    """The session.
+
+    If the user no longer belongs to its organization, it is moved to another one of the user's.
     """
     if found.org_id in user.org_ids:
         return found

@@ -23,8 +23,9 @@ _FROM_ELSEWHERE = (
 
 
 async def check_form() -> None:
-    """Read the form of the current request. Refuses it if it was not sent from one of the
-    dashboard's pages.
+    """Read the form of the current request.
+
+    Refuses it if it was not sent from one of the dashboard's pages.
     """
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in {"same-origin", "none"}:
         abort(403, _FROM_ELSEWHERE)
@@ -37,8 +38,9 @@ async def check_form() -> None:
 
 
 def form() -> Mapping[str, str]:
-    """The fields of the current request's form; empty if it has none. If a field is given more than once, the
-    last one counts.
+    """The fields of the current request's form; empty if it has none.
+
+    If a field is given more than once, the last one counts.
     """
     return known().form or {}
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An entry: its label, its endpoint, and its icon. Endpoints that start with the same name belong to it
-    too.
+    """An entry: its label, its endpoint, and its icon.
+
+    Endpoints that start with the same name belong to it too.
     """
 
     label: str

@@ -15,8 +15,9 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def cookie_name() -> str:
-    """The cookie's name. With https, it has the prefix that stops other hosts and plain http from
-    setting it.
+    """The cookie's name.
+
+    With https, it has the prefix that stops other hosts and plain http from setting it.
     """
     return "__Host-waylink" if of_app(DashboardService).is_https else "waylink"
 

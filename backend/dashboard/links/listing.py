@@ -33,8 +33,9 @@ class LinkRow:
 
 @dashboard.get("/links")
 async def links() -> Response:
-    """One page of links, newest first. `q` searches for text in name, path or destination, or for a short
-    URL.
+    """One page of links, newest first.
+
+    `q` searches for text in name, path or destination, or for a short URL.
     """
     text = request.args.get("q", "").strip()[:_LONGEST_SEARCH]
     asked = paging()
@@ -57,9 +58,7 @@ async def rows_of(links: Sequence[Link]) -> list[LinkRow]:
 
 
 async def _find(text: str, asked: Paging) -> tuple[list[Link], bool]:
-    """The links of a page, plus one if there are more; and whether the search took too long and was
-    stopped.
-    """
+    """The links of a page, plus one if there are more; and whether the search took too long."""
     database, limit = resources().database, PAGE_SIZE + 1
     if not text:
         return await list_links(database, org_id(), skip=asked.skip, limit=limit), False
