@@ -17,7 +17,8 @@ async def authenticate(kind: KeyKind, invalid: ErrorRow = error_table.KEY_INVALI
     """The key in the current request's API-KEY header. It must be of this kind.
 
     Raises Refusal without a key, and with the row `invalid` if the key is unknown, revoked or of another
-    kind. An address that sent too many such requests is refused (429) even with a valid key.
+    kind. An address that sent too many such requests is refused (429), unless this process already knows its
+    key.
     """
     text = request.headers.get(KEY_HEADER, "")
     if not text:

@@ -66,7 +66,10 @@ async def _leave(database: Database, org_id: OrgId, shared: SharedDevice, person
 
 
 async def _forget_click_ids(database: Database, session: ClientSession, device: Device, times: Times) -> None:
-    """Remove the ad click ids of these periods from the device's records, and nothing else."""
+    """Remove the ad click ids of these periods from the device's records, and nothing else.
+
+    A record keeps its source, but these click ids are from visits of another person.
+    """
     for each, personal in personal_collections():
         if not personal.device:
             continue

@@ -72,7 +72,10 @@ async def begin_restore(database: Database, org_id: OrgId, fingerprint: str) -> 
 
 
 async def refuse_taken(database: Database, name: str, documents: Sequence[Document]) -> None:
-    """Raise AlreadyTaken if the collection has one of these documents' ids or unique keys."""
+    """Raise AlreadyTaken if the collection has one of these documents' ids or unique keys.
+
+    A user with the same id and the same e-mail address may exist.
+    """
     if name == users.NAME:
         conditions: list[Document] = [
             condition
