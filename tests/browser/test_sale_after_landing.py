@@ -107,7 +107,7 @@ def expect_credited(way: Way, sales: list[str]) -> None:
         return {
             each["transaction_id"]: (_source(each["first_touch"]), _source(each["touch"]))
             for each in way.service.stored("conversions")
-            if each["transaction_id"] in sales
+            if each.get("transaction_id") in sales
         }
 
     def is_whole(found: dict[str, tuple[str | None, str | None]]) -> bool:
