@@ -45,11 +45,12 @@ def counted_at(occurred: Sequence[datetime], sent_at: datetime, clock: DeviceClo
     Several such calls keep their order, one millisecond apart.
     """
     last = len(occurred) - 1
+    # Counted back by the server's clock: the device's may stand at the first moment that a date can say.
+    sent = _whole_milliseconds(sent_at) + clock
     return [
-        _whole_milliseconds(
-            at if timedelta() <= sent_at - at <= LONGEST_DELAY else sent_at - (last - place) * MILLISECOND
-        )
-        + clock
+        _whole_milliseconds(at) + clock
+        if timedelta() <= sent_at - at <= LONGEST_DELAY
+        else sent - (last - place) * MILLISECOND
         for place, at in enumerate(occurred)
     ]
 

@@ -62,6 +62,15 @@ def test_how_long_a_call_waited(waited: list[timedelta], counted: list[timedelta
     ]
 
 
+@pytest.mark.parametrize("sent_at", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
+def test_a_clock_at_the_end_of_all_dates(sent_at: datetime) -> None:
+    """A clock that stands at the first or last moment of all dates is as good as any other wrong one."""
+    clock = clock_of(sent_at, NOW, ())
+    first, last = counted_at([NOW, NOW], sent_at, clock)
+    assert first + MILLISECOND == last
+    assert abs(last - NOW) <= MILLISECOND
+
+
 @given(CLOCKS, st.timedeltas(timedelta(), LONGEST_DELAY), st.timedeltas(timedelta(), SAME_CLOCK), st.data())
 def test_a_clock_that_is_years_off_counts_right(
     off: timedelta, waited: timedelta, way: timedelta, data: st.DataObject
