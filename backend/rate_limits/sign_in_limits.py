@@ -24,7 +24,6 @@ OF_ACCOUNT = Limit("sign-in-account", 200, seconds=3600.0)
 # Wrong tries of one account from an address that it has signed in from.
 OF_KNOWN_ADDRESS = Limit("sign-in-known", 30)
 KNOWN_FOR = timedelta(days=60)
-_MONTH = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ def month_of(moment: datetime) -> str:
 
 def _months(now: datetime) -> list[str]:
     """The months whose keys may have hashed addresses that are still remembered."""
-    return sorted({month_of(now - KNOWN_FOR), month_of(now - _MONTH), month_of(now)})
+    return sorted({month_of(now - timedelta(days=days)) for days in range(KNOWN_FOR.days + 1)})
 
 
 def _pair(account: str, network: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import uuid
+from datetime import UTC, datetime
 
 import pytest
 
@@ -99,6 +100,17 @@ async def test_an_account_forgets_an_address(database: Database) -> None:
     assert (await limits.recognize(account, address)).is_known
     now += KNOWN_FOR * 0.02
     assert not (await limits.recognize(account, address)).is_known
+
+
+async def test_an_account_knows_an_address_after_a_short_month(database: Database) -> None:
+    """Who signed in in February is known in March and April, although the sixty days may begin in January."""
+    now = datetime(utc_now().year + 1, 2, 14, tzinfo=UTC)
+    limits = SignInLimits(database, lambda: now)
+    account, address = an_account(), an_address()
+    await sign_in(limits, account, address)
+    for month, day in ((3, 1), (3, 31), (4, 1)):
+        now = now.replace(month=month, day=day)
+        assert (await limits.recognize(account, address)).is_known, now
 
 
 async def test_no_address_is_stored(database: Database) -> None:
