@@ -17,6 +17,7 @@ from backend.rate_limits.service_limits import (
     WITHOUT_KEY,
     address_in,
 )
+from backend.storage.mongo import StorageError
 
 
 def count_calls(key: ApiKey, amount: int = 1) -> None:
@@ -52,7 +53,12 @@ async def find_key(text: str, kind: KeyKind) -> ApiKey | None:
     is_new = not keys.has_met(text)
     if is_new:
         count_without_key()
-    key = await keys.find(text, kind)
+    try:
+        key = await keys.find(text, kind)
+    except StorageError:
+        if is_new:  # it may well be valid, and its sender does not make the database fail
+            give_back_without_key()
+        raise
     if is_new and key:
         give_back_without_key()
     elif not is_new and not key:

@@ -85,7 +85,11 @@ async def _is_some_site(origin: str) -> bool:
     if g.get("origin_is_allowed") or origins.recall(origin):
         return await origins.get(origin)
     count_without_key()
-    is_known = await origins.get(origin)
+    try:
+        is_known = await origins.get(origin)
+    except StorageError:
+        give_back_without_key()
+        raise
     if is_known:
         give_back_without_key()
     return is_known

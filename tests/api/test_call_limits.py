@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from pymongo.errors import AutoReconnect
 
 from backend.app import Service, create_app
 from backend.current import given_to
@@ -206,6 +207,27 @@ async def test_valid_keys_are_not_counted_as_missing(
     for _ in range(6):
         limiting.resources.keys._found._found.clear()
         assert (await client.get(f"{API}/links/page", headers=organization.headers)).status_code == 200
+
+
+async def test_what_the_database_could_not_say_is_not_counted(
+    client_at: ClientAt, organization: TestOrganization, limiting: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever tries again and again while MongoDB is away is let in as soon as it is back."""
+    client, keys = client_at(), limiting.resources.keys._found
+    visitor = Visitor(client, organization)
+
+    async def fail(_: str) -> None:
+        raise AutoReconnect
+
+    with monkeypatch.context() as away:
+        away.setattr(keys, "_load", fail)
+        away.setattr(given_to(limiting.api, SdkService).known_origins, "_load", fail)
+        keys._found.clear()
+        given_to(limiting.api, SdkService).known_origins._found.clear()
+        preflight = {"Origin": organization.origin}
+        assert [(await client.options(BATCH, headers=preflight)).status_code for _ in range(6)] == [503] * 6
+        assert await statuses(visitor, 6) == [503] * 6
+    assert await statuses(visitor, 1) == [200]
 
 
 async def test_the_owner_is_told(
