@@ -50,7 +50,13 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except OperatorError as error:
-            raise click.ClickException(str(error)) from None
+            raise click.ClickException(_printable(str(error))) from None
+
+
+def _printable(message: str) -> str:
+    """The message in its lines: it may quote a file or a document that comes from anyone."""
+    printable = import_module(f"{__name__}.command").printable
+    return "\n".join(printable(line) for line in message.split("\n"))
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -132,8 +132,14 @@ async def _import(
     links = LinkImport(database, org_id, utc_now(), dry_run=dry_run)
     with click.progressbar(length=len(rows), label="Importing", file=sys.stderr) as bar:
         report = await links.run(rows, bar.update)
-    result = _result(report, report_file or file.with_suffix(".refused.csv"))
-    return result | _left_out(rows, file.with_suffix(".left-out.csv")) | {"dry_run": dry_run}
+    try:
+        result = _result(report, report_file or file.with_suffix(".refused.csv"))
+        left_out = _left_out(rows, file.with_suffix(".left-out.csv"))
+    except OSError as error:
+        raise click.ClickException(
+            f"The report can't be written: {error}. Mend that and import again; no link is made twice."
+        ) from None
+    return result | left_out | {"dry_run": dry_run}
 
 
 def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:

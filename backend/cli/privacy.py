@@ -82,7 +82,7 @@ async def retention(database: Database, org_id: OrgId, days: str) -> Result:
 def _days(text: str) -> int | None:
     if text == "none":
         return None
-    if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= MOST_DAYS):
+    if not (text.isascii() and text.isdecimal() and len(text) < 9 and 1 <= int(text) <= MOST_DAYS):
         raise click.BadParameter(
             f"{text!r} is not a number from 1 to {MOST_DAYS}, or none", param_hint="--days"
         )

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import click
@@ -79,7 +79,7 @@ async def _attribution(  # noqa: PLR0917 - click passes each option by its name
 ) -> Result:
     await organizations.get_organization(database, org_id)
     dimension = Dimension(by)
-    period = Period(_utc(since), _utc(until + timedelta(days=1)) if until else None)
+    period = Period(_utc(since), _end_of(until) if until else None)
     rows = await attribution_report(database, org_id, dimension, TouchChoice(touch), period)
     names = await _link_names(database, org_id, rows) if dimension is Dimension.LINK else {}
     return {"by": by, "touch": touch, "rows": [_as_result(row, by, names) for row in rows]}
@@ -87,6 +87,11 @@ async def _attribution(  # noqa: PLR0917 - click passes each option by its name
 
 def _utc(day: datetime | None) -> datetime | None:
     return day.replace(tzinfo=UTC) if day else None
+
+
+def _end_of(day: datetime) -> datetime | None:
+    """The end of this day; None (no end) for the last of all days, which people write for "for ever"."""
+    return None if day.date() == date.max else _utc(day + timedelta(days=1))
 
 
 async def _link_names(database: Database, org_id: OrgId, rows: list[ReportRow]) -> dict[str, str]:

@@ -89,3 +89,11 @@ def test_a_killed_restore_goes_on(tmp_path: Path, running: ServiceProcess, setti
     finally:
         client.drop_database(name)
         client.close()
+
+
+def test_a_forged_file_does_not_control_the_terminal(running: ServiceProcess, tmp_path: Path) -> None:
+    """What a refusal quotes of a file is shown without characters that control terminals."""
+    file = tmp_path / "forged.jsonl"
+    file.write_text('{"format": "waylink-organization", "version": "\\u001b[2Jgone"}\n')
+    refusal = running.refusal("restore", str(file))
+    assert "has the format version \ufffd[2Jgone" in refusal

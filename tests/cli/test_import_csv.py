@@ -25,3 +25,5 @@ def test_import_csv(tmp_path: Path, running: ServiceProcess) -> None:
     again = expected | {"created": 0, "already_there": 1, "dry_run": False}
     assert running.command(*command) == again
     assert "selected_path must be segments" in Path(report).read_text(encoding="utf-8")
+    nowhere = running.refusal(*command, "--report", str(tmp_path / "missing" / "report.csv"))
+    assert "The report can't be written" in nowhere
