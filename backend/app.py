@@ -14,8 +14,11 @@ from backend.app_api import app_api
 from backend.current import Clock, Resources, attach
 from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
 from backend.json_api.error_handlers import answer_errors, answer_http_error
-from backend.operations import not_ready_while, observe, operations, update_before_scrape
+from backend.operations.blueprint import operations
+from backend.operations.health import not_ready_while
 from backend.operations.logs import configure_logs
+from backend.operations.metrics import update_before_scrape
+from backend.operations.observation import observe
 from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
 from backend.redirector.follow import Redirector

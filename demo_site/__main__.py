@@ -13,7 +13,8 @@ import click
 from backend.app import create_app, utc_now
 from backend.domain.api_keys import KeyKind
 from backend.domain.errors import OperatorError
-from backend.serving.server import ServedApp, bind, run, serve_sites
+from backend.serving.listener import bind
+from backend.serving.server import ServedApp, run, serve_sites
 from backend.settings import Settings, load_settings
 from backend.storage.database import open_database
 from demo_site.app import DemoSite, create_demo_site

@@ -14,9 +14,7 @@ from quart import Quart, Response, abort, current_app, request
 
 from backend.current import resources
 from backend.operations.blueprint import operations
-
-# Set by `waylink serve`, whose workers share a folder of counts.
-SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+from backend.operations.shared_counts import SHARED_FOLDER
 
 REQUESTS = Counter("waylink_requests", "Requests to the API.", ["method", "route", "status"])
 SECONDS = Histogram(

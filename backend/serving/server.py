@@ -6,7 +6,6 @@ When they stop, they first answer what they have accepted.
 from __future__ import annotations
 
 import asyncio
-import errno
 import signal
 import socket
 from collections.abc import Callable, Coroutine, Sequence
@@ -15,16 +14,12 @@ from typing import Any
 
 import uvloop
 
-from backend.domain.errors import OperatorError
 from backend.serving.connections import Connections
 from backend.serving.descriptors import most_connections, raise_limit
 from backend.serving.draining import LastAnswers, drain
 from backend.serving.hypercorn_server import StartFailed, reason_of, serve_on
+from backend.serving.listener import NotStarted
 from backend.settings import Settings
-
-
-class NotStarted(OperatorError):
-    """A server did not start. The message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +36,6 @@ def run(main: Coroutine[Any, Any, None]) -> None:
         uvloop.run(main)
     except* StartFailed as group:
         raise NotStarted(reason_of(_first_leaf(group))) from None
-
-
-def bind(host: str, port: int, variable: str) -> socket.socket:
-    """A socket that is bound to the address. Raises NotStarted if the port is in use or not allowed.
-
-    `variable` is the setting that the message names. The socket does not listen yet, so nobody connects
-    before the application has started.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((host, port))
-    except OSError as error:
-        bound.close()
-        raise NotStarted(_why_not_bound(error, host, port, variable)) from None
-    return bound
-
-
-def _why_not_bound(error: OSError, host: str, port: int, variable: str) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return f"Port {port} on {host} is taken: stop what listens there, or set {variable} to another."
-    return f"Can't listen on {host} port {port} ({error.strerror}): set {variable} to another port."
 
 
 async def serve_sites(

@@ -5,14 +5,11 @@ They are started and stopped together; a worker that dies or hangs is replaced.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import multiprocessing
 import os
 import signal
-import socket
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,23 +17,21 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from prometheus_client.multiprocess import mark_process_dead
 
-from backend.app import create_app
 from backend.domain.errors import OperatorError
 from backend.operations.logs import configure_logs
-from backend.operations.metrics import SHARED_FOLDER
-from backend.serving.server import NotStarted, ServedApp, bind, run, serve_sites
-from backend.serving.watchdog import watch_loop, where_it_stood
+from backend.operations.shared_counts import SHARED_FOLDER
+from backend.serving.job import Job, MakeApp, work
+from backend.serving.listener import NotStarted, bind
+from backend.serving.watchdog import where_it_stood
 from backend.settings import Settings
 
 # Seconds before a worker that died is replaced, so that one that dies at once does not keep the machine busy.
 PAUSE = 1.0
 # Seconds that a worker has to end after its last answer: for the last clicks, and for its MongoDB.
 LAST_SECONDS = 30.0
-MakeApp = Callable[[Settings], Any]
 _spawn = multiprocessing.get_context("spawn")
 _logger = logging.getLogger(__name__)
 
@@ -45,31 +40,18 @@ class WorkerFailed(OperatorError):
     """A worker did not stop cleanly. The message says which one."""
 
 
-def run_workers(settings: Settings, on_ready: Callable[[], None], make_app: MakeApp = create_app) -> None:
+def run_workers(settings: Settings, on_ready: Callable[[], None], make_app: MakeApp | None = None) -> None:
     """Serve `backend.app` with as many processes as the settings say, until SIGINT or SIGTERM.
 
-    `on_ready` is called once all of them answer. `make_app` creates the application in each process. Raises
+    `on_ready` is called once all of them answer. `make_app` creates the application in each process,
+    by default `backend.app`. Raises
     NotStarted if a worker does not start, and WorkerFailed if one does not stop cleanly.
     """
     configure_logs(settings.log_level)
     listener = bind(settings.host, settings.port, "WAYLINK_PORT")
     with TemporaryDirectory(prefix="waylink-") as folder:
         os.environ[SHARED_FOLDER] = folder  # read by the workers as they start
-        _Supervisor(_Job(settings, make_app, listener, Path(folder))).run(on_ready)
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """What a worker process needs to run. `folder` is shared by all and exists while the service runs."""
-
-    settings: Settings
-    make_app: MakeApp
-    listener: socket.socket
-    folder: Path
-
-    def stack_of(self, pid: int | None) -> Path:
-        """The file in which the worker with this process id records where it was stuck."""
-        return self.folder / f"stack-{pid}"
+        _Supervisor(Job(settings, make_app, listener, Path(folder))).run(on_ready)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +62,9 @@ class _Worker:
     news: Connection
 
     @classmethod
-    def start(cls, job: _Job) -> _Worker:
+    def start(cls, job: Job) -> _Worker:
         ours, theirs = _spawn.Pipe()
-        process = _spawn.Process(target=_work, args=(job, theirs))
+        process = _spawn.Process(target=work, args=(job, theirs))
         with _unheard_interrupts():
             process.start()
         theirs.close()
@@ -123,7 +105,7 @@ def _unheard_interrupts() -> Iterator[None]:
 class _Supervisor:
     """Keeps the workers running until a signal, then lets them finish what they have accepted."""
 
-    def __init__(self, job: _Job) -> None:
+    def __init__(self, job: Job) -> None:
         self._job = job
         self._workers: list[_Worker] = []
         self._stopping = False
@@ -220,25 +202,3 @@ class _Supervisor:
                 self._tell_hang(worker)
                 failed.append(f"{worker.process.pid} (exit code {worker.process.exitcode})")
         return failed
-
-
-def _work(job: _Job, news: Connection) -> None:
-    """The main function of a worker process."""
-    configure_logs(job.settings.log_level)
-    try:
-        run(_serve(job, news))
-    except NotStarted as error:
-        news.send(str(error))
-        sys.exit(1)
-
-
-async def _serve(job: _Job, news: Connection) -> None:
-    stop = asyncio.Event()
-    # The supervisor sends nothing: the pipe becomes readable when it is gone, and then nobody else stops us.
-    asyncio.get_running_loop().add_reader(news.fileno(), stop.set)
-    watching = asyncio.create_task(watch_loop(job.settings.stall_seconds, job.stack_of(os.getpid())))
-    site = ServedApp(job.make_app(job.settings), job.listener)
-    try:
-        await serve_sites([site], job.settings, lambda: news.send(""), stop)
-    finally:
-        watching.cancel()
