@@ -51,15 +51,16 @@ async def attribution() -> Response:
         rows = await attribution_report(
             resources().database, org_id(), asked.dimension, asked.touch, asked.period
         )
+    shown = rows[:_MOST_ROWS]
     return await page(
         "attribution.html",
         422 if asked.errors else 200,
         asked=asked,
-        rows=rows[:_MOST_ROWS],
-        left_out=max(0, len(rows) - _MOST_ROWS),
+        rows=shown,
+        left_out=len(rows) - len(shown),
         total=_total(rows),
         most_conversions=max((row.conversions for row in rows), default=0),
-        links=await find_links(resources().database, [LinkId(row.key) for row in rows if row.key], org_id())
+        links=await find_links(resources().database, [LinkId(row.key) for row in shown if row.key], org_id())
         if asked.dimension is Dimension.LINK
         else {},
     )
