@@ -23,6 +23,14 @@ from tests.service_process import ServiceProcess
 AXE = Path(__file__).parents[1] / "accessibility"
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
 RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
+CARDS_WITHOUT_SPACE = """
+    [...document.querySelectorAll(".card")]
+        .filter((card, place, all) => {
+            const before = all[place - 1]?.getBoundingClientRect(), own = card.getBoundingClientRect();
+            return before && own.top > before.top && own.top < before.bottom + 8;
+        })
+        .map(card => card.textContent.trim().split("\\n")[0])
+"""
 LONG = "A name that goes on and on " * 3 + "andhaswordsthatnoscreeniswideenoughfor" * 3
 
 
@@ -135,7 +143,7 @@ def examine(page: Page, axe: str) -> list[str]:
     wrong = []
     for size in SIZES:
         show(page, size)
-        wrong += [f"{size}: {each}" for each in found_by_axe(page) + too_wide(page)]
+        wrong += [f"{size}: {each}" for each in found_by_axe(page) + too_wide(page) + touching(page)]
         page.emulate_media(color_scheme="dark")
         wrong += [f"{size}, dark: {each}" for each in found_by_axe(page, runOnly=RULES_OF_COLOUR)]
     return [f"{page.url} {each}" for each in wrong]
@@ -159,6 +167,11 @@ def too_wide(page: Page) -> list[str]:
     """By how much the page has to be scrolled sideways, if it has."""
     width = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     return [f"{width} px too wide"] if width else []
+
+
+def touching(page: Page) -> list[str]:
+    """The headings of cards that have no space between themselves and the card before."""
+    return [f"no space above the card {heading!r}" for heading in page.evaluate(CARDS_WITHOUT_SPACE)]
 
 
 @pytest.mark.parametrize("office", ["empty", "full"])

@@ -152,7 +152,7 @@ async def test_what_limits_refused_is_shown(
     await add_limited(database, [(other.id, Limited("calls_of_key", 9876, last))])
     shown = (await person.get("/install")).text
     assert "Calls or app opens from one address" in shown
-    assert "1234" in shown
+    assert "1,234" in shown
     assert "12:34 UTC" in shown
     assert "9876" not in shown
 
@@ -167,6 +167,6 @@ async def test_rejected_calls_are_told(
         rejection = Rejection("conversion", field, "must be <understood>")
         await add_rejections(database, [RejectedCalls(org_id, last, (rejection,) * 1234)])
     shown = (await person.get("/install")).text
-    for text in ("<code>revenue</code>", "must be &lt;understood&gt;", "conversion", "1234", "12:34 UTC"):
+    for text in ("<code>revenue</code>", "must be &lt;understood&gt;", "conversion", "1,234", "12:34 UTC"):
         assert text in shown
     assert "<code>currency</code>" not in shown
