@@ -131,5 +131,8 @@ class SteppedLimit:
         shared = await count_in_window(
             self._database, f"{self._limit.name}/{name}", amount, self._limit.seconds
         )
-        window.count = max(window.count, shared.count + window.untold)
-        window.ends = self._monotonic() + shared.seconds_left
+        now, known = self._monotonic(), shared.count + window.untold
+        # The database may have begun the next window a moment ago: what was before counts no more.
+        is_next = shared.seconds_left - (window.ends - now) > self._limit.seconds / 2
+        window.count = known if is_next else max(window.count, known)
+        window.ends = now + shared.seconds_left

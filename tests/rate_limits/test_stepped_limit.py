@@ -61,6 +61,23 @@ async def test_processes_share_the_limit(database: Database) -> None:
     assert (await stored(database, shared))["key"] >= 100
 
 
+async def test_a_window_ends_when_the_database_ends_it(database: Database) -> None:
+    """What counted in a window does not count in the next one too, where the database begins that a moment
+    before the process does: who is busy without a break keeps all of the limit."""
+    seconds, shared = Seconds(), a_limit(100)
+    limit = SteppedLimit(database, shared, monotonic=seconds)
+    for _ in range(90):
+        limit.count("key")
+    await limit.settle()
+    ended = {"$currentDate": {"ends_at": True}}
+    await counted_now(database).update_one({"_id": f"{shared.name}/key"}, ended)
+    seconds.now += 59.99
+    for _ in range(5):
+        limit.count("key")
+    await limit.settle()
+    assert limit.count("key").remaining == 94
+
+
 async def test_who_sends_little_is_told_to_nobody(database: Database) -> None:
     """Below a twentieth of the limit nothing is written."""
     limit = a_limit(100)
