@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from backend.concurrency.background_task import BackgroundTask
 from backend.storage.mongod_admin import START_TIMEOUT, MongodAdmin
 from backend.storage.mongod_process import Mongod, MongoDBNotFound, is_running
 from backend.storage.private_folder import private_folder
@@ -56,7 +57,7 @@ class EmbeddedMongoDB:
         self._mongod = Mongod(self._folder)
         self._state = self._folder / "server.json"
         self._users: IO[str] | None = None
-        self._watcher: asyncio.Task[None] | None = None
+        self._watching = BackgroundTask("keeping MongoDB running", self._keep_running)
         self._admin = MongodAdmin(0, "")
 
     @property
@@ -71,14 +72,11 @@ class EmbeddedMongoDB:
 
     async def __aenter__(self) -> EmbeddedMongoDB:
         await asyncio.to_thread(self._acquire)
-        self._watcher = asyncio.create_task(self._keep_running())
+        self._watching.start()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._watcher:
-            self._watcher.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._watcher
+        await self._watching.stop()
         await asyncio.shield(asyncio.to_thread(self._release))
 
     def _acquire(self) -> None:
@@ -240,12 +238,15 @@ class EmbeddedMongoDB:
     async def _keep_running(self) -> None:
         while True:
             await asyncio.sleep(_WATCH_INTERVAL)
-            if not self._mongod.is_process(self._read_state().get("pid", 0)):
-                await asyncio.to_thread(self._restart)
+            # In a thread: a disk that hangs, or a slow start, must not block the event loop.
+            await asyncio.to_thread(self._restart_if_dead)
 
-    def _restart(self) -> None:
-        with self._starting(), contextlib.suppress(MongoDBNotFound):
-            self._run()
+    def _restart_if_dead(self) -> None:
+        if self._mongod.is_process(self._read_state().get("pid", 0)):
+            return
+        with self._starting():
+            if self._users is not None:  # else it was stopped meanwhile, and nobody would stop it again
+                self._run()
 
 
 def _write_privately(file: Path, text: str) -> None:

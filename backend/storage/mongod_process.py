@@ -116,7 +116,7 @@ class Mongod:
 
     def is_process(self, pid: int) -> bool:
         """Whether this process is the folder's server. By now the id may belong to another process."""
-        return pid > 0 and str(self.data) in _command_line(pid)
+        return pid > 0 and f" --dbpath {self.data} " in f"{_command_line(pid)} "
 
     def stop(self, pids: list[int], is_gone: Callable[[], bool]) -> None:
         """Ask these processes to end, even if they are suspended. Kill those that don't end in time."""
@@ -172,15 +172,16 @@ def is_running(pid: int) -> bool:
     return pid > 0 and bool(_command_line(pid))
 
 
-def _command_line(pid: int) -> list[str]:
-    """The arguments of a process; empty if it does not exist."""
+def _command_line(pid: int) -> str:
+    """The arguments of a process with spaces between them; empty if it does not exist."""
     with contextlib.suppress(OSError):
         if _PROCESSES.is_dir():
-            return (_PROCESSES / str(pid) / "cmdline").read_text(errors="replace").split("\0")
+            arguments = (_PROCESSES / str(pid) / "cmdline").read_text(errors="replace")
+            return arguments.replace("\0", " ").strip()
+        # It shows arguments like this, so one that contains a space can't be told from two.
         command = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
-        shown = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-        return shown.stdout.split()
-    return []
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603
+    return ""
 
 
 def _number_in(file: Path) -> int:

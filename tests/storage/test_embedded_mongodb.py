@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 
 from backend.settings import Settings
-from backend.storage import organizations
+from backend.storage import mongod_process, organizations
 from backend.storage.database import open_database
 from backend.storage.mongo import Database, StorageError
-from backend.storage.mongod_process import MongoDBNotFound, find_mongod, is_running
+from backend.storage.mongod_process import Mongod, MongoDBNotFound, find_mongod, is_running
 from tests.organizations import create_test_organization
 from tests.polling import until, wait_for, wait_for_async
 
@@ -89,6 +90,40 @@ async def test_a_killed_server_is_started_again_on_its_port(tmp_path: Path) -> N
         await wait_for_async(lambda: answers(database), "the server does not answer", seconds=60)
         assert (await organizations.get_organization(database, created.id)).id == created.id
         assert state_of(tmp_path)["port"] == killed["port"]
+
+
+async def test_a_server_is_started_again_after_starts_that_failed(tmp_path: Path) -> None:
+    """Where it can't be started, that is counted and tried again; the last user still stops the server."""
+    work = {"work": "keeping MongoDB running"}
+    async with open_database(Settings(data_dir=tmp_path)):
+        failures = REGISTRY.get_sample_value("waylink_background_failures_total", work) or 0.0
+        lock = tmp_path / "mongodb" / "start.lock"
+        lock.unlink()
+        lock.mkdir()  # can't be opened
+        killed = state_of(tmp_path)["pid"]
+        os.kill(killed, signal.SIGKILL)
+        await until(
+            lambda: (REGISTRY.get_sample_value("waylink_background_failures_total", work) or 0) > failures,
+            "nobody is told",
+        )
+        lock.rmdir()
+        await until(
+            lambda: state_of(tmp_path)["pid"] not in {0, killed}, "the server is not started", seconds=60
+        )
+        started = state_of(tmp_path)["pid"]
+    assert not is_running(started)
+
+
+def test_a_server_is_recognized_where_only_ps_tells(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without /proc, as on macOS, also where the folder's name contains a space; another folder's is not."""
+    monkeypatch.setattr(mongod_process, "_PROCESSES", tmp_path / "proc")
+    folder = tmp_path / "my data"
+    arguments = ["--dbpath", str(folder / "db"), "--port", "1"]
+    command = [sys.executable, "-c", "input()", *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert Mongod(folder).is_process(process.pid)
+        assert not Mongod(tmp_path / "my").is_process(process.pid)
+        process.kill()
 
 
 async def test_another_port_is_taken_where_the_old_one_is_in_use(tmp_path: Path) -> None:
