@@ -95,7 +95,7 @@ class Service:
                 may_be_away=path_in(self.settings.data_dir).exists(),
             )
         )
-        await self._opened.enter_async_context(Pulse(database, lanes))
+        pulse = await self._opened.enter_async_context(Pulse(database, lanes))
         self.resources = Resources(
             self.settings,
             database,
@@ -108,7 +108,7 @@ class Service:
         self.api = create_api(self.resources)
         self.redirector = Redirector(self.resources, self._redirects)
         update_before_scrape(self.api, self.redirector.report)
-        not_ready_while(self.api, lambda: self.redirector.failures)
+        not_ready_while(self.api, lambda: [*filter(None, [pulse.failure]), *self.redirector.failures])
         await self.redirector.startup()
         self._opened.push_async_callback(self.redirector.shutdown)
         await self.api.startup()

@@ -176,6 +176,7 @@ class LinkCache:
 
     def _loaded(self, key: LinkKey, task: asyncio.Task[CachedLink | None]) -> None:
         del self._loads[key]
+        self._changed_while_loading.discard(key)
         if not task.cancelled():
             task.exception()  # so that asyncio does not warn that nobody read it
 
@@ -184,7 +185,6 @@ class LinkCache:
         self._is_down, self._ask_again_at = True, time.monotonic() + seconds
 
     async def _read(self, key: LinkKey) -> CachedLink | None:
-        self._changed_while_loading.discard(key)
         began = time.monotonic()
         try:
             with deadline(_READ_SECONDS):

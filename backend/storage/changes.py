@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
+from backend.concurrency.background_task import BackgroundTask
 from backend.storage import apps, heartbeats, links
 from backend.storage.heartbeats import Heart
 from backend.storage.mongo import Database, StorageError, deadline, go_on_closing, is_unreachable
@@ -61,7 +62,8 @@ async def watch_changes(database: Database) -> AsyncIterator[Change]:
     ends.
     """
     stream = _Stream(database)
-    beating = asyncio.create_task(stream.heart.go_on_beating())
+    beating = BackgroundTask("proving that changes are seen", stream.heart.go_on_beating)
+    beating.start()
     try:
         while True:
             try:
@@ -70,7 +72,7 @@ async def watch_changes(database: Database) -> AsyncIterator[Change]:
             except (StorageError, _Unproven) as error:
                 await stream.note_failure(error)
     finally:
-        beating.cancel()
+        await beating.stop()
 
 
 class _Unproven(Exception):

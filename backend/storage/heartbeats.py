@@ -10,6 +10,7 @@ import asyncio
 import time
 import uuid
 from datetime import UTC, datetime
+from itertools import islice
 
 from pymongo import IndexModel, WriteConcern
 
@@ -28,6 +29,7 @@ COLLECTION = Collection(
 )
 _EVERY = 0.4  # seconds
 _PATIENCE = 1.0
+_MOST_ON_THEIR_WAY = 1000
 
 
 class Heart:
@@ -56,6 +58,10 @@ class Heart:
         except StorageError:
             return  # others find out that the database is away
         self._on_their_way[number] = began, time.monotonic()
+        if (
+            len(self._on_their_way) > _MOST_ON_THEIR_WAY
+        ):  # the oldest stays: it says since when none comes back
+            del self._on_their_way[next(islice(self._on_their_way, 1, None))]
 
     @property
     def waiting_since(self) -> float | None:

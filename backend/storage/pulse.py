@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import Sequence
 
+from backend.concurrency.background_task import BackgroundTask
 from backend.storage.lanes import Lane
 from backend.storage.mongo import Database, StorageError, deadline, ping
 
@@ -23,18 +24,24 @@ class Pulse:
     def __init__(self, database: Database, lanes: Sequence[Lane]) -> None:
         self._database = database
         self._lanes = lanes
-        self._asking: asyncio.Task[None] | None = None
+        # Of its own: behind other calls it would learn too late that MongoDB answers again.
+        self._own_lane = Lane("pulse", 1, 10)
+        self._asking = BackgroundTask("asking whether MongoDB answers", self._go_on_asking)
         self.is_away = False
 
     async def __aenter__(self) -> Pulse:
-        self._asking = asyncio.create_task(self._go_on_asking())
+        with self._own_lane.used():
+            self._asking.start()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._asking:
-            self._asking.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._asking
+        await self._asking.stop()
+        self._own_lane.close()
+
+    @property
+    def failure(self) -> str | None:
+        """A description of the error if it can't be asked now; else None."""
+        return self._asking.failure
 
     async def _go_on_asking(self) -> None:
         while True:
