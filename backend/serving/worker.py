@@ -27,11 +27,22 @@ def run_job(job: Job, news: Connection) -> None:
 
 async def _serve(job: Job, news: Connection) -> None:
     stop = asyncio.Event()
-    # The supervisor sends nothing: the pipe becomes readable when it is gone, and then nobody else stops us.
-    asyncio.get_running_loop().add_reader(news.fileno(), stop.set)
+    stop_without_supervisor(news, stop)
     watching = asyncio.create_task(watch_loop(job.settings.stall_seconds, job.stack_of(os.getpid())))
     site = ServedApp((job.make_app or create_app)(job.settings), job.listener)
     try:
         await serve_sites([site], job.settings, lambda: news.send(""), stop)
     finally:
         watching.cancel()
+
+
+def stop_without_supervisor(news: Connection, stop: asyncio.Event) -> None:
+    """Set `stop` when the supervisor is gone, since nobody else would stop this worker."""
+    loop = asyncio.get_running_loop()
+
+    def gone() -> None:
+        loop.remove_reader(news.fileno())  # readable from now on: it would be told in every turn of the loop
+        stop.set()
+
+    # The supervisor sends nothing: the pipe becomes readable when it has ended.
+    loop.add_reader(news.fileno(), gone)
