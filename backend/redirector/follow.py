@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from datetime import timedelta
 from functools import lru_cache
@@ -20,7 +21,7 @@ from backend.redirector.association_files import ANDROID, APPLE, AssociationFile
 from backend.redirector.country import country_code, country_lookup
 from backend.redirector.handoffs import Handoffs
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
-from backend.redirector.link_file import MOST_LINKS, LinkFile, path_in
+from backend.redirector.link_file import MOST_LINKS, LinkFile, hosts_in, path_in
 from backend.redirector.metrics import AnswerTallies, observe_backlog
 from backend.redirector.outcomes import answer_for
 from backend.redirector.qr_code import qr_code, split_suffix
@@ -32,6 +33,7 @@ from backend.storage.mongo import StorageError
 
 _REPORT_EVERY = 1.0  # seconds
 _KEEP_EVERY = 60.0
+_LAST_KEEP_SECONDS = 2.0  # on a disk that hangs, clicks that wait in memory come first
 _NO_APP = "No app is set for this domain.\n"
 _logger = logging.getLogger(__name__)
 # A client contains only parts of a User-Agent, whose length is limited.
@@ -69,7 +71,7 @@ class Redirector:
         self._file_path = path_in(settings.data_dir)
         self._file = LinkFile(
             self._file_path,
-            f"{_without_password(settings.mongodb_uri)}/{settings.mongodb_database}",
+            f"{hosts_in(settings.mongodb_uri)}/{settings.mongodb_database}",
             timedelta(seconds=settings.link_file_seconds),
         )
         self._knows_hottest = False
@@ -88,7 +90,9 @@ class Redirector:
     async def shutdown(self) -> None:
         """Ship the remaining clicks and stop."""
         await self._keeping.stop()
-        await self._keep_links()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_KEEP_SECONDS):
+                await self._keep_links()
         await self._handoffs.stop()
         await self.cache.stop()
         with self._lane.used():  # it does not wait if the database is known to be away
@@ -217,8 +221,3 @@ class Redirector:
             if code := country_code(header.decode("latin-1")):
                 return code
         return self._country_of(address)
-
-
-def _without_password(uri: str | None) -> str:
-    """A MongoDB URI from its hosts on, without user and password; "" for the service's own server."""
-    return (uri or "").rpartition("@")[2]

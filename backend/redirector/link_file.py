@@ -34,6 +34,11 @@ def path_in(data_dir: Path) -> Path:
     return data_dir / "links.cache"
 
 
+def hosts_in(uri: str | None) -> str:
+    """The hosts in a MongoDB URI, without passwords, also those in its options; "" for our own server."""
+    return (uri or "").partition("://")[2].partition("/")[0].rpartition("@")[2].partition("?")[0]
+
+
 class LinkFile:
     """A file of links with their domains' apps. `database` names the database that they come from."""
 

@@ -13,7 +13,7 @@ from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Behavior, Link
 from backend.redirector import link_file
-from backend.redirector.link_file import LinkFile
+from backend.redirector.link_file import LinkFile, hosts_in
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -128,3 +128,17 @@ def test_the_file_is_bounded(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     kept = file_at(path).read(NOW)
     assert 0 < len(kept) < 5
     assert kept == links[: len(kept)]
+
+
+@pytest.mark.parametrize(
+    ("uri", "hosts"),
+    [
+        ("mongodb://me:secret@one:27017,two/?tlsCertificateKeyFilePassword=secret", "one:27017,two"),
+        ("mongodb://me:se?ret@one/waylink?appName=a@b", "one"),
+        ("mongodb://one?replicaSet=rs", "one"),
+        (None, ""),
+    ],
+)
+def test_no_password_is_in_the_file(uri: str | None, hosts: str) -> None:
+    """Of a database's address only the hosts are kept, not its password nor that of a certificate."""
+    assert hosts_in(uri) == hosts
