@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -125,19 +125,19 @@ class CurrencyCode:
         return {"type": "string", "pattern": "^[A-Za-z]{3}$"}
 
 
-def notes_on_unknown(names: Sequence[str], prefix: str = "") -> list[str]:
+def notes_on_unknown(names: Sequence[str], prefix: str = "", known: Container[str] = ()) -> list[str]:
     """Sentences that say that these unknown fields were left out. At most ten are named.
 
-    `prefix` is put before each name, such as `data.`.
+    `prefix` is put before each name, such as `data.`. `known` are the fields that could have been sent.
     """
-    notes = [f"{prefix}{_readable(name)[:64]} {_why_left_out(name)}" for name in names[:MOST_NOTES]]
+    notes = [f"{prefix}{_readable(name)[:64]} {_why_left_out(name, known)}" for name in names[:MOST_NOTES]]
     if more := len(names) - len(notes):
         notes.append(f"{more} more fields are unknown and were left out")
     return notes
 
 
-def _why_left_out(name: str) -> str:
-    if name in _CLEAR_CONTACTS:
+def _why_left_out(name: str, known: Container[str]) -> str:
+    if name in _CLEAR_CONTACTS and f"{name}_sha256" in known:
         return f"was left out: it must be hashed; send {name}_sha256"
     return "is unknown and was left out"
 

@@ -66,7 +66,7 @@ def parse_call(value: object) -> Call:
         if name not in given:
             raise MissingField(name)
     parsed = {name: rule.parse(name, given[name]) for name, rule in rules.items() if name in given}
-    notes = notes_on_unknown([name for name in given if name not in rules])
+    notes = notes_on_unknown([name for name in given if name not in rules], known=rules)
     notes += _notes(rules, given)
     if kind is Kind.CONVERSION:
         notes += _round_revenue(parsed)

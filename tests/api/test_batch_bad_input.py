@@ -201,8 +201,9 @@ async def test_bad_calls(visitor: Visitor, database: Database, bad: Any, sentenc
     ("strange", "notes"),
     [
         (conversion(revenue=19.999), ["revenue was rounded to 20.00 EUR"]),
-        (conversion(email="a@b.c"), ["email was left out: it must be hashed; send email_sha256"]),
-        (call("lead", phone="+1 2"), ["phone was left out: it must be hashed; send phone_sha256"]),
+        (call("lead", email="a@b.c"), ["email was left out: it must be hashed; send email_sha256"]),
+        (call("lead", phone="+1 2"), ["phone is unknown and was left out"]),
+        (conversion(email="a@b.c"), ["email is unknown and was left out"]),
         (call("event", name="e", colour="red"), ["colour is unknown and was left out"]),
         (call("event", name="e") | {"page": "x" * 2049}, ["page was cut to 2048 characters"]),
         (call("attribution", signals={"ref": "x"}), ["signals.ref is unknown and was left out"]),
