@@ -18,9 +18,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def is_long(request: pytest.FixtureRequest) -> bool:
-    """Whether faults are to last ten times as long."""
-    return bool(request.config.getoption("--long", False))  # not known where all tests run
+def times_as_long(request: pytest.FixtureRequest) -> int:
+    """How many times as long as usual faults are to last."""
+    return 10 if request.config.getoption("--long", False) else 1  # not known where all tests run
 
 
 @pytest.fixture

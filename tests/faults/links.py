@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from tests.api.links import API
+from tests.faults.metrics import metric
 from tests.polling import wait_for
 from tests.service_process import ServiceProcess
 
@@ -37,10 +38,12 @@ def _total_clicks(service: ServiceProcess, link: dict[str, str]) -> int:
 
 
 def wait_for_clicks(service: ServiceProcess, link: dict[str, str], least: int) -> int:
-    """The clicks counted, once they are at least so many."""
-    return wait_for(
+    """The clicks counted, once they are at least so many and none waits to be counted."""
+    wait_for(
         lambda: _total_clicks(service, link),
         "clicks are not counted",
         lambda counted: counted >= least,
         seconds=60,
     )
+    wait_for(lambda: metric(service, "waylink_clicks_waiting_bytes") == 0, "clicks wait", seconds=60)
+    return _total_clicks(service, link)

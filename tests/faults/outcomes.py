@@ -10,19 +10,26 @@ HEAD = ("scenario", "answered", "stored", "lost", "doubled", "longest wait")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How many were answered and how many are stored; `longest_wait` in seconds."""
+    """How many were answered and how many are stored.
+
+    `longest_wait` is in seconds, None where it was not measured. `cut_off` requests were sent and never
+    answered: each may be stored or not.
+    """
 
     scenario: str
     answered: int
     stored: int
-    longest_wait: float
+    longest_wait: float | None = None
+    cut_off: int = 0
 
     def cells(self) -> Sequence[str]:
         """What the table shows of it, a text for each column."""
-        lost, doubled = max(0, self.answered - self.stored), max(0, self.stored - self.answered)
+        lost = max(0, self.answered - self.stored)
+        doubled = max(0, self.stored - self.answered - self.cut_off)
+        answered = f"{self.answered:,}" + (f", {self.cut_off} cut off" if self.cut_off else "")
+        longest_wait = "-" if self.longest_wait is None else f"{self.longest_wait:.2f} s"
         return (
-            self.scenario, f"{self.answered:,}", f"{self.stored:,}", f"{lost:,}", f"{doubled:,}",
-            f"{self.longest_wait:.2f} s",
+            self.scenario, answered, f"{self.stored:,}", f"{lost:,}", f"{doubled:,}", longest_wait,
         )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ import httpx
 from backend.doctor.configuration import examine_settings
 from backend.settings import Settings
 from tests.faults.metrics import metric
+from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.visited_link import VisitedLink
 from tests.polling import wait_for, wait_for_async
 from tests.service_process import ServiceProcess
@@ -31,7 +32,9 @@ def readiness(service: ServiceProcess) -> str:
     return str(httpx.get(f"{service.base_url}/readyz").json()["status"])
 
 
-async def test_what_can_not_be_read_is_set_aside(link: VisitedLink, tmp_path: Path) -> None:
+async def test_what_can_not_be_read_is_set_aside(
+    link: VisitedLink, tmp_path: Path, outcome: TellOutcome
+) -> None:
     """Good records around it and in other logs are counted; a file of its own keeps it, and it is told."""
     (tmp_path / "clicks").mkdir()
     good = link.record()
@@ -41,6 +44,7 @@ async def test_what_can_not_be_read_is_set_aside(link: VisitedLink, tmp_path: Pa
     with link.service(tmp_path) as service:
         await link.visit(service)
         await link.wait_until_counted(len(BAD) + 2)
+        outcome(Outcome("unreadable records between those of clicks", len(BAD) + 2, await link.counted()))
         wait_for(lambda: not (tmp_path / "clicks" / "a.log").exists(), "the log is not done")
         kept = (tmp_path / "clicks" / "unreadable" / "a.log").read_bytes()
         assert kept.replace(b"\n", b"") == b"".join([*BAD, b"torn"]).replace(b"\n", b"")
@@ -63,7 +67,9 @@ def no_more_files(service: ServiceProcess) -> Iterator[None]:
         resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
 
 
-async def test_shipping_outlives_a_lack_of_files(link: VisitedLink, tmp_path: Path) -> None:
+async def test_shipping_outlives_a_lack_of_files(
+    link: VisitedLink, tmp_path: Path, outcome: TellOutcome
+) -> None:
     """A log that can't be opened: /readyz says so, visitors go on, and all is counted afterwards."""
     with link.service(tmp_path) as service:
         async with httpx.AsyncClient(base_url=service.base_url) as client, link.client(service) as visitor:
@@ -80,5 +86,6 @@ async def test_shipping_outlives_a_lack_of_files(link: VisitedLink, tmp_path: Pa
                 )
                 assert (await visitor.get(f"/{link.path}")).status_code == 302
             await link.wait_until_counted(3)
+            outcome(Outcome("no file can be opened", 3, await link.counted()))
             await wait_for_async(ready, "it is not ready again", lambda seen: seen == "ok")
         assert metric(service, "waylink_background_failures_total") >= 1

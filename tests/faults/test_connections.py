@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.faults.metrics import metric
+from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.visited_link import VisitedLink
 from tests.service_process import ServiceProcess
 
@@ -47,7 +48,7 @@ HALF_A_HEAD = b"GET /"
 HALF_A_BODY = b"POST /serviceCore/sdk/v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
 
 
-async def test_idle_connections_make_room(link: VisitedLink, tmp_path: Path) -> None:
+async def test_idle_connections_make_room(link: VisitedLink, tmp_path: Path, outcome: TellOutcome) -> None:
     """With twice as many connections as files, whatever they wait with, visitors on new ones are redirected.
 
     A body that comes slowly is read to its end and answered meanwhile: idle connections go first.
@@ -66,4 +67,5 @@ async def test_idle_connections_make_room(link: VisitedLink, tmp_path: Path) -> 
                 await link.visit(service)
                 assert open_files(service) < FILES
         await link.wait_until_counted(3)
+        outcome(Outcome("connections used up", 3, await link.counted()))
         assert metric(service, "waylink_connections_ended_total") > FILES

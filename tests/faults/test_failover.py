@@ -12,6 +12,7 @@ import httpx
 from backend.app import create_app
 from backend.settings import Settings
 from backend.storage.mongo import Database
+from tests.faults.outcomes import Outcome, TellOutcome
 from tests.organizations import create_test_organization
 from tests.polling import wait_for_async
 from tests.replica_set import replica_set
@@ -56,7 +57,7 @@ async def call_ids(database: Database, collection: str) -> list[str]:
     return [str(each["_id"]).rpartition("/")[2] async for each in database[collection].find({}, {"_id": 1})]
 
 
-async def test_no_acknowledged_call_is_lost_or_doubled(tmp_path: Path) -> None:
+async def test_no_acknowledged_call_is_lost_or_doubled(tmp_path: Path, outcome: TellOutcome) -> None:
     """What was acknowledged before, during and after a failover is stored, exactly once."""
     with replica_set(tmp_path) as members:
         service = create_app(Settings(mongodb_uri=members.uri, data_dir=tmp_path / "data"))
@@ -78,7 +79,9 @@ async def test_no_acknowledged_call_is_lost_or_doubled(tmp_path: Path) -> None:
         assert await asyncio.to_thread(members.wait_for_primary) != killed
         for collection, kind in (("events", "event"), ("conversions", "conversion")):
             acknowledged = sorted(each["call_id"] for each in sent if each["kind"] == kind)
-            assert sorted(await call_ids(database, collection)) == acknowledged
+            stored = sorted(await call_ids(database, collection))
+            outcome(Outcome(f"primary killed under load ({kind}s)", len(acknowledged), len(stored)))
+            assert stored == acknowledged
         assert await database["counted_once"].count_documents({}) == VISITORS * BATCHES * 2
         async for device in database["devices"].find({}):
             assert len(device["touches"]) == BATCHES * 2

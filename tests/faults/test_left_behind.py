@@ -8,6 +8,7 @@ from pathlib import Path
 
 from backend.domain.ids import LinkId
 from tests.faults.metrics import metric
+from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.visited_link import VisitedLink
 from tests.polling import wait_for
 
@@ -16,11 +17,15 @@ OLD_LINK = "the link of the clicks left behind"
 
 
 async def test_new_clicks_do_not_wait_for_old_ones(
-    link: VisitedLink, tmp_path: Path, is_long: bool, tell: Callable[[str], None]
+    link: VisitedLink,
+    tmp_path: Path,
+    times_as_long: int,
+    tell: Callable[[str], None],
+    outcome: TellOutcome,
 ) -> None:
     """While a long log is shipped that a process left behind, new clicks are counted, and ever less waits."""
     (tmp_path / "clicks").mkdir()
-    left_behind = link.record(LinkId(OLD_LINK)) * RECORDS * (10 if is_long else 1)
+    left_behind = link.record(LinkId(OLD_LINK)) * RECORDS * times_as_long
     (tmp_path / "clicks" / "a.log").write_bytes(left_behind)
     with link.service(tmp_path) as service:
 
@@ -32,6 +37,7 @@ async def test_new_clicks_do_not_wait_for_old_ones(
         asked = time.monotonic()
         await link.wait_until_counted(1)
         took = time.monotonic() - asked
+        outcome(Outcome("a new click beside a log left behind", 1, await link.counted()))
         tell(f"a new click beside {len(left_behind):,} bytes left behind: counted {took:.1f} s later")
         before = waiting()
         assert 0 < before < len(left_behind)

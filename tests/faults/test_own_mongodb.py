@@ -25,6 +25,7 @@ from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import MongoDBHangs
 from backend.storage.mongod_process import Mongod, MongoDBNotFound, find_mongod, is_running
 from tests.faults.mongod import mongod_of, stopped_mongod
+from tests.faults.outcomes import Outcome, TellOutcome
 from tests.organizations import create_test_organization
 from tests.polling import wait_for
 from tests.service_process import WAYLINK, environment_of, free_port, service_process
@@ -146,7 +147,7 @@ async def test_a_server_that_others_use_is_left_alone(
 
 
 async def test_an_orphan_that_never_answers_is_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: TellOutcome
 ) -> None:
     """A server that nobody uses and that does not answer makes room for a new one, with all its data."""
     for name, seconds in {"_PATIENCE": 0.5, "_PATIENCE_WITH_ORPHANS": 1.0}.items():
@@ -158,6 +159,8 @@ async def test_an_orphan_that_never_answers_is_stopped(
         server = mongod_of(tmp_path)
         os.kill(server, signal.SIGSTOP)
     async with open_database(Settings(data_dir=tmp_path)) as database:
+        stored = await database["organizations"].count_documents({})
+        outcome(Outcome("own MongoDB hangs as an orphan and is killed (organizations)", 1, stored))
         assert (await organizations.get_organization(database, created.id)).id == created.id
         assert servers_of(tmp_path / "mongodb") == [mongod_of(tmp_path)] != [server]
 

@@ -14,6 +14,7 @@ import pytest
 
 from backend.domain.ids import OrgId
 from tests.api.links import API
+from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import wait_for
 from tests.replica_set import ReplicaSet, replica_set
 from tests.sdk_batches import BATCH, call, timestamp
@@ -144,15 +145,19 @@ def test_a_call_sent_to_both_hosts_counts_once(hosts: Hosts) -> None:
     assert [each["results"][0]["status"] for each in answers] == ["accepted", "duplicate"]
 
 
-async def test_clicks_at_both_hosts_are_counted_through_a_failover(hosts: Hosts) -> None:
+async def test_clicks_at_both_hosts_are_counted_through_a_failover(
+    hosts: Hosts, times_as_long: int, outcome: TellOutcome
+) -> None:
     """Visits at both hosts, before and after MongoDB's primary is killed: both say the same, exact sum."""
+    times = 50 * times_as_long
     short_url = await asyncio.to_thread(hosts.new_link, 0)
-    answered = [await follow_often(hosts, host, short_url, 50) for host in (0, 1)]
+    answered = [await follow_often(hosts, host, short_url, times) for host in (0, 1)]
     await asyncio.to_thread(hosts.members.kill_primary)
-    answered += [await follow_often(hosts, host, short_url, 50) for host in (0, 1)]
-    assert answered == [50] * 4
+    answered += [await follow_often(hosts, host, short_url, times) for host in (0, 1)]
+    assert answered == [times] * 4
     for host in (0, 1):
-        await asyncio.to_thread(eventually, lambda: hosts.clicks(host, short_url), 200)  # noqa: B023 - called here
+        await asyncio.to_thread(eventually, lambda: hosts.clicks(host, short_url), 4 * times)  # noqa: B023 - called here
+    outcome(Outcome("primary killed, two hosts", sum(answered), hosts.clicks(0, short_url)))
 
 
 def follow_often(hosts: Hosts, host: int, short_url: str, times: int) -> Awaitable[int]:

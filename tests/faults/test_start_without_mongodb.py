@@ -15,6 +15,7 @@ import pytest
 from backend.settings import Settings
 from backend.storage.database import open_database
 from tests.api.links import API, create
+from tests.faults.outcomes import Outcome, TellOutcome
 from tests.organizations import TestOrganization, create_test_organization
 from tests.polling import until, wait_for
 from tests.replica_set import ReplicaSet, replica_set
@@ -63,7 +64,7 @@ def count(service: ServiceProcess, organization: TestOrganization, short_url: st
 
 
 async def test_links_redirect_after_a_start_without_mongodb(
-    members: ReplicaSet, organization: TestOrganization, tmp_path: Path
+    members: ReplicaSet, organization: TestOrganization, tmp_path: Path, outcome: TellOutcome
 ) -> None:
     """They come from the file; the rest is 503 until MongoDB is back; a killed worker is replaced."""
     settings = {"WAYLINK_MONGODB_URI": members.uri}
@@ -85,12 +86,13 @@ async def test_links_redirect_after_a_start_without_mongodb(
             assert refused.status_code == 503
             assert int(refused.headers["Retry-After"]) > 0
         members.members[members_port(members)].send_signal(signal.SIGCONT)
-        wait_for(
+        counted = wait_for(
             lambda: count(service, organization, short_url),
             "the clicks of the outage are not counted",
             lambda counted: counted == 3,
             seconds=60,
         )
+    outcome(Outcome("start without MongoDB, worker killed", 3, counted))
 
 
 def members_port(members: ReplicaSet) -> int:
@@ -100,10 +102,15 @@ def members_port(members: ReplicaSet) -> int:
 
 
 async def test_restarts_of_mongodb_are_503(
-    members: ReplicaSet, organization: TestOrganization, tmp_path: Path
+    members: ReplicaSet,
+    organization: TestOrganization,
+    tmp_path: Path,
+    times_as_long: int,
+    outcome: TellOutcome,
 ) -> None:
     """What a server may say then is 503, a fault of ours stays 500; and under load no answer is one."""
     answers: Counter[int] = Counter()
+    made: set[str] = set()
     stop = asyncio.Event()
     settings = {"WAYLINK_MONGODB_URI": members.uri, "WAYLINK_LINK_CACHE_SECONDS": "0.01"}
     with service_process(tmp_path, **settings) as service:
@@ -127,16 +134,21 @@ async def test_restarts_of_mongodb_are_503(
                         visitor.post(call("event", name="e")),
                         client.get("/unknown", headers={"host": organization.domain}),
                     ):
-                        answers[(await asked).status_code] += 1
+                        answer = await asked
+                        answers[answer.status_code] += 1
+                        if answer.status_code == 201:
+                            made.add(answer.json()["short_url"].rpartition("/")[2])
 
             tasks = [asyncio.create_task(load()) for _ in range(4)]
             for _ in range(2):
-                enough = sum(answers.values()) + 40
+                enough = sum(answers.values()) + 40 * times_as_long
                 await until(lambda: sum(answers.values()) >= enough, "nothing is answered", seconds=60)  # noqa: B023 - called here
                 await asyncio.to_thread(members.restart, members_port(members))
                 await asyncio.to_thread(members.wait_for_primary)
             stop.set()
             await asyncio.gather(*tasks)
+        stored = sum(link["path"] in made for link in service.stored("links", org_id=organization.id))
+    outcome(Outcome("MongoDB restarted twice (links)", answers[201], stored))
     faults = [line for line in service.log_lines if line["level"] == "error"]
     assert set(answers) <= {200, 201, 404, 503}, (answers, faults)
-    assert answers[201]
+    assert 0 < answers[201] == stored

@@ -8,12 +8,14 @@ import httpx
 
 from backend.app import create_app
 from backend.settings import Settings
+from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from tests.faults.outcomes import Outcome, TellOutcome
 from tests.organizations import create_test_organization
 from tests.sdk_batches import Visitor, conversion
 
 
-async def test_without_storage_nothing_is_acknowledged(tmp_path: Path) -> None:
+async def test_without_storage_nothing_is_acknowledged(tmp_path: Path, outcome: TellOutcome) -> None:
     """The process is alive and not ready, and a batch gets 503 with a pause: the SDK keeps its calls."""
     async with EmbeddedMongoDB(tmp_path / "mongodb") as server:
         service = create_app(Settings(mongodb_uri=server.uri, data_dir=tmp_path))
@@ -32,3 +34,7 @@ async def test_without_storage_nothing_is_acknowledged(tmp_path: Path) -> None:
     assert refused.headers["Access-Control-Allow-Origin"] == organization.origin
     await client.aclose()
     await service.shutdown()
+    async with open_database(Settings(data_dir=tmp_path)) as database:
+        stored = await database["conversions"].count_documents({})
+    outcome(Outcome("MongoDB stopped (sales)", 1, stored))
+    assert stored == 1

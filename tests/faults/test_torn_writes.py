@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.visited_link import VisitedLink, log_of
 from tests.service_process import ServiceProcess
 
@@ -36,7 +37,9 @@ def reads(service: ServiceProcess) -> int:
 
 
 @pytest.mark.parametrize("missing", [1, 60], ids=lambda count: f"{count} missing")
-async def test_a_torn_click_counts_once(link: VisitedLink, tmp_path: Path, missing: int) -> None:
+async def test_a_torn_click_counts_once(
+    link: VisitedLink, tmp_path: Path, missing: int, outcome: TellOutcome
+) -> None:
     """A click whose line the disk took all but its newline, or less of, is stored directly and not again.
 
     While the start of its line is the last that the disk took, the service is idle.
@@ -53,4 +56,5 @@ async def test_a_torn_click_counts_once(link: VisitedLink, tmp_path: Path, missi
         assert reads(service) - before < READS
         await link.visit(service)
         await link.wait_until_counted(3)
+        outcome(Outcome(f"torn click, {missing} of its bytes missing", 3, await link.counted()))
         assert log.read_bytes().count(b"\n") == 2

@@ -13,7 +13,10 @@ import httpx
 import pytest
 
 from backend.storage.mongod_process import is_running
+from tests.faults.links import new_link, wait_for_clicks
 from tests.faults.mongod import mongod_of
+from tests.faults.outcomes import Outcome, TellOutcome
+from tests.faults.test_redirect_faults import clicks_until_killed
 from tests.polling import wait_for
 from tests.service_process import WAYLINK, ServiceProcess, environment_of, free_port, service_process
 
@@ -64,6 +67,24 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path, workers: int) -> None:
         errors = [line["message"] for line in service.log_lines if line["level"] == "error"]
         assert errors == [f"Worker {killed} ended with exit code -9"]
         assert service.stop() == 0
+
+
+async def test_no_answered_click_is_lost_with_the_workers(
+    tmp_path: Path, times_as_long: int, outcome: TellOutcome
+) -> None:
+    """kill -9 of all workers under load: those that replace them count every answered click once."""
+    with service_process(tmp_path, WAYLINK_WORKERS="2") as service:
+        link = new_link(service)
+
+        def kill() -> None:
+            for worker in service.workers:
+                os.kill(worker, signal.SIGKILL)
+
+        answered, cut_off = await clicks_until_killed(service, link["path"], 500 * times_as_long, kill)
+        wait_for(lambda: is_healthy(service), "no new worker answers", seconds=SECONDS)
+        counted = wait_for_clicks(service, link, answered)
+    outcome(Outcome("kill -9 of both workers under load", answered, counted, cut_off=cut_off))
+    assert answered <= counted <= answered + cut_off
 
 
 def test_no_worker_outlives_the_service(tmp_path: Path) -> None:
