@@ -52,6 +52,7 @@ class Shipper:
         self._disk = LogWriter(create_log(folder), self._store_later)
         self._own = self._shipping(self.log, position=0)
         self._left_behind: list[LogShipping] = []
+        self._take_over_at = 0.0
         self._turn = asyncio.Lock()
         self._tasks = [
             BackgroundTask("shipping clicks", lambda: _go_on(self._ship_own)),
@@ -121,7 +122,8 @@ class Shipper:
 
     async def _ship_left_behind(self) -> float:
         """Ship a batch of a log that was left behind, if there is one. Returns the seconds to rest."""
-        if not self._left_behind:
+        # Also beside logs that always fail: else nobody would ship those that come after them.
+        if not self._left_behind or time.monotonic() > self._take_over_at:
             await self._take_over()
         if not self._left_behind:
             return _TAKE_OVER_EVERY
@@ -146,6 +148,7 @@ class Shipper:
 
     async def _take_over(self) -> None:
         """Take over logs that were left behind. Raises OSError if one of them can't be opened."""
+        self._take_over_at = time.monotonic() + _TAKE_OVER_EVERY
         taken: list[ClickLog] = []
         most = _MOST_LEFT_BEHIND - len(self._left_behind)
         try:

@@ -58,9 +58,8 @@ class Heart:
         except StorageError:
             return  # others find out that the database is away
         self._on_their_way[number] = began, time.monotonic()
-        if (
-            len(self._on_their_way) > _MOST_ON_THEIR_WAY
-        ):  # the oldest stays: it says since when none comes back
+        if len(self._on_their_way) > _MOST_ON_THEIR_WAY:
+            # The oldest stays: it says since when none comes back.
             del self._on_their_way[next(islice(self._on_their_way, 1, None))]
 
     @property

@@ -55,6 +55,18 @@ async def test_what_can_not_be_read_is_set_aside(
     assert any("can't be read" in finding.message for finding in found)
 
 
+async def test_a_log_that_always_fails_is_in_no_other_logs_way(link: VisitedLink, tmp_path: Path) -> None:
+    """Where its bad record can't be set aside, a log that is left behind later is counted all the same."""
+    (tmp_path / "clicks").mkdir()
+    (tmp_path / "clicks" / "unreadable").touch()  # so there can be no folder
+    (tmp_path / "clicks" / "a.log").write_bytes(BAD[0])
+    with link.service(tmp_path) as service:
+        wait_for(lambda: "left behind: FileExistsError" in readiness(service), "nobody is told")
+        (tmp_path / "clicks" / "b.log").write_bytes(link.record())
+        await link.wait_until_counted(1)
+    assert (tmp_path / "clicks" / "a.log").read_bytes() == BAD[0]
+
+
 @contextmanager
 def no_more_files(service: ServiceProcess) -> Iterator[None]:
     """The service can open no file for the length of the block."""
