@@ -18,6 +18,7 @@ import pytest
 from backend.app import Service, create_app, utc_now
 from backend.settings import Settings
 from backend.storage.mongo import Database
+from tests import certificates
 from tests.organizations import TestOrganization, create_test_organization
 from tests.replica_set import replica_set
 from tests.service_process import ServiceProcess, own_database, service_process
@@ -28,6 +29,7 @@ hypothesis.settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("untimed")
+certificates.read_once()
 
 # After the first browser test Playwright's loop counts as running, and asyncio starts no other.
 BROWSER_FIXTURE = "playwright"

@@ -7,7 +7,9 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-_PAUSE = 0.02
+# Seconds between two looks: few at first, and more where it takes long, so that looking costs little.
+_FIRST_PAUSE = 0.02
+_LONGEST_PAUSE = 0.2
 Seen = TypeVar("Seen")
 
 
@@ -16,9 +18,11 @@ def wait_for(
 ) -> Seen:
     """What is read, once it is `wanted`, by default true; else the test fails with `what` and the last."""
     deadline = time.monotonic() + seconds
+    pause = _FIRST_PAUSE
     while not wanted(seen := read()):
         assert time.monotonic() < deadline, f"{what}: {seen!r}"
-        time.sleep(_PAUSE)
+        time.sleep(pause)
+        pause = min(pause * 1.2, _LONGEST_PAUSE)
     return seen
 
 
@@ -40,7 +44,9 @@ async def wait_for_async(
 ) -> Seen:
     """`wait_for` what is read in the test's own event loop."""
     deadline = time.monotonic() + seconds
+    pause = _FIRST_PAUSE
     while not wanted(seen := await read()):
         assert time.monotonic() < deadline, f"{what}: {seen!r}"
-        await asyncio.sleep(_PAUSE)
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.2, _LONGEST_PAUSE)
     return seen
