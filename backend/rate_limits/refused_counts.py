@@ -25,7 +25,7 @@ class RefusedCounts:
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database = database
         self._clock = clock
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self._counts: Counter[tuple[OrgId, str]] = Counter()
         self._storing: asyncio.Task[None] | None = None
 
     def add(self, limit: str, org_id: OrgId | None) -> None:

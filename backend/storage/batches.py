@@ -14,7 +14,6 @@ from pymongo.errors import BulkWriteError
 from backend.domain.attribution import Credit, Device
 from backend.domain.batches import Batch
 from backend.domain.calls import Kind
-from backend.domain.ids import DeviceId, OrgId
 from backend.domain.intake import (
     Decisions,
     DeviceKey,
@@ -159,10 +158,8 @@ async def _write(database: Database, session: ClientSession, decisions: Decision
 def _written(decisions: Decisions) -> Iterable[Written]:
     """What was written to collections with a retention time."""
     for org_id, device_id in decisions.devices:
-        yield Written(
-            devices.COLLECTION, OrgId(org_id), {"_id": devices.own_id(OrgId(org_id), DeviceId(device_id))}
-        )
-        yield Written(identities.COLLECTION, OrgId(org_id), {"device_id": device_id})
+        yield Written(devices.COLLECTION, org_id, {"_id": devices.own_id(org_id, device_id)})
+        yield Written(identities.COLLECTION, org_id, {"device_id": device_id})
     for record in decisions.records:
         own_id = calls.call_id(call_key(record.batch, record.call))
         yield Written(_RECORDS[record.call.kind], record.batch.org_id, {"_id": own_id})

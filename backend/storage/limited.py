@@ -36,9 +36,9 @@ class Limited:
     last: datetime
 
 
-async def add_limited(database: Database, refused: Iterable[tuple[str, Limited]]) -> None:
+async def add_limited(database: Database, refused: Iterable[tuple[OrgId, Limited]]) -> None:
     """Add these counts of refused requests; each comes with its organization's id."""
-    updates = [_update(OrgId(org_id), each) for org_id, each in refused]
+    updates = [_update(org_id, each) for org_id, each in refused]
     if updates:
         await database[NAME].bulk_write(updates, ordered=False)
 
