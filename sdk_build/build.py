@@ -16,6 +16,7 @@ from sdk_build.undeclared_names import refuse_undeclared_names
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "sdk_src"
 TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("waylink", "esm")}
+SENTENCES = "waylink.json"  # what `debug` says, by code; lies beside the script
 # Our own names that can be shortened: no browser API, request or stored value uses any of them.
 PRIVATE_NAMES = """
 add close discard done forget leave names open read recover remove run write wait
@@ -48,6 +49,8 @@ def build(destination: Path) -> None:
             compiled = compile_module(module, Path(folder))
             refuse_undeclared_names(compiled)
             bundle(compiled / f"{module}.js", destination / file_name, form)
+    sentences = json.loads((SOURCE / SENTENCES).read_text())
+    (destination / SENTENCES).write_text(json.dumps(sentences, separators=(",", ":")))
 
 
 def compile_module(module: str, folder: Path) -> Path:

@@ -36,7 +36,7 @@ def open_device():
     device = known or new_uuid()
     if not write_device_id(cookie):
         session.write(NAME, device)
-        say('Cookie refused: known in this tab')
+        say('cookie')
     return not known
 
 

@@ -26,7 +26,7 @@ async def hash_contacts(fields):
         if contact and crypto.subtle:
             fields[name + '_sha256'] = await sha256((normal_email if name == 'email' else normal_phone)(contact))
         elif contact:
-            say(name + ' not sent: hashing needs https')
+            say('contact', name)
 
 
 async def sha256(text):

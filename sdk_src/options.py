@@ -9,6 +9,7 @@ IS_BROWSER = typeof(document) == 'object'
 # The script tag that runs this file, while it runs; a module has none.
 script = IS_BROWSER and document.currentScript
 SDK_PATH = '/serviceCore/sdk/v1/batch'
+TYPE = RegExp('\\.js(\\?.*)?$')
 options = {}  # what `init` was given
 
 
@@ -27,5 +28,15 @@ def check_options(options):
 
 def batch_url(base_url):
     """Where calls are sent: below `baseUrl`, else where the script came from, else the page's own origin."""
-    path = (base_url or '').js_replace(RegExp('/?$'), SDK_PATH)
-    return __new__(URL(path, (not base_url and script and script.src) or location.href)).href
+    return address_of(base_url, SDK_PATH, not base_url and script and script.src)
+
+
+def texts_url(base_url):
+    """Where the sentences of `debug` are: beside the script, else where it would be."""
+    source = script and script.src
+    return source.js_replace(TYPE, '.json') if source else address_of(base_url, '/waylink.json')
+
+
+def address_of(base_url, path, source):
+    """The address of a path below `baseUrl`, on the host of `source` or else of the page."""
+    return __new__(URL((base_url or '').js_replace(RegExp('/?$'), path), source or location.href)).href

@@ -20,9 +20,9 @@ def make_check():
 def check(call, is_new):
     """Ask the service where the visitor came from, where there is a reason to; a promise of the first attempt."""
     if not (call.signals or is_new):
-        say('Nothing sent: known device, no signal in address')
+        say('known')
     elif not is_unchecked(session, call.page):
-        say('Nothing sent: address checked before in this tab')
+        say('checked')
     else:
         call.signals = call.signals or {}
         return __new__(Promise(lambda done: submit(call, {}, done)))

@@ -5,10 +5,10 @@ from calls import last, now, outbox, queue, settled, track, use_outbox
 from checks import check_conversion, check_event, check_fields, check_identity
 from consent import decide, decision, has_consent, is_off, switch_off
 from cookies import read_cookie
-from debug import say
+from debug import explain, say
 from device_id import NAME, close_device, delete_device_id, device, open_device
 from history_hooks import watch_history
-from options import IS_BROWSER, batch_url, check_options, options
+from options import IS_BROWSER, batch_url, check_options, options, texts_url
 from outbox import calls_of, create_outbox
 from stores import open_store, session
 from transport import post, send_on_leaving
@@ -21,9 +21,6 @@ __pragma__('noskip')
 
 VERSION = '0.1.0'
 loaded = now()
-SENT = 'Sent:'
-REFUSED = 'Refused (429 and 5xx: sent again later):'
-UNANSWERED = 'No answer, sent again later (offline, blocked, origin not allowed?):'
 initialized = None
 is_ready = False  # once the first check was answered or tried
 landing = None  # the check of the address that init was called on; from the arrival on, a promise of its attempt
@@ -36,7 +33,7 @@ def init(given):
     """Start, once; a promise that resolves when the first check was answered or tried."""
     global initialized
     if initialized:
-        say('init ignored: called before')
+        say('twice')
         return initialized
     wrong = IS_BROWSER and check_options(given)
     if wrong:
@@ -49,9 +46,11 @@ def init(given):
 async def begin():
     global landing
     try:
+        if options.debug:
+            explain(texts_url(options.baseUrl))
         if not IS_BROWSER or (window.top != window and not options.allowIframe):
             switch_off()
-            say('Nothing sent: iframe without allowIframe')
+            say('iframe')
             return queue.close()
         listen()
         landing = make_check()
@@ -61,7 +60,7 @@ async def begin():
         elif decision == False:
             forget()
         else:
-            say('Nothing sent: waiting for grantConsent')
+            say('consent')
     except:
         pass
 
@@ -116,7 +115,7 @@ async def send(entries, keepalive):
     answer = await post(batch_url(options.baseUrl), envelope(entries), keepalive)
     if not device:
         delete_device_id()  # consent was withdrawn, and the answer may have set it again
-    say((SENT if answer.results else REFUSED) if answer else UNANSWERED, calls_of(entries), answer)
+    say(('sent' if answer.results else 'refused') if answer else 'unanswered', [calls_of(entries), answer])
     return answer
 
 
@@ -180,7 +179,7 @@ def forget():
     close_device()
     landing = None
     use_outbox()
-    say('Nothing sent: no consent, stored data deleted')
+    say('denied')
 
 
 # The contract's other calls
@@ -189,7 +188,7 @@ def forget():
 def identify(fields):
     wrong = check_identity(fields)
     if wrong:
-        say('identify ignored: ' + wrong)
+        say('identify', wrong)
     else:
         track('identify', fields)
 

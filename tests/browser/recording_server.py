@@ -30,6 +30,7 @@ FILE_TYPES = {
     ".js": "text/javascript",
     ".mjs": "text/javascript",
     ".map": "application/json",
+    ".json": "application/json",
 }
 
 Call = dict[str, Any]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.recording_server import RecordingServer, refuse
-from tests.browser.shop_pages import CONVERSION, visit
+from tests.browser.recording_server import SDK, RecordingServer, refuse
+from tests.browser.shop_pages import CONVERSION, INIT, visit
+from tests.polling import wait_for
 
 DEBUG = "debug: true"
 TOLD = {
@@ -22,7 +26,7 @@ TOLD = {
     "a wrong identity": ("Waylink.identify({})", "identify ignored: customer_id is required"),
     "e-mail on http": (
         "Waylink.trackLead({email: 'a@b.example'})",
-        "email not sent: hashing needs https",
+        "Not sent: hashing needs https email",
     ),
     "withdrawn consent": (
         "Waylink.denyConsent()",
@@ -44,14 +48,18 @@ def heard(page: Page, said: list[str]) -> str:
     return "\n".join(said)
 
 
+def expect_told(page: Page, said: list[str], reason: str) -> None:
+    """Something that matches `reason` is said, once the file of sentences has come."""
+    wait_for(lambda: heard(page, said), "not told", lambda told: bool(re.search(reason, told)))
+
+
 @pytest.mark.parametrize(("action", "reason"), TOLD.values(), ids=TOLD)
 def test_the_reason_is_told(page: Page, server: RecordingServer, action: str, reason: str) -> None:
     """Where nothing is sent, or not all of it, the console says why."""
     visit(page, server, options=DEBUG)
     said = listen(page)
     page.evaluate(f"{action}; 0")
-    page.evaluate(CONVERSION)
-    assert reason in heard(page, said)
+    expect_told(page, said, reason)
 
 
 def test_what_is_sent_is_shown(page: Page, server: RecordingServer) -> None:
@@ -59,14 +67,14 @@ def test_what_is_sent_is_shown(page: Page, server: RecordingServer) -> None:
     said = listen(page)
     visit(page, server, options=DEBUG)
     page.evaluate(CONVERSION)
-    assert heard(page, said).count("Sent:") == 2
+    expect_told(page, said, r"Sent:[^$]*Sent:")
 
 
 def test_waiting_for_consent_is_told(page: Page, server: RecordingServer) -> None:
     """Before consent the console says what the SDK waits for."""
     said = listen(page)
     visit(page, server, options=f"{DEBUG}, consentMode: 'required'")
-    assert "Nothing sent: waiting for grantConsent" in heard(page, said)
+    expect_told(page, said, "Nothing sent: waiting for grantConsent")
     assert server.requests == []
 
 
@@ -79,7 +87,7 @@ def test_an_iframe_is_told(page: Page, server: RecordingServer) -> None:
         "f.src = '/frame'; document.body.append(f) })"
     )
     page.frames[1].evaluate("Waylink.init({apiKey: 'k', debug: true})")
-    assert "without allowIframe" in heard(page, said)
+    expect_told(page, said, "without allowIframe")
 
 
 @pytest.mark.parametrize("status", [401, 429, 503])
@@ -88,16 +96,15 @@ def test_a_refusal_is_not_called_sent(page: Page, server: RecordingServer, statu
     server.answer = refuse(status)
     said = listen(page)
     visit(page, server, options=DEBUG)
-    told = heard(page, said)
-    assert "Refused (429 and 5xx: sent again later):" in told
-    assert "Sent:" not in told
+    expect_told(page, said, re.escape("Refused (429 and 5xx: sent again later):"))
+    assert "Sent:" not in heard(page, said)
 
 
 def test_no_answer_is_told(page: Page, server: RecordingServer) -> None:
     """Where nobody answers, the console names the usual causes."""
     said = listen(page)
     visit(page, server, options=f"{DEBUG}, baseUrl: 'http://127.0.0.1:1'")
-    assert "No answer, sent again later (offline, blocked, origin not allowed?):" in heard(page, said)
+    expect_told(page, said, re.escape("No answer, sent again later (offline, blocked, origin not allowed?):"))
 
 
 def test_without_debug_the_sdk_is_silent(page: Page, server: RecordingServer) -> None:
@@ -107,3 +114,51 @@ def test_without_debug_the_sdk_is_silent(page: Page, server: RecordingServer) ->
     for action, _ in TOLD.values():
         page.evaluate(f"{action}; 0")
     assert heard(page, said) == ""
+    assert "/waylink.json" not in server.visits
+
+
+def test_without_the_file_the_codes_are_said(page: Page, server: RecordingServer) -> None:
+    """Where the sentences can't be had, the console has the codes that docs/sdk.md lists."""
+    page.route("**/waylink.json", lambda route: route.abort())
+    said = listen(page)
+    visit(page, server, options=DEBUG)
+    expect_told(page, said, r"\[Waylink\] sent")
+
+
+def test_the_file_lies_beside_the_script(page: Page, server: RecordingServer) -> None:
+    """The sentences come from where the script came from, whatever its name, and wherever the calls go."""
+    server.head = "<script>delete window.Waylink</script><script src='/sub/hello.js?v=2'></script>"
+    page.route("**/sub/hello.js?v=2", lambda route: route.fulfill(path=SDK / "waylink.js"))
+    page.goto(server.url())
+    page.evaluate(INIT.replace("apiKey", "debug: true, baseUrl: '/', apiKey"))
+    server.wait_for_visit("/sub/hello.json")
+
+
+def test_a_strict_policy_lets_the_sentences_in(page: Page, server: RecordingServer) -> None:
+    """With a nonce, strict-dynamic and Trusted Types, `debug` speaks and nothing is violated."""
+    said = listen(page)
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    policy = (
+        "default-src 'none'; script-src 'nonce-n' 'strict-dynamic'; connect-src 'self'; img-src data:; "
+        "require-trusted-types-for 'script'"
+    )
+    server.head = (
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<script nonce="n">delete window.Waylink</script><script nonce="n" src="/waylink.js"></script>'
+        "<script nonce=\"n\">Waylink.init({apiKey: 'k', debug: true})</script>"
+    )
+    page.goto(server.url("/strict"))
+    expect_told(page, said, "Sent:")
+    assert problems == []
+
+
+def test_every_code_has_a_sentence_and_is_documented() -> None:
+    """What the sources say by code is a sentence of the file, and a line of docs/sdk.md."""
+    root = SDK.parent
+    sources = "".join(path.read_text() for path in (root / "sdk_src").glob("*.py"))
+    said = set(re.findall(r"(?:say|warn)\('(\w+)'", sources)) | {"sent", "refused", "unanswered"}
+    sentences = json.loads((SDK / "waylink.json").read_text())
+    assert set(sentences) == said
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", (root / "docs" / "sdk.md").read_text(), re.MULTILINE))
+    assert {code: rows.get(code) for code in said} == sentences

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sdk_build.build import ROOT, TARGETS, build
+from sdk_build.build import ROOT, SENTENCES, TARGETS, build
 from sdk_build.node import run_node
 from sdk_build.undeclared_names import StockRuntimeNeeded, refuse_undeclared_names, undeclared_names
 
@@ -24,7 +24,7 @@ const before = readFileSync(file, 'utf8').split(text)[0].split('\\n');
 const place = { line: before.length, column: before.at(-1).length - 1 };
 console.log(JSON.stringify(originalPositionFor(new TraceMap(readFileSync(file + '.map', 'utf8')), place)));
 """
-BUILT = [name for target in TARGETS for name in (target, f"{target}.map")]
+BUILT = [name for target in TARGETS for name in (target, f"{target}.map")] + [SENTENCES]
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_source_maps_lead_to_the_python(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("module", "text"), [("waylink", "Sent:"), ("checks", "currency must be")])
+@pytest.mark.parametrize(("module", "text"), [("transport", "retry-after"), ("checks", "currency must be")])
 def test_a_place_in_the_script_is_a_line_of_python(target: str, module: str, text: str) -> None:
     """Where developer tools show a text of the built file, the source map leads to its line in sdk_src/."""
     found = json.loads(run_node("node", "-e", PLACE_OF, str(DIST / target), text))
