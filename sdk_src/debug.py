@@ -26,7 +26,7 @@ async def read_sentences(url):
 async def say(code, detail):
     """With `debug`, say what happens, and why nothing happens, with what it is about."""
     try:
-        known = await sentences
+        known = await sentences  # type: ignore[misc]
         if known:
             console.log('[Waylink]', known[code] or code, detail or '')
     except:

@@ -160,5 +160,6 @@ def test_every_code_has_a_sentence_and_is_documented() -> None:
     said = set(re.findall(r"(?:say|warn)\('(\w+)'", sources)) | {"sent", "refused", "unanswered"}
     sentences = json.loads((SDK / "waylink.json").read_text())
     assert set(sentences) == said
-    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", (root / "docs" / "sdk.md").read_text(), re.MULTILINE))
+    docs = (root / "docs" / "sdk.md").read_text()
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", docs, re.MULTILINE))
     assert {code: rows.get(code) for code in said} == sentences
