@@ -12,6 +12,7 @@ from backend.domain.client import Client
 from backend.domain.deferred_links import Handoff
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.visitors import HIGHEST_HASH
 
 
 class NotCounted(StrEnum):
@@ -39,6 +40,8 @@ def why_not_counted(outcome: Outcome, method: str, is_prefetch: bool, client: Cl
 class Click:
     """A record of a request. `id` is unique for ever: the click log and the position in it.
 
+    `visitor` tells the visitors of one day apart (`visitor_hash`). It is None if the request does not count,
+    and if the day's key or the address was not known.
     `handoff` is set only if the visitor was sent to an app. It is stored apart from the click, and only for
     as long as it is useful.
     """
@@ -56,6 +59,7 @@ class Click:
     client_kind: str
     country: str | None
     referrer_host: str | None
+    visitor: int | None = None
     handoff: Handoff | None = None
 
 
@@ -75,6 +79,7 @@ def record_line(
     reason: NotCounted | None,
     country: str | None,
     referrer_host: str | None,
+    visitor: int | None = None,
     handoff: Handoff | None = None,
 ) -> bytes:
     """One line of a click log. `client` is the result of `client_fragment`.
@@ -85,10 +90,11 @@ def record_line(
     country_text = f'"{country}"' if country else "null"
     referrer = f'"{referrer_host}"' if referrer_host else "null"
     reason_text = f'"{reason.value}"' if reason else "null"
+    visitor_text = "null" if visitor is None else visitor
     rest = f",{_handoff_text(handoff)}" if handoff else ""
     return (
         f'["{org_id}","{link_id}",{at.timestamp():.3f},"{outcome.value}",{reason_text},{client},'
-        f"{country_text},{referrer}{rest}]\n"
+        f"{country_text},{referrer},{visitor_text}{rest}]\n"
     ).encode("ascii")
 
 
@@ -111,6 +117,7 @@ def _parse(click_id: str, line: bytes) -> Click:
             str(platform), str(system), str(browser), str(kind),
             None | str() as country, None | str() as referrer, *rest,
         ]:  # fmt: skip
+            visitor, handoff = _parse_rest(rest)
             return Click(
                 id=click_id,
                 org_id=OrgId(org),
@@ -125,7 +132,8 @@ def _parse(click_id: str, line: bytes) -> Click:
                 client_kind=kind,
                 country=country,
                 referrer_host=referrer,
-                handoff=_parse_handoff(rest),
+                visitor=visitor,
+                handoff=handoff,
             )
     raise ValueError("not a click record")
 
@@ -137,6 +145,19 @@ def _refuse_half_characters(fields: Any) -> None:
 
 def _handoff_text(handoff: Handoff) -> str:
     return json.dumps([handoff.app_id, handoff.address_hash, handoff.expires_at.timestamp()])
+
+
+def _parse_rest(rest: list[Any]) -> tuple[int | None, Handoff | None]:
+    """The visitor and the handoff. Lines of former versions, which may still be on disk, have no visitor."""
+    if not rest or isinstance(rest[0], list):
+        return None, _parse_handoff(rest)
+    return _parse_visitor(rest[0]), _parse_handoff(rest[1:])
+
+
+def _parse_visitor(value: Any) -> int | None:
+    if value is None or (type(value) is int and 0 <= value <= HIGHEST_HASH):
+        return value
+    raise ValueError("not a visitor's hash")
 
 
 def _parse_handoff(rest: list[Any]) -> Handoff | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
@@ -15,10 +15,12 @@ from backend.current import Resources
 from backend.domain.clicks import client_fragment, record_line, why_not_counted
 from backend.domain.client import Client
 from backend.domain.destination import Outcome, decide
+from backend.domain.visitors import visitor_hash
 from backend.redirector import pages
 from backend.redirector.answer import Answer, plain, send_answer
 from backend.redirector.association_files import ANDROID, APPLE, AssociationFiles
 from backend.redirector.country import country_code, country_lookup
+from backend.redirector.daily_keys import DailyKeys
 from backend.redirector.handoffs import Handoffs
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
 from backend.redirector.link_file import MOST_LINKS, LinkFile, hosts_in, path_in
@@ -28,6 +30,7 @@ from backend.redirector.qr_code import qr_code, split_suffix
 from backend.redirector.recognition import recognize
 from backend.redirector.shipper import Shipper
 from backend.redirector.visit import InvalidHost, Scope, Visit
+from backend.storage.address_keys import visitor_key
 from backend.storage.lanes import Lane
 from backend.storage.mongo import StorageError
 
@@ -60,6 +63,7 @@ class Redirector:
         )
         self._association_files = AssociationFiles(resources.database)
         self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
+        self._visitor_keys = DailyKeys(resources.database, self._clock, "visitors", visitor_key)
         self.shipper = Shipper(
             resources.database,
             settings.clicks_dir,
@@ -81,7 +85,7 @@ class Redirector:
         """Start to follow changes of links and to ship clicks."""
         recognize(b"")  # the lists are read and compiled now, not at the first visit
         self.cache.fall_back_on(await asyncio.to_thread(self._file.read, self._clock()))
-        await self._handoffs.start()
+        await asyncio.gather(self._handoffs.start(), self._visitor_keys.start())
         self.cache.start()
         self.shipper.start()
         self._reporting.start()
@@ -94,6 +98,7 @@ class Redirector:
             async with asyncio.timeout(_LAST_KEEP_SECONDS):
                 await self._keep_links()
         await self._handoffs.stop()
+        await self._visitor_keys.stop()
         await self.cache.stop()
         with self._lane.used():  # it does not wait if the database is known to be away
             await self.shipper.stop()
@@ -108,7 +113,13 @@ class Redirector:
     @property
     def failures(self) -> list[str]:
         """A description of each background task of the redirector that is failing now."""
-        others = (self._reporting.failure, self._handoffs.failure, self.cache.failure, self._keeping.failure)
+        others = (
+            self._reporting.failure,
+            self._handoffs.failure,
+            self._visitor_keys.failure,
+            self.cache.failure,
+            self._keeping.failure,
+        )
         return [*self.shipper.failures, *filter(None, others)]
 
     async def _go_on_keeping(self) -> None:
@@ -201,17 +212,23 @@ class Redirector:
         address = self._proxies.visitor_address(visit.scope)
         if reason and not self._limits.keeps_uncounted_visit(address):
             return None
+        at = self._clock()
         return record_line(
             entry.link.org_id,
             entry.link.id,
             _fragment(client),
-            at=self._clock(),
+            at=at,
             outcome=outcome,
             reason=reason,
             country=self._country(visit, address),
             referrer_host=visit.referrer_host,
-            handoff=self._handoffs.handoff(outcome, reason, entry, client, address),
+            visitor=None if reason else self._visitor(visit, entry, address, at),
+            handoff=self._handoffs.handoff(outcome, reason, entry, client, address, at=at),
         )
+
+    def _visitor(self, visit: Visit, entry: CachedLink, address: str, at: datetime) -> int | None:
+        key = self._visitor_keys.of_day(at)
+        return visitor_hash(key, entry.link.org_id, address, visit.user_agent) if key else None
 
     def _country(self, visit: Visit, address: str) -> str | None:
         if not address:

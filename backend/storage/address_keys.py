@@ -1,4 +1,5 @@
-"""The `address_keys` collection: random keys for hashing IP addresses, one for each day or month.
+"""The `address_keys` collection: random keys for hashing IP addresses, one for each day or month and
+purpose.
 
 A key is deleted when its hashes are no longer needed. From then on, nobody can find the address for a hash,
 even in a copy of the data.
@@ -19,6 +20,9 @@ from backend.storage.ownership import Nobodys
 
 NAME = "address_keys"
 _THREE_MONTHS = timedelta(days=93)
+_DAY = timedelta(days=1)
+# Clocks of hosts differ, so a key is still asked for shortly after its day.
+_AFTER_ITS_DAY = timedelta(hours=1)
 COLLECTION = Collection(
     name=NAME,
     indexes=[EXPIRY_INDEX],
@@ -36,6 +40,15 @@ async def address_key(database: Database, day: str) -> bytes:
     """
     begins_at = datetime.fromisoformat(day).replace(tzinfo=UTC)
     return await _key(database, day, begins_at + 2 * LONGEST_WINDOW)
+
+
+async def visitor_key(database: Database, day: str) -> bytes:
+    """The key that tells the visitors of a day such as 2026-01-31 apart; created if needed.
+
+    It is deleted one hour after its own day.
+    """
+    begins_at = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    return await _key(database, f"visitors/{day}", begins_at + _DAY + _AFTER_ITS_DAY)
 
 
 async def address_key_of_month(database: Database, month: str) -> bytes:

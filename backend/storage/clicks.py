@@ -17,8 +17,8 @@ from backend.storage.mongo import ClientSession, Database, Document, in_transact
 from backend.storage.ownership import ByLink
 
 NAME = "clicks"
-# The handoff is not part of a click's record: the record is kept longer.
-_FACTS = [item.name for item in fields(Click) if item.name not in {"id", "handoff"}]
+# The handoff is not part of a click's record: the record is kept longer. A visitor's hash is for counting.
+_FACTS = [item.name for item in fields(Click) if item.name not in {"id", "visitor", "handoff"}]
 # Seconds. Visits that did not count explain low figures; reports look back thirty days.
 UNCOUNTED_KEPT = 90 * 24 * 60 * 60
 COLLECTION = Collection(

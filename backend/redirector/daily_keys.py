@@ -1,0 +1,74 @@
+"""Keys that hash addresses, one for each day. They are in memory before their day begins."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+
+from backend.concurrency.background_task import BackgroundTask
+from backend.current import Clock
+from backend.domain.deferred_links import day_of
+from backend.storage.mongo import Database, StorageError, deadline
+
+_LOOK_EVERY = 600.0
+_START_SECONDS = 1.0  # at most, before the start goes on without keys
+_RETRY_SECONDS = 5.0
+_DAY = timedelta(days=1)
+_logger = logging.getLogger(__name__)
+
+
+class DailyKeys:
+    """The keys of today and tomorrow, so that a redirect never waits for one. Older ones are forgotten."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        purpose: str,
+        read_key: Callable[[Database, str], Awaitable[bytes]],
+    ) -> None:
+        """`read_key` returns the key of a day such as 2026-01-31; `purpose` names the keys in the log."""
+        self._database = database
+        self._clock = clock
+        self._purpose = purpose
+        self._read_key = read_key
+        self._keys: dict[str, bytes] = {}
+        self._reading = BackgroundTask(f"reading keys of {purpose}", self._go_on_reading)
+
+    async def start(self) -> None:
+        """Read the keys, and keep reading those of the next days."""
+        with contextlib.suppress(StorageError), deadline(_START_SECONDS):
+            await self._read_keys()
+        self._reading.start()
+
+    async def stop(self) -> None:
+        """Stop reading keys."""
+        await self._reading.stop()
+
+    @property
+    def failure(self) -> str | None:
+        """A description of the error if the keys can't be read now; else None."""
+        return self._reading.failure
+
+    def of_day(self, moment: datetime) -> bytes | None:
+        """The key of this time's UTC day. None if it could not be read, since MongoDB does not answer."""
+        return self._keys.get(day_of(moment))
+
+    async def _go_on_reading(self) -> None:
+        while True:
+            try:
+                await self._read_keys()
+                await asyncio.sleep(_LOOK_EVERY)
+            except StorageError as error:
+                _logger.warning("Keys of %s can't be read: %s", self._purpose, error)
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _read_keys(self) -> None:
+        days = [day_of(self._clock()), day_of(self._clock() + _DAY)]
+        self._keys = {day: key for day, key in self._keys.items() if day in days}
+        for day in days:
+            if day not in self._keys:
+                self._keys[day] = await self._read_key(self._database, day)
