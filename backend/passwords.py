@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from backend.domain.users import LONGEST_PASSWORD
 
+
+def _zeros(count: int) -> str:
+    """So many bytes of zeros, as they stand in a hash: base64 without padding."""
+    return b64encode(bytes(count)).decode().rstrip("=")
+
+
 _hasher = PasswordHasher()
+# Compared with if the user does not exist, so that the answer takes the same time. No password has it. It is
+# put together instead of computed: each process would spend as long on that as on a sign-in, as it starts.
+HASH_OF_NOBODY = (
+    f"$argon2id$v=19$m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}"
+    f"${_zeros(_hasher.salt_len)}${_zeros(_hasher.hash_len)}"
+)
 # A hash takes 64 MiB and some ten milliseconds of several cores: sign-ins wait for one another before they
 # starve redirects.
 _threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="waylink-passwords")
@@ -34,13 +46,7 @@ def needs_new_hash(password_hash: str) -> bool:
 
 def _verify(password: str, password_hash: str | None) -> bool:
     try:
-        _hasher.verify(password_hash or _hash_of_nobody(), password[:LONGEST_PASSWORD])
+        _hasher.verify(password_hash or HASH_OF_NOBODY, password[:LONGEST_PASSWORD])
     except (VerificationError, InvalidHashError, UnicodeEncodeError):
         return False
     return password_hash is not None and len(password) <= LONGEST_PASSWORD
-
-
-@cache
-def _hash_of_nobody() -> str:
-    """A hash to compare with if the user does not exist, so that the answer takes the same time."""
-    return _hasher.hash("the password of nobody")

@@ -187,7 +187,7 @@ async def test_the_cookie_over_https(settings: Settings) -> None:
 def cheap(monkeypatch: pytest.MonkeyPatch) -> str:
     """A hash of PASSWORD that costs little, as does the one of nobody: many tries fit into a minute."""
     quick = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
-    monkeypatch.setattr(passwords, "_hash_of_nobody", lambda: quick.hash("nobody"))
+    monkeypatch.setattr(passwords, "HASH_OF_NOBODY", quick.hash("nobody"))
     return quick.hash(PASSWORD)
 
 

@@ -7,7 +7,6 @@ from quart import Quart
 from backend.concurrency.turns import Turns
 from backend.current import Resources, attach
 from backend.dashboard.domains.domain_states import DomainStates
-from backend.passwords import is_password
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
 from backend.rate_limits.sign_in_limits import SignInLimits
@@ -35,8 +34,3 @@ def attach_dashboard_service(app: Quart, resources: Resources) -> None:
     service = DashboardService(resources)
     attach(app, service)
     app.after_serving(service.domain_states.stop)
-
-    @app.before_serving
-    async def compare_once() -> None:
-        # The first comparison prepares things for later ones, so it would take longer and reveal something.
-        await is_password("", None)
