@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from crawlerdetect import providers
-from ua_parser import parse
+from ua_parser import Domain, Parser
+from ua_parser.loaders import load_lazy_builtins
 
 from backend.concurrency.bounded_cache import remember
 from backend.domain.client import Client, ClientKind, Platform
@@ -50,7 +52,7 @@ def recognize(user_agent: bytes) -> Client:
     """The client that this User-Agent header describes. Pass at most LONGEST_USER_AGENT bytes."""
     # Chromium without a window is on the list of crawlers, but does not say that it crawls.
     text = user_agent.decode("latin-1").replace("HeadlessChrome/", "Chrome/")
-    parsed = parse(text)
+    parsed = _parser()(text, Domain.USER_AGENT | Domain.OS)
     system = parsed.os.family if parsed.os else ""
     browser = parsed.user_agent.family if parsed.user_agent else ""
     return Client(
@@ -60,6 +62,13 @@ def recognize(user_agent: bytes) -> Client:
         browser=browser,
         follows_intents=browser in _FOLLOW_INTENTS,
     )
+
+
+@cache
+def _parser() -> Parser:
+    """ua-parser without its list of devices, which is the longest and tells nothing that is asked here."""
+    user_agents, systems, _ = load_lazy_builtins()
+    return Parser.from_matchers((user_agents, systems, []))
 
 
 def _kind(text: str, browser: str) -> ClientKind:
