@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from backend.cli.printable import printable
 from backend.domain.errors import OperatorError
 
 # Where each command is. Its file is imported when it is called: most need but a part of Waylink.
@@ -55,7 +56,6 @@ class _Commands(click.Group):
 
 def _printable(message: str) -> str:
     """The message in its lines: it may quote a file or a document that comes from anyone."""
-    printable = import_module(f"{__name__}.command").printable
     return "\n".join(printable(line) for line in message.split("\n"))
 
 

@@ -6,7 +6,8 @@ from dataclasses import asdict
 
 import click
 
-from backend.cli.command import Result, org_option, stored
+from backend.cli.command import Result, stored
+from backend.cli.options import org_option
 from backend.domain.apps import InvalidApp, parse_apps
 from backend.domain.host_names import InvalidHostName, normalize_host
 from backend.domain.ids import OrgId

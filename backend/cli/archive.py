@@ -10,7 +10,8 @@ import click
 from backend.api_host import ApiHost
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
-from backend.cli.command import Result, org_option, stored
+from backend.cli.command import Result, stored
+from backend.cli.options import org_option
 from backend.domain.ids import OrgId
 from backend.settings import load_settings
 from backend.storage.database import create_indexes

@@ -1,4 +1,4 @@
-"""What all commands share: settings, the database, and two ways to print a result."""
+"""What commands on the database share: settings, the database, and two ways to print a result."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from typing import Any
 
 import click
 
+from backend.cli.options import json_option
+from backend.cli.printable import printable
 from backend.settings import Settings, load_settings
 from backend.storage.database import open_database
 from backend.storage.mongo import StorageError
 
 Result = dict[str, Any]
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-org_option = click.option("--org", "org_id", required=True, metavar="ID", help="Id of the organization.")
 
 
 def stored(command: Callable[..., Awaitable[Result]]) -> Callable[..., None]:
@@ -67,11 +66,6 @@ def _as_lines(result: Result) -> str:
 
 def _cells(row: Any) -> list[Any]:
     return list(row.values()) if isinstance(row, dict) else [row]
-
-
-def printable(text: str) -> str:
-    """The text without characters that control a terminal, since it may come from anyone."""
-    return "".join(character if character.isprintable() else "�" for character in text)
 
 
 def utc_now() -> datetime:

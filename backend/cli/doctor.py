@@ -14,7 +14,9 @@ from typing import Any
 import click
 import httpx
 
-from backend.cli.command import json_option, printable, utc_now
+from backend.cli.command import utc_now
+from backend.cli.options import json_option
+from backend.cli.printable import printable
 from backend.doctor.examination import Examination
 from backend.doctor.finding import Area, Finding, Severity
 from backend.domain.ids import OrgId

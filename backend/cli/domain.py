@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from backend.api_host import ApiHost
-from backend.cli.command import Result, org_option, stored, utc_now
+from backend.cli.command import Result, stored, utc_now
+from backend.cli.options import org_option
 from backend.domain.host_names import InvalidHostName, normalize_host
 from backend.domain.ids import OrgId
 from backend.settings import load_settings

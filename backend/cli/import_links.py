@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
-from backend.cli.command import Result, org_option, printable, stored, utc_now
+from backend.cli.command import Result, stored, utc_now
+from backend.cli.options import org_option
+from backend.cli.printable import printable
 from backend.domain.apps import Apps
 from backend.domain.ids import OrgId
 from backend.imports.firebase_csv import FirebaseExport, read_firebase_export

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from backend.cli.command import Result, org_option, stored, utc_now
+from backend.cli.command import Result, stored, utc_now
+from backend.cli.options import org_option
 from backend.domain.api_keys import ApiKey, KeyKind
 from backend.domain.ids import KeyId, OrgId
 from backend.storage import api_keys, organizations

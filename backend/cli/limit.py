@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import Result, org_option, stored
+from backend.cli.command import Result, stored
+from backend.cli.options import org_option
 from backend.domain.ids import OrgId
 from backend.storage import organizations
 from backend.storage.limited import Limited, list_limited

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import Result, org_option, stored, utc_now
+from backend.cli.command import Result, stored, utc_now
+from backend.cli.options import org_option
 from backend.domain.errors import InvalidField
 from backend.domain.host_names import InvalidHostName, is_ip_address, normalize_host
 from backend.domain.ids import OrgId

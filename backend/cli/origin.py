@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import Result, org_option, stored, utc_now
+from backend.cli.command import Result, stored, utc_now
+from backend.cli.options import org_option
 from backend.domain.ids import OrgId
 from backend.domain.origins import InvalidOrigin, parse_origin
 from backend.storage import organizations, origins, refusals

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from backend.cli.command import Result, org_option, stored
+from backend.cli.command import Result, stored
+from backend.cli.options import org_option
 from backend.domain.ids import DeviceId, InstallId, OrgId
 from backend.storage import organizations
 from backend.storage.belongings import Subject

@@ -11,7 +11,9 @@ from typing import Any
 
 import click
 
-from backend.cli.command import Result, org_option, printable, run_on_database, stored
+from backend.cli.command import Result, run_on_database, stored
+from backend.cli.options import org_option
+from backend.cli.printable import printable
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.spreadsheets import inert
 from backend.storage import links, organizations

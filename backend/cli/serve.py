@@ -7,7 +7,7 @@ import os
 
 import click
 
-from backend.cli.command import json_option
+from backend.cli.options import json_option
 from backend.serving.workers import run_workers
 from backend.settings import load_settings, unknown_variables
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 import click
 
-from backend.cli.command import json_option
+from backend.cli.options import json_option
 from backend.settings import Settings, load_settings, variable_name
 
 

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, time
 
 import click
 
-from backend.cli.command import Result, org_option, stored
+from backend.cli.command import Result, stored
+from backend.cli.options import org_option
 from backend.domain.ids import OrgId
 from backend.storage import organizations
 from backend.storage.mongo import Database

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -130,3 +132,13 @@ def test_a_signal_ends_the_service_cleanly(start_service: ServiceStarter, number
     """Ctrl-C and SIGTERM end the service with exit code 0."""
     with start_service() as service:
         assert service.stop(number) == 0
+
+
+def test_the_supervisor_imports_no_more_than_it_needs() -> None:
+    """`waylink serve` starts and watches workers: they alone load the application and the driver."""
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import sys, backend.cli.serve; print(*sys.modules)"],
+        capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    assert "backend.serving.workers" in loaded
+    assert {"quart", "motor", "pymongo", "backend.app"}.isdisjoint(loaded)
