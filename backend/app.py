@@ -19,6 +19,7 @@ from backend.operations.health import not_ready_while
 from backend.operations.logs import configure_logs
 from backend.operations.metrics import update_before_scrape
 from backend.operations.observation import observe
+from backend.operations.tls import tls
 from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
 from backend.redirector.follow import Redirector
@@ -143,6 +144,7 @@ def create_api(resources: Resources) -> Quart:
     answer_browsers(api, otherwise=answer_http_error)
     observe(api)
     api.register_blueprint(operations)
+    api.register_blueprint(tls)
     api.register_blueprint(rest)
     api.register_blueprint(documentation)
     api.register_blueprint(app_api)

@@ -14,6 +14,7 @@ from quart import Quart, Response, abort, current_app, request
 
 from backend.current import resources
 from backend.operations.blueprint import operations
+from backend.operations.forwarded import was_forwarded
 from backend.operations.shared_counts import SHARED_FOLDER
 
 REQUESTS = Counter("waylink_requests", "Requests to the API.", ["method", "route", "status"])
@@ -50,11 +51,7 @@ def _may_read() -> bool:
     if token:
         given = request.headers.get("Authorization", "")
         return hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
-    return _is_loopback(request.remote_addr or "") and not _was_forwarded()
-
-
-def _was_forwarded() -> bool:
-    return any(name in request.headers for name in ("Forwarded", "X-Forwarded-For", "Via"))
+    return _is_loopback(request.remote_addr or "") and not was_forwarded()
 
 
 def _is_loopback(address: str) -> bool:

@@ -64,6 +64,22 @@ async def test_a_healthy_service(client: httpx.AsyncClient, path: str) -> None:
     assert response.headers["Cache-Control"] == "no-store"
 
 
+async def test_a_proxy_may_get_certificates_for_names_of_the_service(
+    client: httpx.AsyncClient, organization: TestOrganization
+) -> None:
+    """The API's host and link domains in any spelling, nothing else, and nobody who asks through a proxy."""
+
+    async def answered(domain: str, **headers: str) -> int:
+        return (await client.get("/tls/ask", params={"domain": domain}, headers=headers)).status_code
+
+    assert await answered("localhost") == 200
+    assert await answered(organization.domain) == await answered(organization.domain.upper()) == 200
+    assert (
+        await answered(f"www.{organization.domain}") == await answered("no name") == await answered("") == 404
+    )
+    assert await answered(organization.domain, **{"X-Forwarded-For": "203.0.113.9"}) == 404
+
+
 async def test_calls_are_counted_by_kind_and_status(visitor: Visitor) -> None:
     """Each call of a batch, accepted, duplicate or rejected, and what has no kind of ours as unknown."""
     expected = {

@@ -1,9 +1,10 @@
-"""Caddy and nginx in front of a service, as `deploy/` configures them, but for TLS and names."""
+"""Caddy and nginx in front of a service, as `deploy/` configures them, but for certificates and names."""
 
 from __future__ import annotations
 
 import re
 import shutil
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -22,16 +23,20 @@ Server = Callable[[Path, str], AbstractContextManager[str]]
 
 @contextmanager
 def caddy(folder: Path, service: str) -> Iterator[str]:
-    """Caddy without certificates, on a free port."""
-    address = f"http://127.0.0.1:{free_port()}"
+    """Caddy on a free port, with certificates of an authority of its own instead of a public one."""
+    port = free_port()
     text = (DEPLOY / "Caddyfile").read_text().replace("127.0.0.1:8080", service)
+    text = text.replace(
+        "{\n\ton_demand_tls",
+        "{\nadmin off\nskip_install_trust\nauto_https disable_redirects\n\ton_demand_tls",
+    )
+    text = text.replace("https:// {", f"https://:{port} {{\nbind 127.0.0.1")
+    text = text.replace("\ttls {", "\ttls internal {")
     configuration = folder / "Caddyfile"
-    port = address.rpartition(":")[2]
-    site = text.replace("api.example.com, go.example.com {", f"http://:{port} {{\nbind 127.0.0.1")
-    configuration.write_text(f"{{\nadmin off\nauto_https off\n}}\n{site}")
+    configuration.write_text(text)
     command = ["caddy", "run", "--adapter", "caddyfile", "--config", str(configuration)]
-    with server_process(command, address, XDG_DATA_HOME=str(folder), HOME=str(folder)):
-        yield address
+    with server_process(command, f"http://127.0.0.1:{port}", XDG_DATA_HOME=str(folder), HOME=str(folder)):
+        yield f"https://127.0.0.1:{port}"
 
 
 @contextmanager
@@ -67,6 +72,14 @@ def link(service: ServiceProcess) -> dict[str, str]:
     return new_link(service)
 
 
+def get(address: str, folder: Path, host: str, path: str) -> httpx.Response:
+    """What a visitor of this host name gets, who trusts the authority of the test's Caddy."""
+    root = folder / "caddy" / "pki" / "authorities" / "local" / "root.crt"
+    verify = ssl.create_default_context(cafile=root) if root.exists() else True
+    with httpx.Client(verify=verify) as visitor:
+        return visitor.get(address + path, headers={"host": host}, extensions={"sni_hostname": host})
+
+
 @pytest.mark.parametrize(("name", "server"), [("caddy", caddy), ("nginx", nginx)])
 def test_a_proxy_in_front(
     service: ServiceProcess, link: dict[str, str], tmp_path: Path, name: str, server: Server
@@ -75,11 +88,23 @@ def test_a_proxy_in_front(
     if not shutil.which(name):
         pytest.skip(f"{name} is not installed")
     with server(tmp_path, service.base_url.replace("http://localhost", "127.0.0.1")) as address:
-        answer = httpx.get(address + link["path"], headers={"host": DOMAIN})
+        answer = get(address, tmp_path, DOMAIN, link["path"])
         assert answer.headers["location"].startswith("https://shop.example?cl_link_id=")
-        unknown = httpx.get(address + link["path"], headers={"host": "go.nobody.example"})
-        assert unknown.status_code == 404
-        assert httpx.get(f"{address}/healthz", headers={"host": "localhost"}).json() == {"status": "ok"}
+        assert get(address, tmp_path, DOMAIN, "/unknown").status_code == 404
+        assert get(address, tmp_path, "localhost", "/healthz").json() == {"status": "ok"}
         # Only for this machine, and not through a proxy: the forwarding headers have arrived.
-        hidden = httpx.get(f"{address}/metrics", headers={"host": "localhost"})
-        assert hidden.status_code == 404
+        assert get(address, tmp_path, "localhost", "/metrics").status_code == 404
+        assert get(address, tmp_path, "localhost", f"/tls/ask?domain={DOMAIN}").status_code == 404
+
+
+def test_a_certificate_only_for_names_of_the_service(service: ServiceProcess, tmp_path: Path) -> None:
+    """Caddy gets certificates for link domains, also new ones, and for no other name."""
+    if not shutil.which("caddy"):
+        pytest.skip("Caddy is not installed")
+    with caddy(tmp_path, service.base_url.replace("http://localhost", "127.0.0.1")) as address:
+        assert get(address, tmp_path, "localhost", "/healthz").status_code == 200
+        with pytest.raises(httpx.ConnectError, match="internal error"):
+            get(address, tmp_path, "go.new.localhost", "/")
+        org_id = service.command("organization", "create", "New")["id"]
+        service.command("domain", "add", "go.new.localhost", "--org", org_id)
+        assert get(address, tmp_path, "go.new.localhost", "/x").status_code == 404

@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dashboard": {
         "concurrency", "current", "doctor", "domain", "passwords", "qr_image", "rate_limits", "storage",
     },
-    "operations": {"current", "storage"},
+    "operations": {"current", "domain", "storage"},
     # what puts them together, and runs them
     "app": {
         "api_host", "app_api", "current", "dashboard", "json_api", "operations", "proxies", "rate_limits",
