@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import re
 from pathlib import Path
 
-from sdk_build.build import ROOT, TARGETS, build
+from sdk_build.build import ROOT, build
+from sdk_build.compressed import SERVED
+from sdk_build.npm_archive import archive_name, packed
 
 _TAG = re.compile(r"(<!-- integrity -->\n).*?(<!-- /integrity -->)", re.DOTALL)
 
@@ -21,17 +22,22 @@ def write_integrity(readme: Path, integrity: str) -> None:
     readme.write_text(_TAG.sub(rf"\g<1>{tag}\g<2>", readme.read_text()))
 
 
+def integrity_of(file: Path) -> str:
+    """The hash of a file as a script tag's `integrity` has it."""
+    return f"sha384-{base64.b64encode(hashlib.sha384(file.read_bytes()).digest()).decode()}"
+
+
 def main() -> None:
-    """Build, and print the sizes of each file and the hash for a script tag's `integrity`."""
+    """Build, and print the size of each file that pages load, as it is and compressed."""
     destination = ROOT / "sdk_dist"
     build(destination)
-    for name in TARGETS:
-        content = (destination / name).read_bytes()
-        integrity = base64.b64encode(hashlib.sha384(content).digest()).decode()
-        zipped = len(gzip.compress(content, 9, mtime=0))
-        print(f"{name}: {len(content)} bytes, {zipped} gzipped, sha384-{integrity}")
-        if name == "waylink.js":
-            write_integrity(destination / "README.md", f"sha384-{integrity}")
+    write_integrity(destination / "README.md", integrity_of(destination / "waylink.js"))
+    archive = archive_name(destination)
+    (destination / archive).write_bytes(packed(destination))
+    for name in SERVED:
+        sizes = [(destination / f"{name}{ending}").stat().st_size for ending in ("", ".br", ".gz")]
+        print(f"{name}: {sizes[0]} bytes, {sizes[1]} with brotli, {sizes[2]} with gzip")
+    print(f"{archive}: {(destination / archive).stat().st_size} bytes")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from sdk_build.compressed import compress_served_files
 from sdk_build.node import install_packages, run_node
 from sdk_build.undeclared_names import refuse_undeclared_names
 
@@ -51,6 +52,8 @@ def build(destination: Path) -> None:
             bundle(compiled / f"{module}.js", destination / file_name, form)
     sentences = json.loads((SOURCE / SENTENCES).read_text())
     (destination / SENTENCES).write_text(json.dumps(sentences, separators=(",", ":")))
+    shutil.copyfile(ROOT / "LICENSE", destination / "LICENSE")
+    compress_served_files(destination)
 
 
 def compile_module(module: str, folder: Path) -> Path:

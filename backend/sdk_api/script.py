@@ -1,33 +1,84 @@
-"""GET {base_url}/waylink.js: the browser SDK as a file for a script tag."""
+"""The browser SDK's files for sites: `/waylink.js` and what lies beside it.
+
+Each has a plain address with the newest content. The script and its sentences also have the address of their
+build, whose content never changes (decisions, "sdk-addresses").
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
 
-from quart import Blueprint, Response, send_from_directory
+from quart import Blueprint, Response, abort, request
 
-SDK_DIST = Path(__file__).parents[2] / "sdk_dist"
-# Seconds. An updated SDK reaches every site within the hour.
-LIFETIME = 3600
+from backend.sdk_api.content_codings import choose_coding
+from backend.sdk_files import IDENTITY, SCRIPT, SENTENCES, SOURCE_MAP, build, npm_archive, sdk_files
+
+# A new version reaches a visitor within ten minutes, or with the next page of who comes back within a day.
+NEWEST = "public, max-age=600, stale-while-revalidate=86400"
+FOR_EVER = "public, max-age=31536000, immutable"
+# For the address of another build, which gets this one's content; the build itself may start any moment.
+SOON_ANOTHER = "public, max-age=60"
+_BUILD = re.compile(r"[0-9a-f]{12}")
 
 script = Blueprint("sdk_script", __name__)
 
 
-@script.get("/waylink.js")
+@script.get(f"/{SCRIPT}")
 async def script_tag_file() -> Response:
-    """The SDK's script file."""
-    return await _file("waylink.js")
+    """The SDK's script."""
+    return await _file(SCRIPT, NEWEST)
 
 
-@script.get("/waylink.js.map")
+@script.get(f"/{SENTENCES}")
+async def sentences_of_debug() -> Response:
+    """The sentences that the script prints with `debug: true`."""
+    return await _file(SENTENCES, NEWEST)
+
+
+@script.get("/waylink-<build_asked>.js")
+async def script_of_a_build(build_asked: str) -> Response:
+    """The SDK's script at the address of its build."""
+    return await _file(SCRIPT, _lifetime(build_asked))
+
+
+@script.get("/waylink-<build_asked>.json")
+async def sentences_of_a_build(build_asked: str) -> Response:
+    """The sentences of `debug` at the address of their build."""
+    return await _file(SENTENCES, _lifetime(build_asked))
+
+
+@script.get(f"/{SOURCE_MAP}")
 async def source_map() -> Response:
-    """The source map of the SDK's script, for the developer tools of browsers."""
-    return await _file("waylink.js.map")
+    """The source map of the script, for the developer tools of browsers."""
+    return await _file(SOURCE_MAP, NEWEST)
 
 
-async def _file(name: str) -> Response:
-    response = await send_from_directory(SDK_DIST, name, cache_timeout=LIFETIME)
-    # A script tag with an integrity hash is a cross-origin request that has to be allowed.
-    response.headers["Access-Control-Allow-Origin"] = "*"
+@script.get(f"/{npm_archive()}")
+async def npm_package() -> Response:
+    """The npm package of this build."""
+    return await _file(npm_archive(), NEWEST)
+
+
+def _lifetime(build_asked: str) -> str:
+    """The Cache-Control for the address of a build; raises NotFound for what is none."""
+    if not _BUILD.fullmatch(build_asked):
+        abort(404)
+    return FOR_EVER if build_asked == build() else SOON_ANOTHER
+
+
+async def _file(name: str, cache_control: str) -> Response:
+    """The file in the best content coding that the request accepts, or 304 if the client has that."""
+    file = sdk_files().get(name) or abort(404)
+    coding = choose_coding(request.headers.get("Accept-Encoding"), file.contents) or abort(406)
+    response = Response(file.contents[coding], content_type=file.media_type)
+    response.set_etag(file.etag(coding))
+    response.vary.add("Accept-Encoding")
+    response.headers["Cache-Control"] = cache_control
     response.headers["X-Content-Type-Options"] = "nosniff"
+    # For pages that ask for it: with an `integrity` hash, or isolated by Cross-Origin-Embedder-Policy.
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    await response.make_conditional(request)
+    if coding != IDENTITY and response.status_code == 200:
+        response.headers["Content-Encoding"] = coding
     return response

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from datetime import timedelta
 from html import unescape
@@ -25,11 +27,15 @@ from tests.sdk_batches import Visitor, check
 DOCS = (Path(__file__).parents[2] / "docs" / "sdk.md").read_text()
 
 
+def code(page: httpx.Response) -> list[str]:
+    """The pieces of code on a page as a browser shows them."""
+    shown = re.findall(r'<pre class="code"[^>]*><code>(.*?)</code></pre>', page.text, re.DOTALL)
+    return [unescape(each) for each in shown]
+
+
 def snippet(page: httpx.Response) -> str:
     """The snippet as a browser shows it."""
-    found = re.search(r'<pre class="code"[^>]*><code>(.*?)</code></pre>', page.text, re.DOTALL)
-    assert found
-    return unescape(found[1])
+    return code(page)[0]
 
 
 async def status(person: Person) -> dict[str, str]:
@@ -48,6 +54,25 @@ async def test_the_snippet_is_the_one_of_the_docs(person: Person) -> None:
     assert shown.startswith(documented[1])
     assert '<script async src="http://localhost:8080/waylink.js"></script>' in shown
     assert "apiKey: 'c_web_…'" in shown
+
+
+async def test_the_address_of_this_version_is_told(person: Person, client: httpx.AsyncClient) -> None:
+    """The pinned script tag names an address that is kept for ever, and the hash of what it gives."""
+    tag = re.fullmatch(
+        r'<script async src="(.+)" integrity="sha384-(.+)" crossorigin="anonymous"></script>',
+        code(await person.get("/install"))[1],
+    )
+    assert tag
+    answer = await client.get(tag[1])
+    assert "immutable" in answer.headers["Cache-Control"]
+    assert base64.b64encode(hashlib.sha384(answer.content).digest()).decode() == tag[2]
+
+
+async def test_the_npm_package_is_told(person: Person, client: httpx.AsyncClient) -> None:
+    """The command that downloads the package names an address that gives it."""
+    download, install = code(await person.get("/install"))[2].splitlines()
+    assert install == f"npm install ./{download.rpartition('/')[2]}"
+    assert (await client.get(download.removeprefix("curl -O "))).content[:2] == b"\x1f\x8b"  # gzip
 
 
 async def test_a_key_is_filled_in(person: Person, organization: TestOrganization) -> None:

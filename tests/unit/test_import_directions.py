@@ -20,6 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "settings": {"domain"},
     "proxies": {"concurrency"},
     "qr_image": {"concurrency"},
+    "sdk_files": set(),
     "passwords": {"domain"},
     "api_host": {"concurrency", "domain"},
     # what is kept, and what every request handler works with
@@ -33,11 +34,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "doctor": {"api_host", "domain", "settings", "storage"},
     # interfaces, which never import each other
     "rest_api": {"current", "domain", "json_api", "storage"},
-    "sdk_api": {"concurrency", "current", "domain", "json_api", "storage"},
+    "sdk_api": {"concurrency", "current", "domain", "json_api", "sdk_files", "storage"},
     "app_api": {"current", "domain", "json_api", "storage"},
     "redirector": {"concurrency", "current", "domain", "proxies", "qr_image", "storage"},
     "dashboard": {
-        "concurrency", "current", "doctor", "domain", "passwords", "qr_image", "rate_limits", "storage",
+        "concurrency", "current", "doctor", "domain", "passwords", "qr_image", "rate_limits", "sdk_files",
+        "storage",
     },
     "operations": {"current", "domain", "storage"},
     # what puts them together, and runs them

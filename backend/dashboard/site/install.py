@@ -18,6 +18,7 @@ from backend.rate_limits.service_limits import (
     INSTALLS_OF_ADDRESS,
     REST_OF_KEY,
 )
+from backend.sdk_files import build, integrity, npm_archive
 from backend.storage.api_keys import create_api_key, find_active_key
 from backend.storage.devices import first_and_last_arrival
 from backend.storage.limited import Limited, list_limited
@@ -81,11 +82,19 @@ async def _page(web_key: str, *, given: str = "", problem: str = "", is_new: boo
         is_new=is_new,
         base_url=base_url,
         snippet=await render_template("dashboard/site/snippet.txt", base_url=base_url, web_key=web_key),
+        pinned=_pinned(base_url),
+        npm_address=f"{base_url}/{npm_archive()}",
         origins=await list_origins(resources().database, org_id()),
         arrival=await _arrival(),
         rejected=await list_rejections(resources().database, org_id()),
         limited=[(_LIMITS.get(each.limit, each.limit), each) for each in await _limited()],
     )
+
+
+def _pinned(base_url: str) -> str:
+    """The script tag with this build's own address and hash."""
+    address = f"{base_url}/waylink-{build()}.js"
+    return f'<script async src="{address}" integrity="{integrity()}" crossorigin="anonymous"></script>'
 
 
 async def _limited() -> list[Limited]:
