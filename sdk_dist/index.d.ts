@@ -3,17 +3,17 @@ export interface InitOptions {
   /** Public key of your organization (`c_web_…`). */
   apiKey: string;
   /** Address of the service, or of a first-party proxy in front of it. Default: where the script was loaded from. */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   /** Domain of the device cookie. Default: the widest one that the browser accepts. */
-  cookieDomain?: string;
+  cookieDomain?: string | undefined;
   /** Check the address again on client-side route changes. Default: true. */
-  autoPageTracking?: boolean;
+  autoPageTracking?: boolean | undefined;
   /** Work inside iframes too. Default: false. */
-  allowIframe?: boolean;
+  allowIframe?: boolean | undefined;
   /** 'required': nothing is stored or sent before `grantConsent`. Default: 'not_required'. */
-  consentMode?: 'required' | 'not_required';
+  consentMode?: 'required' | 'not_required' | undefined;
   /** Say in the console what happens, and why nothing happens. */
-  debug?: boolean;
+  debug?: boolean | undefined;
 }
 
 /** Where the visitor came from. */
@@ -30,23 +30,23 @@ export interface AttributionContext {
 export interface Identity {
   customer_id: string;
   /** Hashed in the browser before it is sent. */
-  email?: string;
+  email?: string | undefined;
   /** E.164, such as +16505551212; hashed in the browser before it is sent. */
-  phone?: string;
-  name?: string;
-  email_sha256?: string;
-  phone_sha256?: string;
+  phone?: string | undefined;
+  name?: string | undefined;
+  email_sha256?: string | undefined;
+  phone_sha256?: string | undefined;
 }
 
 export interface Lead {
-  customer_id?: string;
+  customer_id?: string | undefined;
   /** Hashed in the browser before it is sent. */
-  email?: string;
-  name?: string;
+  email?: string | undefined;
+  name?: string | undefined;
   /** Two leads with the same event_id count once. */
-  event_id?: string;
+  event_id?: string | undefined;
   /** ISO 8601. */
-  client_timestamp?: string;
+  client_timestamp?: string | undefined;
 }
 
 export interface Conversion {
@@ -55,14 +55,19 @@ export interface Conversion {
   /** ISO 4217, such as EUR. */
   currency: string;
   /** Two conversions with the same transaction_id count once. */
-  transaction_id?: string;
-  customer_id?: string;
-  product_id?: string;
+  transaction_id?: string | undefined;
+  customer_id?: string | undefined;
+  product_id?: string | undefined;
 }
 
+/** A plain object, such as the value of an interface; no array, Date, Map or function. */
+export type Metadata =
+  | Record<string, unknown>
+  | (object & { readonly [Symbol.iterator]?: never; readonly getTime?: never; readonly bind?: never });
+
 export interface EventFields {
-  product_id?: string;
-  metadata?: Record<string, unknown>;
+  product_id?: string | undefined;
+  metadata?: Metadata | undefined;
 }
 
 export interface WaylinkSDK {
@@ -85,3 +90,10 @@ export interface WaylinkSDK {
 
 export declare const Waylink: WaylinkSDK;
 export default Waylink;
+
+declare global {
+  interface Window {
+    /** There once the snippet or the script tag's file has run; an import of the package does not set it. */
+    Waylink?: WaylinkSDK;
+  }
+}

@@ -1,14 +1,17 @@
-"""The npm package as a registry would hand it out, for tests that use it as a consumer."""
+"""The npm package as sites get it, for tests that use it as a consumer."""
 
 from __future__ import annotations
 
+import json
 import tarfile
 from pathlib import Path
 
 from sdk_build.build import ROOT
 from sdk_build.node import install_packages, run_node
+from sdk_build.npm_archive import archive_name
 
 CHECKS = Path(__file__).parent / "package_checks"
+ARCHIVE = ROOT / "sdk_dist" / archive_name(ROOT / "sdk_dist")
 
 
 def pack(folder: Path) -> Path:
@@ -18,13 +21,17 @@ def pack(folder: Path) -> Path:
     return archive
 
 
-def install(folder: Path) -> None:
-    """Install the packed package in a project's folder, as `npm install waylink` does."""
-    modules = folder / "node_modules"
-    modules.mkdir()
-    with tarfile.open(pack(modules)) as archive:
-        archive.extractall(modules, filter="data")
-    (modules / "package").rename(modules / "waylink")
+def contents(archive: Path) -> dict[str, bytes]:
+    """The files in an archive, by name."""
+    with tarfile.open(archive) as tar:
+        return {each.name: file.read() for each in tar if (file := tar.extractfile(each))}
+
+
+def install(folder: Path, package: str = str(ARCHIVE)) -> None:
+    """Install the package in a project's folder as docs/sdk.md says. `package` is its archive or address."""
+    if not (folder / "package.json").exists():
+        (folder / "package.json").write_text(json.dumps({"type": "module"}))
+    run_node("npm", "install", "--silent", "--no-audit", "--no-fund", package, cwd=folder)
 
 
 def run_tool(command: str, *arguments: str, cwd: Path) -> str:

@@ -33,4 +33,28 @@ Waylink.denyConsent();
 Waylink.trackPageView();
 const granted: boolean = Waylink.hasConsent();
 const same: WaylinkSDK = Default;
+// What a site has as an interface is metadata, without an index signature.
+interface Cart {
+  readonly items: number;
+  coupon?: string;
+}
+const cart: Cart = { items: 2 };
+const nothing: object = {};
+await Waylink.trackEvent('cart_opened', { metadata: cart });
+await Waylink.trackEvent('cart_opened', { metadata: nothing });
+await Waylink.trackEvent('cart_opened', { metadata: { sort: 'price', length: 3, nested: [cart] } });
+// What a form left out is undefined, also with exactOptionalPropertyTypes.
+declare const maybe: string | undefined;
+await Waylink.init({ apiKey: 'c_web_1', baseUrl: maybe, cookieDomain: maybe, consentMode: undefined, debug: undefined });
+Waylink.identify({ customer_id: 'c', email: maybe, phone: maybe, name: maybe, email_sha256: maybe, phone_sha256: maybe });
+await Waylink.trackLead({ customer_id: maybe, email: maybe, name: maybe, event_id: maybe, client_timestamp: maybe });
+await Waylink.trackConversion({
+  revenue: 1, currency: 'EUR', transaction_id: maybe, customer_id: maybe, product_id: maybe,
+});
+await Waylink.trackEvent('size_chosen', { product_id: maybe, metadata: undefined });
+// The script tag's.
+declare const window: Window;
+const tagged: WaylinkSDK | undefined = window.Waylink;
+await window.Waylink?.trackLead();
+export { tagged };
 export { data, granted, same, source, started };

@@ -16,6 +16,12 @@ Waylink.trackConversion({ revenue: 5, currency: 'EUR', transactionId: 'order-1' 
 Waylink.trackEvent();
 Waylink.trackEvent({ name: 'size_chosen' });
 Waylink.trackEvent('size_chosen', { size: 9 });
+Waylink.trackEvent('size_chosen', { metadata: ['size', 9] });
+Waylink.trackEvent('size_chosen', { metadata: new Date() });
+Waylink.trackEvent('size_chosen', { metadata: new Map() });
+Waylink.trackEvent('size_chosen', { metadata: () => 9 });
+Waylink.trackEvent('size_chosen', { metadata: 'size' });
+Waylink.trackEvent('size_chosen', { metadata: null });
 Waylink.getAttribution().utm_source;
 Waylink.hasConsent(true);
 Waylink.trackPurchase({ revenue: 5, currency: 'EUR' });
