@@ -1,5 +1,5 @@
-"""The cost of the browser SDK for a page, compared with others: its size, and the time to evaluate and start
-it.
+"""The cost of the browser SDK for a page, compared with others: the bytes that a browser receives, and the
+time to evaluate and start it.
 
 `python -m benchmarks.sdk` loads each script into a fresh Chromium profile, in turns, as a first visit with an
 attribution signal, at full speed and with the processor slowed down six times. It prints medians: the time to
@@ -15,16 +15,16 @@ dub=script.js`.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import statistics
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from playwright.sync_api import Browser, CDPSession, Page, Route, sync_playwright
 
+from benchmarks.received_bytes import CODINGS, received_bytes
 from sdk_build.node import install_packages, run_node
 from tests.browser.recording_server import acknowledge
 from tests.browser_setup import HOW_TO, find_chromium
@@ -62,12 +62,8 @@ class Script:
     starts: dict[int, list[float]] = field(default_factory=lambda: {speed: [] for speed in SPEEDS})
     times: dict[int, list[float]] = field(default_factory=lambda: {speed: [] for speed in SPEEDS})
     requests: int = 0
+    received: dict[str, int] = field(default_factory=dict)  # bytes, by content coding
     longest: list[float] = field(default_factory=list)  # at the slowest speed, a page each
-
-    @property
-    def zipped(self) -> int:
-        """The size in bytes after gzip -9."""
-        return len(gzip.compress(self.shipped.encode(), 9, mtime=0))
 
     def start(self, speed: int) -> float:
         """The median time in milliseconds that the page waits for the script at this speed."""
@@ -97,6 +93,7 @@ def main() -> None:
         # Some scripts do nothing in a browser that says it is automated.
         arguments = ["--disable-blink-features=AutomationControlled"]
         with playwright.chromium.launch(executable_path=executable, args=arguments) as browser:
+            _receive(browser, scripts)
             _measure(browser, [nothing, *scripts], given.rounds)
     _print(nothing, scripts)
 
@@ -126,6 +123,12 @@ def _from_file(argument: str) -> Script:
     name, _, path = argument.partition("=")
     code = Path(path).read_text()
     return Script(name, code, code)
+
+
+def _receive(browser: Browser, scripts: Sequence[Script]) -> None:
+    sizes = received_bytes(browser, [each.shipped for each in scripts])
+    for script, received in zip(scripts, sizes, strict=True):
+        script.received = received
 
 
 def _measure(browser: Browser, scripts: Iterable[Script], rounds: int) -> None:
@@ -191,11 +194,14 @@ def _answer(route: Route, script: Script, requests: list[str]) -> None:
 def _print(nothing: Script, scripts: list[Script]) -> None:
     """Print a line for each script, and how Waylink's SDK compares."""
     columns = [f"{what}, {speed}x" for what in ("start", "all") for speed in SPEEDS]
-    print(f"{'':18}{'gzip -9':>9}", *(f"{each:>11}" for each in columns), "  requests  longest task")
+    print(f"{'bytes received':18}", *(f"{coding:>9}" for coding in CODINGS))
+    for script in scripts:
+        print(f"{script.name:18}", *(f"{script.received[coding]:>9}" for coding in CODINGS))
+    print(f"\n{'':18}", *(f"{each:>11}" for each in columns), "  requests  longest task")
     for script in scripts:
         times = [*map(script.start, SPEEDS), *(script.median(each) - nothing.median(each) for each in SPEEDS)]
         print(
-            f"{script.name:18}{script.zipped:>7} B",
+            f"{script.name:18}",
             *(f"{each:>8.1f} ms" for each in times),
             f"{script.requests:>10}{statistics.median(script.longest):>11.0f} ms",
         )
@@ -204,7 +210,8 @@ def _print(nothing: Script, scripts: list[Script]) -> None:
         whole = (ours.median(slow) - nothing.median(slow)) / (peer.median(slow) - nothing.median(slow))
         print(
             f"waylink to {peer.name}, throttled: {ours.start(slow) / peer.start(slow):.2f} times the start, "
-            f"{whole:.2f} times all time; {ours.zipped / peer.zipped:.2f} times the size"
+            f"{whole:.2f} times all time; "
+            f"{ours.received['br'] / peer.received['br']:.2f} times the bytes with brotli"
         )
 
 
