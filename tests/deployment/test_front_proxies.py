@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -14,6 +13,7 @@ import pytest
 
 from tests.conftest import ServiceStarter
 from tests.faults.links import DOMAIN, new_link
+from tests.programs import find_program
 from tests.proxy_process import server_process
 from tests.service_process import ServiceProcess, free_port
 
@@ -34,7 +34,14 @@ def caddy(folder: Path, service: str) -> Iterator[str]:
     text = text.replace("\ttls {", "\ttls internal {")
     configuration = folder / "Caddyfile"
     configuration.write_text(text)
-    command = ["caddy", "run", "--adapter", "caddyfile", "--config", str(configuration)]
+    command = [
+        find_program("caddy", "caddy"),
+        "run",
+        "--adapter",
+        "caddyfile",
+        "--config",
+        str(configuration),
+    ]
     with server_process(command, f"http://127.0.0.1:{port}", XDG_DATA_HOME=str(folder), HOME=str(folder)):
         yield f"https://127.0.0.1:{port}"
 
@@ -55,7 +62,10 @@ def nginx(folder: Path, service: str) -> Iterator[str]:
         f"daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/error.log;\n"
         f"events {{}}\nhttp {{ access_log off; {temporary}\n{server}\n}}\n"
     )
-    with server_process(["nginx", "-c", str(configuration), "-e", str(folder / "error.log")], address):
+    with server_process(
+        [find_program("nginx", "nginx-light"), "-c", str(configuration), "-e", str(folder / "error.log")],
+        address,
+    ):
         yield address
 
 
@@ -80,13 +90,11 @@ def get(address: str, folder: Path, host: str, path: str) -> httpx.Response:
         return visitor.get(address + path, headers={"host": host}, extensions={"sni_hostname": host})
 
 
-@pytest.mark.parametrize(("name", "server"), [("caddy", caddy), ("nginx", nginx)])
+@pytest.mark.parametrize("server", [caddy, nginx])
 def test_a_proxy_in_front(
-    service: ServiceProcess, link: dict[str, str], tmp_path: Path, name: str, server: Server
+    service: ServiceProcess, link: dict[str, str], tmp_path: Path, server: Server
 ) -> None:
     """Through it links redirect by their Host, the API answers, and forwarding headers arrive."""
-    if not shutil.which(name):
-        pytest.skip(f"{name} is not installed")
     with server(tmp_path, service.base_url.replace("http://localhost", "127.0.0.1")) as address:
         answer = get(address, tmp_path, DOMAIN, link["path"])
         assert answer.headers["location"].startswith("https://shop.example?cl_link_id=")
@@ -99,8 +107,6 @@ def test_a_proxy_in_front(
 
 def test_a_certificate_only_for_names_of_the_service(service: ServiceProcess, tmp_path: Path) -> None:
     """Caddy gets certificates for link domains, also new ones, and for no other name."""
-    if not shutil.which("caddy"):
-        pytest.skip("Caddy is not installed")
     with caddy(tmp_path, service.base_url.replace("http://localhost", "127.0.0.1")) as address:
         assert get(address, tmp_path, "localhost", "/healthz").status_code == 200
         with pytest.raises(httpx.ConnectError, match="internal error"):

@@ -5,7 +5,6 @@ Each serves a page with the SDK, and passes the SDK's requests on to the service
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -13,8 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
+from tests.programs import find_program
 from tests.proxy_process import proxy_process, server_process
 from tests.service_process import free_port
 
@@ -54,7 +52,7 @@ def recipe(name: str, service: str) -> str:
 @contextmanager
 def nginx(folder: Path, service: str) -> Iterator[Site]:
     """nginx, with the recipe in its server block."""
-    executable = _find("nginx", "nginx-light")
+    executable = find_program("nginx", "nginx-light")
     port = free_port()
     configuration = folder / "nginx.conf"
     configuration.write_text(
@@ -77,7 +75,7 @@ def nginx(folder: Path, service: str) -> Iterator[Site]:
 @contextmanager
 def caddy(folder: Path, service: str) -> Iterator[Site]:
     """Caddy, with the recipe in its site block."""
-    executable = _find("caddy", "caddy")
+    executable = find_program("caddy", "caddy")
     port = free_port()
     configuration = folder / "Caddyfile"
     configuration.write_text(
@@ -110,14 +108,3 @@ def mounted(folder: Path, service: str) -> Iterator[Site]:
     command = [sys.executable, "-m", "hypercorn", "tests.proxy.mounted:app", "--bind", f"127.0.0.1:{port}"]
     with server_process(command, origin, WAYLINK_SERVICE=service, PAGES=str(make_pages(folder))):
         yield Site(origin, origin)
-
-
-def _find(name: str, package: str) -> str:
-    """The server's executable. Without it the test is skipped, in continuous integration it fails."""
-    found = shutil.which(name)
-    if found:
-        return found
-    message = f"{name} is not on this machine: apt-get install {package}"
-    if os.environ.get("CI"):
-        pytest.fail(message)
-    pytest.skip(message)
