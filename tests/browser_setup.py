@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Error, sync_playwright
@@ -19,6 +20,10 @@ CHROMIUM_NAMES = (
     "google-chrome-stable",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
+DEBIANS_CHROMIUM = "/usr/bin/chromium"
+HEADLESS_NAME = "chromium-headless-shell"  # also of Debian's package
+# Without a network the tests begin soon all the same.
+APT_PATIENCE = ("-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=10")
 HOW_TO = (
     "No Chromium was found, and none could be installed. Install one with your system's package manager "
     "(on Debian and Ubuntu: apt-get install chromium), or with: .venv/bin/playwright install chromium"
@@ -31,6 +36,15 @@ def find_chromium() -> str | None:
     return on_path or _playwrights_own()
 
 
+def find_headless_chromium() -> str | None:
+    """Chromium without a window and what belongs to one, if it is on PATH, else the whole Chromium.
+
+    A page costs it a quarter, in the same engine. What such a window does (prerendering, keeping pages that
+    are left) needs `find_chromium`.
+    """
+    return shutil.which(HEADLESS_NAME) or find_chromium()
+
+
 def _playwrights_own() -> str | None:
     with sync_playwright() as playwright:
         own = playwright.chromium.executable_path
@@ -39,7 +53,7 @@ def _playwrights_own() -> str | None:
 
 def install_chromium() -> str | None:
     """Install Chromium by apt where that is possible, else by Playwright; where it is then, or None."""
-    for install in (_install_by_apt, _install_by_playwright):
+    for install in (partial(_install_by_apt, "chromium"), _install_by_playwright):
         install()
         found = find_chromium()
         if found:
@@ -47,11 +61,17 @@ def install_chromium() -> str | None:
     return None
 
 
-def _install_by_apt() -> None:
+def _install_by_apt(*packages: str) -> None:
     if shutil.which("apt-get") and os.geteuid() == 0:
-        print("Installing Chromium by apt ...", flush=True)
-        _quietly("apt-get", "update")
-        _quietly("apt-get", "install", "-y", "--no-install-recommends", "chromium")
+        print(f"Installing {' and '.join(packages)} by apt ...", flush=True)
+        _quietly("apt-get", "update", *APT_PATIENCE)
+        _quietly("apt-get", "install", "-y", "--no-install-recommends", *APT_PATIENCE, *packages)
+
+
+def install_headless_chromium() -> None:
+    """Install it beside Debian's Chromium, of the same version: no other distribution has it."""
+    if not shutil.which(HEADLESS_NAME) and find_chromium() == DEBIANS_CHROMIUM:
+        _install_by_apt("chromium", HEADLESS_NAME)
 
 
 def _install_by_playwright() -> None:
@@ -80,11 +100,13 @@ def main(install: Callable[[], str | None] = install_chromium) -> int:
     if not executable:
         print(HOW_TO, file=sys.stderr)
         return 1
-    problem = start_problem(executable)
-    if problem:
-        print(f"{executable} does not start: {problem}", file=sys.stderr)
-        return 1
-    print(f"Chromium: {executable}")
+    install_headless_chromium()
+    used = dict.fromkeys((executable, find_headless_chromium() or executable))
+    for each in used:
+        if problem := start_problem(each):
+            print(f"{each} does not start: {problem}", file=sys.stderr)
+            return 1
+    print(f"Chromium: {', '.join(used)}")
     return 0
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.real_service import RealService, new_shop
 from tests.browser.recording_server import RecordingServer, recording_server
-from tests.browser_setup import find_chromium
+from tests.browser_setup import find_headless_chromium
 from tests.service_process import ServiceProcess
 
 LaunchArguments = dict[str, Any]
@@ -30,7 +30,7 @@ QUIET = [
 def browser_type_launch_args(browser_type_launch_args: LaunchArguments, browser_name: str) -> LaunchArguments:
     """How Playwright starts the browser."""
     if browser_name == "chromium":
-        return browser_type_launch_args | {"executable_path": find_chromium(), "args": QUIET}
+        return browser_type_launch_args | {"executable_path": find_headless_chromium(), "args": QUIET}
     return browser_type_launch_args
 
 

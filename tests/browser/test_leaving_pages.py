@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserType, Page
 from tests.browser.conftest import LaunchArguments
 from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, once, refuse
 from tests.browser.shop_pages import CONVERSION, INIT, expect_sent, stored, visit
+from tests.browser_setup import find_chromium
 
 VISITORS = 2
 HEARD_PATH = "/heard"
@@ -21,9 +22,10 @@ RESTORED = "addEventListener('pageshow', event => window.restored = event.persis
 
 @pytest.fixture
 def caching_page(browser_type: BrowserType, browser_type_launch_args: LaunchArguments) -> Iterator[Page]:
-    """A page in a browser with the back/forward cache, which Playwright switches off otherwise."""
+    """A page in a whole Chromium with the back/forward cache, which Playwright switches off otherwise."""
+    arguments = browser_type_launch_args | {"executable_path": find_chromium()}
     without = ["--disable-back-forward-cache"]
-    with browser_type.launch(**browser_type_launch_args, ignore_default_args=without) as browser:
+    with browser_type.launch(**arguments, ignore_default_args=without) as browser:
         yield browser.new_page()
 
 
