@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from ipaddress import ip_network
@@ -15,6 +16,10 @@ from dotenv import dotenv_values
 from backend.domain.errors import OperatorError
 
 PREFIX = "WAYLINK_"
+# What stands for a password or a token.
+_HIDDEN = "***"
+_PASSWORD = re.compile(r"(://[^:/?@]*:)[^/?@]*@")
+_OPTION = re.compile(r"([?&][^=&]*(?:password|properties)=)[^&]*", re.IGNORECASE)
 
 
 class InvalidSetting(OperatorError):
@@ -86,12 +91,25 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def setting(default: Any, parse: Callable[[str], Any], rule: str, help_text: str) -> Any:
+def _without_passwords(uri: str) -> str:
+    """The MongoDB URI without what lets somebody in."""
+    return _OPTION.sub(rf"\1{_HIDDEN}", _PASSWORD.sub(rf"\1{_HIDDEN}@", uri))
+
+
+def setting(
+    default: Any,
+    parse: Callable[[str], Any],
+    rule: str,
+    help_text: str,
+    shown: Callable[[Any], str] | None = None,
+) -> Any:
     """A field of Settings.
 
-    `parse` turns the variable's text into the value; `rule` completes "it must be".
+    `parse` turns the variable's text into the value; `rule` completes "it must be". `shown` is for secrets:
+    it turns the value into what may be printed.
     """
-    return field(default=default, metadata={"parse": parse, "rule": rule, "help": help_text})
+    told = {"parse": parse, "rule": rule, "help": help_text} | ({"shown": shown} if shown else {})
+    return field(default=default, metadata=told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +130,7 @@ class Settings:
         str,
         "a MongoDB URI",
         "MongoDB replica set to use. Unset: the service starts a mongod of its own.",
+        shown=_without_passwords,
     )
     mongodb_database: str = setting("waylink", str, "a database name", "Name of the MongoDB database.")
     data_dir: Path = setting(
@@ -174,6 +193,7 @@ class Settings:
         str,
         "a text",
         "Who sends it as `Authorization: Bearer TOKEN` may read /metrics. Unset: only this machine may.",
+        shown=lambda _: _HIDDEN,
     )
     log_level: str = setting(
         "warning",
@@ -272,7 +292,7 @@ def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = P
 
     The environment wins. An empty value counts as not set. Raises InvalidSetting.
     """
-    given = _from_dotenv(dotenv) | dict(os.environ if environment is None else environment)
+    given = settings_in(dotenv) | dict(os.environ if environment is None else environment)
     items = {variable_name(item): item for item in fields(Settings)}
     return Settings(
         **{
@@ -281,6 +301,22 @@ def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = P
             if name in items and text
         }
     )
+
+
+def names_installation(environment: Mapping[str, str] | None = None, dotenv: Path = Path(".env")) -> bool:
+    """Whether environment or file say where the data is: a MongoDB server, or a data folder by its name."""
+    given = settings_in(dotenv) | dict(os.environ if environment is None else environment)
+    return any(given.get(f"{PREFIX}{name}") for name in ("MONGODB_URI", "DATA_DIR"))
+
+
+def shown_values(settings: Settings) -> dict[str, object]:
+    """The values by their variables, to be read by anyone: passwords and tokens are `***` in them."""
+    values = {variable_name(item): getattr(settings, item.name) for item in fields(settings)}
+    return values | {
+        variable_name(item): item.metadata["shown"](getattr(settings, item.name))
+        for item in fields(settings)
+        if "shown" in item.metadata and getattr(settings, item.name)
+    }
 
 
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
@@ -294,7 +330,8 @@ def variable_name(item: Field[Any]) -> str:
     return PREFIX + item.name.upper()
 
 
-def _from_dotenv(path: Path) -> dict[str, str]:
+def settings_in(path: Path) -> dict[str, str]:
+    """The variables that a file sets, in the form of .env; none if there is no such file."""
     return {name: text for name, text in dotenv_values(path).items() if text is not None}
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 
 from backend.cli.printable import printable
 from backend.domain.errors import OperatorError
+from backend.settings import settings_in
 
 # Where each command is. Its file is imported when it is called: most need but a part of Waylink.
 _COMMANDS = {
@@ -61,8 +65,34 @@ def _printable(message: str) -> str:
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="waylink")
-def main() -> None:
+@click.option(
+    "--env-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Take settings from this file first, such as that of the service.",
+)
+@click.option(
+    "--data-dir", type=click.Path(file_okay=False), metavar="FOLDER",
+    help="The installation's folder of data, instead of WAYLINK_DATA_DIR.",
+)  # fmt: skip
+@click.pass_context
+def main(context: click.Context, env_file: Path | None, data_dir: str | None) -> None:
     """Waylink: dynamic links on a server of your own.
 
     Settings come from WAYLINK_* environment variables or a .env file; `waylink settings` lists them.
     """
+    given = {**settings_in(env_file)} if env_file else {}
+    if data_dir:
+        given["WAYLINK_DATA_DIR"] = data_dir
+    before = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
+    context.call_on_close(lambda: _restore(before))
+
+
+def _restore(before: Mapping[str, str | None]) -> None:
+    """Give the process its environment back: one that calls commands goes on after them."""
+    for name, value in before.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value

@@ -7,13 +7,15 @@ import json
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
 
 from backend.cli.options import json_option
 from backend.cli.printable import printable
-from backend.settings import Settings, load_settings
+from backend.domain.errors import OperatorError
+from backend.settings import Settings, load_settings, names_installation
 from backend.storage.database import open_database
 from backend.storage.mongo import StorageError
 
@@ -40,7 +42,29 @@ def run_on_database(command: Callable[..., Awaitable[Result]], arguments: dict[s
 
     Raises OperatorError, which ends the command with its message.
     """
-    return asyncio.run(_with_database(load_settings(), command, arguments))
+    return asyncio.run(_with_database(settings_of_installation(), command, arguments))
+
+
+class NoInstallation(OperatorError):
+    """Nothing says which installation a command is for."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"There is no installation in {folder.absolute()}, and nothing names another. Go to the folder "
+            "where Waylink runs, or name it with `waylink --data-dir FOLDER …`, `waylink --env-file FILE …` or "
+            "WAYLINK_MONGODB_URI. A folder named like this is made if it does not exist."
+        )
+
+
+def settings_of_installation() -> Settings:
+    """The settings for a command.
+
+    Raises NoInstallation where the command would make a new, empty database by accident.
+    """
+    settings = load_settings()
+    if not names_installation() and not (settings.data_dir / "mongodb").is_dir():
+        raise NoInstallation(settings.data_dir)
+    return settings
 
 
 async def _with_database(

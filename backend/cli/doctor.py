@@ -14,13 +14,13 @@ from typing import Any
 import click
 import httpx
 
-from backend.cli.command import utc_now
+from backend.cli.command import NoInstallation, settings_of_installation, utc_now
 from backend.cli.options import json_option
 from backend.cli.printable import printable
 from backend.doctor.examination import Examination
 from backend.doctor.finding import Area, Finding, Severity
 from backend.domain.ids import OrgId
-from backend.settings import InvalidSetting, load_settings
+from backend.settings import InvalidSetting
 
 PROBE = "/serviceCore/sdk/v1/probe/"
 # Seconds within which the proxy and the service behind it must answer.
@@ -58,8 +58,8 @@ async def _examine(org_id: OrgId | None, quiet: bool) -> list[Finding]:
     """All findings. Each is printed as soon as it is found, unless `quiet`."""
     findings = []
     try:
-        settings = load_settings()
-    except InvalidSetting as error:
+        settings = settings_of_installation()
+    except (InvalidSetting, NoInstallation) as error:
         findings = [Finding(Severity.ERROR, Area.CONFIGURATION, "settings", str(error), "Correct it.")]
         if not quiet:
             click.echo(_as_text(findings[0]))

@@ -8,19 +8,18 @@ from dataclasses import fields
 import click
 
 from backend.cli.options import json_option
-from backend.settings import Settings, load_settings, variable_name
+from backend.settings import Settings, load_settings, shown_values, variable_name
 
 
 @click.command(name="settings")
 @json_option
 @click.option("--markdown", is_flag=True, help="Print the table of docs/settings.md.")
 def show_settings(as_json: bool, markdown: bool) -> None:
-    """List the settings: variable, current value, meaning."""
+    """List the settings: variable, current value, meaning. Passwords and tokens are not shown."""
     if markdown:
         click.echo(_markdown_table())
         return
-    settings = load_settings()
-    values = {variable_name(item): getattr(settings, item.name) for item in fields(settings)}
+    values = shown_values(load_settings())
     click.echo(json.dumps(values, default=str) if as_json else _as_lines(values))
 
 

@@ -1,0 +1,67 @@
+"""Which installation a command is for, and what it shows of its settings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.service_process import ServiceProcess, invoke, run_process
+
+URI = "mongodb://admin:hunter2@db.example:27017/?replicaSet=w&tlsCertificateKeyFilePassword=s3cret&w=1"
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that commands run in: one without an installation."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "command", [("organization", "list"), ("report", "attribution", "--org", "x"), ("doctor",)], ids=" ".join
+)
+def test_no_database_is_made_by_accident(elsewhere: Path, command: tuple[str, ...]) -> None:
+    """In a folder without an installation a command fails, says how to name one, and leaves nothing there."""
+    done = invoke(*command, environment={})
+    assert done.exit_code == 1
+    assert f"There is no installation in {elsewhere / 'data'}, and nothing names another." in done.output
+    assert "waylink --data-dir FOLDER" in done.output
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_file_of_settings_names_the_installation(running: ServiceProcess, elsewhere: Path) -> None:
+    """With the service's file of settings a command is about the service's database, from any folder."""
+    created = running.command("organization", "create", "By file")
+    file = elsewhere / "waylink.env"
+    kept = {name: text for name, text in running.environment.items() if name.startswith("WAYLINK_")}
+    file.write_text("".join(f"{name}={text}\n" for name, text in kept.items()))
+    listed = invoke("--env-file", str(file), "organization", "list", "--json", environment={})
+    assert created["id"] in {each["id"] for each in json.loads(listed.stdout)["organizations"]}
+    afterwards = invoke("settings", "--json", environment={})
+    assert json.loads(afterwards.stdout)["WAYLINK_MONGODB_URI"] is None
+    assert "does not exist" in invoke("--env-file", "none.env", "settings", environment={}).output
+
+
+def test_a_folder_named_is_an_installation(elsewhere: Path) -> None:
+    """What --data-dir names is made if it does not exist, and is there for the next command."""
+    named = ("--data-dir", str(elsewhere / "mine"))
+    created = run_process(*named, "organization", "create", "Mine", "--json", environment={})
+    assert created.returncode == 0, created.stderr
+    listed = invoke(*named, "organization", "list", "--json", environment={})
+    assert [each["id"] for each in json.loads(listed.stdout)["organizations"]] == [
+        json.loads(created.stdout)["id"]
+    ]
+
+
+@pytest.mark.parametrize("how", [(), ("--json",)], ids=["lines", "json"])
+def test_settings_show_no_secrets(how: tuple[str, ...]) -> None:
+    """Neither the password in MongoDB's address, nor one among its options, nor the token for /metrics."""
+    given = {"WAYLINK_MONGODB_URI": URI, "WAYLINK_METRICS_TOKEN": "t0ken"}
+    printed = invoke("settings", *how, environment=given).stdout
+    assert (
+        "mongodb://admin:***@db.example:27017/?replicaSet=w&tlsCertificateKeyFilePassword=***&w=1" in printed
+    )
+    assert [secret for secret in ("hunter2", "s3cret", "t0ken") if secret in printed] == []
+    assert "METRICS_TOKEN" in printed
