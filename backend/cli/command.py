@@ -51,8 +51,8 @@ class NoInstallation(OperatorError):
     def __init__(self, folder: Path) -> None:
         super().__init__(
             f"There is no installation in {folder.absolute()}, and nothing names another. Go to the folder "
-            "where Waylink runs, or name it with `waylink --data-dir FOLDER …`, `waylink --env-file FILE …` or "
-            "WAYLINK_MONGODB_URI. A folder named like this is made if it does not exist."
+            "where Waylink runs, or name it with `waylink --data-dir FOLDER …`, `waylink --env-file FILE …` "
+            "or WAYLINK_MONGODB_URI. A folder named like this is made if it does not exist."
         )
 
 
