@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -32,6 +34,7 @@ _COMMANDS = {
     "privacy": "privacy:privacy",
     "doctor": "doctor:doctor",
     "settings": "settings:show_settings",
+    "completion": "completion:completion",
 }
 
 
@@ -50,12 +53,31 @@ class _Commands(click.Group):
         command: click.Command = getattr(import_module(f"{__name__}.{file}"), name)
         return command
 
+    def main(self, args: Sequence[str] | None = None, *others: Any, **more: Any) -> Any:
+        """Run the command that the arguments name. With --json among them, an error is JSON too."""
+        given = sys.argv[1:] if args is None else args
+        if "--json" not in given:
+            return super().main(args, *others, **more)
+        try:
+            code = super().main(args, *others, **more | {"standalone_mode": False})
+        except click.Abort:
+            _end_with("Aborted", 1)
+        except click.ClickException as error:
+            _end_with(error.format_message(), error.exit_code)
+        sys.exit(code if isinstance(code, int) else 0)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. An OperatorError ends it with its message."""
         try:
             return super().invoke(ctx)
         except OperatorError as error:
             raise click.ClickException(_printable(str(error))) from None
+
+
+def _end_with(message: str, exit_code: int) -> NoReturn:
+    """End the process with an error for programs, on stderr as every error is."""
+    click.echo(json.dumps({"error": message}), err=True)
+    sys.exit(exit_code)
 
 
 def _printable(message: str) -> str:

@@ -14,6 +14,7 @@ import click
 
 from backend.cli.options import json_option
 from backend.cli.printable import printable
+from backend.cli.table import NONE, table
 from backend.domain.errors import OperatorError
 from backend.settings import Settings, load_settings, names_installation
 from backend.storage.database import open_database
@@ -80,16 +81,19 @@ async def _with_database(
 
 
 def _as_lines(result: Result) -> str:
-    lists = [value for value in result.values() if isinstance(value, list)]
+    lists = {name: rows for name, rows in result.items() if isinstance(rows, list)}
     if lists:
-        rows = [row for rows in lists for row in rows]
-        return "\n".join("  ".join(printable(str(cell)) for cell in _cells(row)) for row in rows) or "(none)"
+        return "\n\n".join(_as_table(name, rows) for name, rows in lists.items() if rows) or NONE
     width = max(len(name) for name in result)
     return "\n".join(f"{name:<{width}}  {printable(str(value))}" for name, value in result.items())
 
 
-def _cells(row: Any) -> list[Any]:
-    return list(row.values()) if isinstance(row, dict) else [row]
+def _as_table(name: str, rows: list[Any]) -> str:
+    """The rows of a list under their fields' names, or under the list's own if they have no fields."""
+    if not all(isinstance(row, dict) for row in rows):
+        return table([name], [[row] for row in rows])
+    fields = list(dict.fromkeys(field for row in rows for field in row))
+    return table(fields, [[row.get(field) for field in fields] for row in rows])
 
 
 def utc_now() -> datetime:

@@ -14,6 +14,7 @@ import click
 from backend.cli.command import Result, run_on_database, stored
 from backend.cli.options import org_option
 from backend.cli.printable import printable
+from backend.cli.table import NONE, table
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.spreadsheets import inert
 from backend.storage import links, organizations
@@ -26,9 +27,6 @@ from backend.storage.attribution_report import (
 )
 from backend.storage.mongo import Database
 from backend.storage.rejections import Rejected, list_rejections
-
-# What came from no link, campaign or source.
-NONE = "(none)"
 
 
 @click.group()
@@ -132,14 +130,7 @@ def _cell(value: object) -> str:
 
 def _table(rows: list[Result]) -> str:
     cells = _flat(rows)
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return (
-        "\n".join(
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in cells
-        )
-        or "(none)"
-    )
+    return table(cells[0], cells[1:]) if cells else NONE
 
 
 def _csv(rows: list[Result]) -> str:
