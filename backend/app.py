@@ -26,6 +26,7 @@ from backend.redirector.follow import Redirector
 from backend.redirector.link_file import path_in
 from backend.rest_api import documentation, rest
 from backend.sdk_api import SdkService, sdk
+from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
 from backend.storage.database import REQUEST_SECONDS, Indexes, open_database
@@ -152,6 +153,7 @@ def create_api(resources: Resources) -> Quart:
     api.register_blueprint(script)
     attach_dashboard_service(api, resources)
     api.register_blueprint(dashboard)
+    api.asgi_app = SdkPrefixes(api, resources.settings.sdk_prefixes)  # type: ignore[assignment]
     return api
 
 

@@ -20,6 +20,8 @@ PREFIX = "WAYLINK_"
 _HIDDEN = "***"
 _PASSWORD = re.compile(r"(://[^:/?@]*:)[^/?@]*@")
 _OPTION = re.compile(r"([?&][^=&]*(?:password|properties)=)[^&]*", re.IGNORECASE)
+# Segments that need no encoding, and none of them `.` or `..`.
+_PATH = re.compile(r"(/(?!\.{1,2}(/|$))[A-Za-z0-9._~-]+)+")
 
 
 class InvalidSetting(OperatorError):
@@ -78,6 +80,14 @@ def _networks(text: str) -> tuple[str, ...]:
     words = _words(text)
     for word in words:
         ip_network(word, strict=False)
+    return words
+
+
+def _paths(text: str) -> tuple[str, ...]:
+    words = _words(text)
+    for word in words:
+        if not _PATH.fullmatch(word) or word.startswith("/serviceCore"):
+            raise ValueError
     return words
 
 
@@ -187,6 +197,14 @@ class Settings:
         _networks,
         "addresses or networks, separated by commas",
         "Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.",
+    )
+    sdk_prefixes: tuple[str, ...] = setting(
+        (),
+        _paths,
+        "paths such as /a/hello, separated by commas, that the service has no page at",
+        "Names for the browser SDK that a first-party proxy passes on as they are. With /a/hello the service "
+        "also gives the script at /a/hello.js and takes its calls at /a/hello. Name them as they arrive: "
+        "/hello, where the proxy cuts /a off.",
     )
     metrics_token: str = setting(
         "",

@@ -1,17 +1,29 @@
-// A Cloudflare Worker on the route shop.example/waylink/*, with your service for links.example.
-// The SDK is then initialised with baseUrl: 'https://shop.example/waylink'.
+// A Cloudflare Worker on the route shop.example/a/hello*, with your service for links.example and a name of your
+// own for /a/hello. The page loads /a/hello.js, which sends its calls to /a/hello.
 const SERVICE = 'https://links.example';
-const PREFIX = '/waylink';
+const NAME = '/a/hello';
 const SDK_API = '/serviceCore/sdk/v1/';
+
+/** The service's path for a request of the SDK; undefined for what is none. */
+function pathAtService(method, path) {
+  const rest = path.slice(NAME.length);
+  if (method === 'POST') {
+    return rest === '' ? `${SDK_API}batch` : rest.startsWith(SDK_API) ? rest : undefined;
+  }
+  const isFile = (method === 'GET' || method === 'HEAD') && (rest === '.js' || rest === '.json');
+  return isFile ? `/waylink${rest}` : undefined;
+}
 
 export default {
   async fetch(request) {
     const url = new URL(request.url);
-    const path = url.pathname.slice(PREFIX.length);
-    if (request.method !== 'POST' || !path.startsWith(SDK_API)) {
-      return new Response('Not found', { status: 404 });
+    const path = pathAtService(request.method, url.pathname);
+    if (!path) {
+      return fetch(request); // another page of the site
     }
     // fetch writes Host anew from the address; every other header is passed on.
-    return fetch(new Request(SERVICE + path + url.search, request));
+    const forwarded = new Request(SERVICE + path + url.search, request);
+    forwarded.headers.set('X-Forwarded-For', request.headers.get('CF-Connecting-IP'));
+    return fetch(forwarded);
   },
 };

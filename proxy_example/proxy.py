@@ -1,7 +1,8 @@
-"""A first-party proxy in Python: sends the SDK's requests on from the site's own address to Waylink.
+"""A first-party proxy in Python: hands the SDK's script out and its calls on, from the site's own address.
 
-Contract, SDK rule 10: requests are forwarded as POST to the same path on the service's SDK API address, with
-all headers except Host. Run it with: WAYLINK_SERVICE=https://links.example hypercorn proxy_example.proxy:app
+The page loads `/a/hello.js`, which sends its calls to `/a/hello`; SDK_NAME chooses another name. Contract,
+SDK rule 10: calls are forwarded as POST to the same path on the service's SDK API address, with all headers
+except Host. Run it with: WAYLINK_SERVICE=https://links.example hypercorn proxy_example.proxy:app
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ import httpx
 from quart import Quart, Response, request
 from werkzeug.datastructures import Headers
 
+NAME = os.environ.get("SDK_NAME", "/a/hello")
 SDK_API = "/serviceCore/sdk/v1/"
-# Headers that belong to one connection (RFC 9110, section 7.6.1), and those that are written anew.
+# Headers that belong to one connection (RFC 9110, section 7.6.1), those that are written anew, and one that
+# Quart makes up.
 _OWN = frozenset(
     {
         "host",
@@ -27,6 +30,7 @@ _OWN = frozenset(
         "proxy-authenticate",
         "proxy-authorization",
         "content-length",
+        "remote-addr",
     }
 )
 TIMEOUT = 15.0  # seconds; the SDK waits for ten
@@ -38,9 +42,12 @@ app.config["MAX_CONTENT_LENGTH"] = 64 * 1024
 @app.before_serving
 async def open_client() -> None:
     """Open the pool of connections to the service."""
-    app.extensions["service"] = httpx.AsyncClient(
+    client = httpx.AsyncClient(
         base_url=os.environ["WAYLINK_SERVICE"], timeout=TIMEOUT, follow_redirects=False
     )
+    # What a browser did not send is not made up: the service would compress for us, and not for the browser.
+    client.headers.clear()
+    app.extensions["service"] = client
 
 
 @app.after_serving
@@ -49,23 +56,46 @@ async def close_client() -> None:
     await app.extensions["service"].aclose()
 
 
-@app.post(f"{SDK_API}<path:rest>")
-async def forward(rest: str) -> Response:
-    """Forward a request to Waylink and return its answer."""
+@app.get(f"{NAME}.<any(js, json):ending>")
+async def forward_file(ending: str) -> Response:
+    """The script, or the sentences that it prints with `debug`."""
+    return await _forward(f"/waylink.{ending}")
+
+
+@app.post(NAME)
+async def forward_batch() -> Response:
+    """The calls of a script that has the site's own name."""
+    return await _forward(f"{SDK_API}batch")
+
+
+@app.post(f"{NAME}{SDK_API}<path:rest>")
+async def forward_call(rest: str) -> Response:
+    """What is sent below a `baseUrl`."""
+    return await _forward(SDK_API + rest)
+
+
+async def _forward(path: str) -> Response:
+    """Send the request on to this path of the service, and give its answer, with its bytes as they come."""
     service: httpx.AsyncClient = app.extensions["service"]
     query = request.query_string.decode("ascii")
-    url = f"{SDK_API}{rest}" + (f"?{query}" if query else "")
+    sent = service.build_request(
+        request.method,
+        path + (f"?{query}" if query else ""),
+        headers=[*_passed_on(request.headers.items()), ("X-Forwarded-For", request.remote_addr or "unknown")],
+        content=await request.get_data(),
+    )
     try:
-        answer = await service.post(
-            url, content=await request.get_data(), headers=_passed_on(request.headers.items())
-        )
+        answer = await service.send(sent, stream=True)
+        content = b"".join([piece async for piece in answer.aiter_raw()])
     except httpx.TransportError:
         return Response("The service can't be reached.", 502)  # the SDK sends again later
-    # httpx has unpacked the answer, and Response counts its length anew.
-    kept = _passed_on(answer.headers.multi_items(), also="content-encoding")
-    return Response(answer.content, answer.status_code, Headers(kept))
+    response = Response(content, answer.status_code, Headers(_passed_on(answer.headers.multi_items())))
+    del response.headers["Content-Length"]
+    if "Content-Length" in answer.headers:  # HEAD has that of a content which is not sent; 304 has none
+        response.headers["Content-Length"] = answer.headers["Content-Length"]
+    return response
 
 
-def _passed_on(headers: Iterable[tuple[str, str]], also: str = "") -> list[tuple[str, str]]:
-    """The headers without those that concern one connection only, and without `also`."""
-    return [(name, value) for name, value in headers if name.lower() not in {*_OWN, also}]
+def _passed_on(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The headers without those that concern one connection only."""
+    return [(name, value) for name, value in headers if name.lower() not in _OWN]

@@ -19,11 +19,11 @@ ROOT = Path(__file__).parents[1]
 
 @contextmanager
 def proxy_process(service: str) -> Iterator[str]:
-    """The example proxy in Python in front of a service; gives its address on loopback."""
+    """The example proxy in Python in front of a service; gives the SDK's baseUrl on it."""
     bind = f"127.0.0.1:{free_port()}"
     command = [sys.executable, "-m", "hypercorn", "proxy_example.proxy:app", "--bind", bind]
     with server_process(command, f"http://{bind}", WAYLINK_SERVICE=service):
-        yield f"http://{bind}"
+        yield f"http://{bind}/a/hello"
 
 
 @contextmanager

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
-import secrets
 from collections import Counter
 from dataclasses import asdict
-from typing import Any
 
 import click
-import httpx
 
 from backend.cli.command import NoInstallation, settings_of_installation, utc_now
 from backend.cli.options import json_option
 from backend.cli.printable import printable
+from backend.doctor import first_party_proxy
 from backend.doctor.examination import Examination
 from backend.doctor.finding import Area, Finding, Severity
 from backend.domain.ids import OrgId
 from backend.settings import InvalidSetting
-
-PROBE = "/serviceCore/sdk/v1/probe/"
-# Seconds within which the proxy and the service behind it must answer.
-TIMEOUT = 10.0
-HOST_PASSED_ON = (
-    "Host: the service answered as for a short link. The proxy passes the Host header on; "
-    "it must send the service's own host name."
-)
 
 
 @click.group(invoke_without_command=True)
@@ -82,65 +71,17 @@ def _as_text(finding: Finding) -> str:
 @click.argument("url")
 @json_option
 def check_proxy(url: str, as_json: bool) -> None:
-    """Send a request through the first-party proxy at URL (the SDK's baseUrl), and report what it lost."""
+    """Ask the first-party proxy at URL for what the SDK needs, and report what it loses.
+
+    URL is the address of the script on the site, such as https://shop.example/a/hello.js; or the SDK's
+    baseUrl, where the script comes from elsewhere.
+    """
     if not url.startswith(("http://", "https://")):
         raise click.BadParameter(f"{url!r} is not an http or https address", param_hint="URL")
-    lost = _probe(url.rstrip("/"))
+    lost = first_party_proxy.examine(url)
     if as_json:
         click.echo(json.dumps({"url": url, "ok": not lost, "lost": lost}))
     else:
         click.echo("\n".join(map(printable, lost)) or f"{url} forwards everything as it must.")
     if lost:
         raise SystemExit(1)
-
-
-def _probe(url: str) -> list[str]:
-    """Sentences on what the proxy at this URL lost of a request."""
-    token = secrets.token_hex(8)
-    body = f'{{"probe":"{token}","text":"Grüße, 世界"}}'.encode()
-    headers = {
-        "Content-Type": "text/plain;charset=UTF-8",
-        "Cookie": f"probe={token}",
-        "Origin": f"https://{token}.example",
-        "Referer": f"https://{token}.example/page",
-        "User-Agent": f"WaylinkDoctor/{token}",
-        "X-Waylink-Probe": token,
-    }
-    try:
-        response = httpx.post(
-            f"{url}{PROBE}{token}/a?b=c%20d&b", content=body, headers=headers, timeout=TIMEOUT
-        )
-    except httpx.HTTPError as error:
-        return [f"There is no answer ({type(error).__name__}): does anything listen at this address?"]
-    try:
-        arrived = response.json()
-        return _lost(arrived, token, body, headers)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return [_no_probe_answer(response)]
-
-
-def _no_probe_answer(response: httpx.Response) -> str:
-    if response.status_code == 405 and "Short URLs" in response.text:
-        return HOST_PASSED_ON
-    if response.status_code == 404 and "html" in response.headers.get("Content-Type", ""):
-        return HOST_PASSED_ON + " Or the path is not forwarded."
-    if response.is_redirect:
-        return f"The proxy answers with a redirect to {response.headers.get('Location')}; it must forward."
-    return f"path: the answer ({response.status_code}) is not the service's; is the path forwarded unchanged?"
-
-
-def _lost(arrived: dict[str, Any], token: str, body: bytes, headers: dict[str, str]) -> list[str]:
-    lost = []
-    if arrived["method"] != "POST":
-        lost.append(f"method: a POST arrived as {arrived['method']}.")
-    if arrived["path"] != f"{token}/a":
-        lost.append("path: it arrived changed.")
-    if arrived["query"] != "b=c%20d&b":
-        lost.append("query: it arrived changed.")
-    if arrived["body_sha256"] != hashlib.sha256(body).hexdigest():
-        lost.append("body: it arrived changed.")
-    for name, value in headers.items():
-        if arrived["headers_sha256"].get(name) != hashlib.sha256(value.encode()).hexdigest():
-            state = "changed" if name in arrived["headers_sha256"] else "missing"
-            lost.append(f"header {name}: it arrived {state}.")
-    return lost

@@ -7,7 +7,7 @@ from typing import Any
 
 from quart import Quart, Response, send_from_directory
 
-from proxy_example.proxy import SDK_API
+from proxy_example.proxy import NAME
 from proxy_example.proxy import app as proxy
 
 site = Quart(__name__)
@@ -21,6 +21,6 @@ async def page(name: str = "index.html") -> Response:
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
-    """The proxy below SDK_API, which is also told of the server's start and end; the site elsewhere."""
-    is_for_proxy = scope["type"] == "lifespan" or scope["path"].startswith(SDK_API)
+    """The proxy at its name, which is also told of the server's start and end; the site elsewhere."""
+    is_for_proxy = scope["type"] == "lifespan" or scope["path"].startswith(NAME)
     await (proxy if is_for_proxy else site)(scope, receive, send)

@@ -5,7 +5,6 @@ Each serves a page with the SDK, and passes the SDK's requests on to the service
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -19,26 +18,33 @@ from tests.service_process import free_port
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "proxy_example"
 SERVICE_IN_RECIPES = "https://links.example"
+FORWARDED_FOR = "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;"
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A site's origin, and the SDK's baseUrl on it."""
+    """A site's origin, and the SDK's baseUrl on it. Its page loads the SDK from there."""
 
     origin: str
     base_url: str
+
+    @property
+    def script(self) -> str:
+        """The address of the script."""
+        return f"{self.base_url}.js"
 
 
 SiteServer = Callable[[Path, str], AbstractContextManager[Site]]
 
 
-def make_pages(folder: Path) -> Path:
+def make_pages(folder: Path, script: str = "/a/hello.js") -> Path:
     """A page that loads the SDK, in a folder."""
     pages = folder / "pages"
     pages.mkdir()
     pages.chmod(0o755)
-    shutil.copy(ROOT / "sdk_dist" / "waylink.js", pages)
-    (pages / "index.html").write_text('<!doctype html><title>Shop</title><script src="/waylink.js"></script>')
+    (pages / "index.html").write_text(
+        f'<!doctype html><title>Shop</title><link rel="icon" href="data:,"><script src="{script}"></script>'
+    )
     return pages
 
 
@@ -52,6 +58,26 @@ def recipe(name: str, service: str) -> str:
 @contextmanager
 def nginx(folder: Path, service: str) -> Iterator[Site]:
     """nginx, with the recipe in its server block."""
+    with _nginx(folder, recipe("nginx.conf", service)) as site:
+        yield site
+
+
+@contextmanager
+def keeping(folder: Path, service: str) -> Iterator[Site]:
+    """A proxy that passes on all of a folder, and keeps its path: the service must know the name."""
+    with _nginx(folder, f"location /a/ {{ proxy_pass {service}; {FORWARDED_FOR} }}") as site:
+        yield site
+
+
+@contextmanager
+def cutting(folder: Path, service: str) -> Iterator[Site]:
+    """A proxy that passes on all of a folder, and cuts the folder off the path."""
+    with _nginx(folder, f"location /a/ {{ proxy_pass {service}/; {FORWARDED_FOR} }}") as site:
+        yield site
+
+
+@contextmanager
+def _nginx(folder: Path, locations: str) -> Iterator[Site]:
     executable = find_program("nginx", "nginx-light")
     port = free_port()
     configuration = folder / "nginx.conf"
@@ -60,16 +86,16 @@ def nginx(folder: Path, service: str) -> Iterator[Site]:
         daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/error.log;
         events {{}}
         http {{
-            access_log off; default_type text/html; types {{ text/javascript js; }}
+            access_log off; default_type text/html;
             client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
             fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
-            server {{ listen 127.0.0.1:{port}; root {make_pages(folder)}; {recipe("nginx.conf", service)} }}
+            server {{ listen 127.0.0.1:{port}; root {make_pages(folder)}; {locations} }}
         }}
         """
     )
     command = [executable, "-c", str(configuration), "-e", str(folder / "error.log")]
     with server_process(command, f"http://localhost:{port}"):
-        yield Site(f"http://localhost:{port}", f"http://localhost:{port}/waylink")
+        yield Site(f"http://localhost:{port}", f"http://localhost:{port}/a/hello")
 
 
 @contextmanager
@@ -84,7 +110,7 @@ def caddy(folder: Path, service: str) -> Iterator[Site]:
     )
     command = [executable, "run", "--adapter", "caddyfile", "--config", str(configuration)]
     with server_process(command, f"http://localhost:{port}", XDG_DATA_HOME=str(folder), HOME=str(folder)):
-        yield Site(f"http://localhost:{port}", f"http://localhost:{port}/waylink")
+        yield Site(f"http://localhost:{port}", f"http://localhost:{port}/a/hello")
 
 
 @contextmanager
@@ -93,11 +119,10 @@ def python(folder: Path, service: str) -> Iterator[Site]:
     port = free_port()
     origin = f"http://localhost:{port}"
     serve = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
-    with (
-        server_process([*serve, "--directory", str(make_pages(folder))], origin),
-        proxy_process(service) as address,
-    ):
-        yield Site(origin, address)
+    with proxy_process(service) as base_url:
+        pages = make_pages(folder, f"{base_url}.js")
+        with server_process([*serve, "--directory", str(pages)], origin):
+            yield Site(origin, base_url)
 
 
 @contextmanager
@@ -107,4 +132,4 @@ def mounted(folder: Path, service: str) -> Iterator[Site]:
     origin = f"http://localhost:{port}"
     command = [sys.executable, "-m", "hypercorn", "tests.proxy.mounted:app", "--bind", f"127.0.0.1:{port}"]
     with server_process(command, origin, WAYLINK_SERVICE=service, PAGES=str(make_pages(folder))):
-        yield Site(origin, origin)
+        yield Site(origin, f"{origin}/a/hello")

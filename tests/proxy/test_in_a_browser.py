@@ -13,25 +13,54 @@ from playwright.sync_api import Page
 
 from backend.cli import main
 from tests.browser.real_service import RealService, new_shop
+from tests.conftest import ServiceStarter
 from tests.proxy import site_servers
 from tests.proxy.site_servers import Site, SiteServer
-from tests.service_process import ServiceProcess
+from tests.sdk_batches import conversion, timestamp
+
+DIST = Path(__file__).parents[2] / "sdk_dist"
+ENDINGS = {"identity": "", "br": ".br", "gzip": ".gz"}
+# Headers that a proxy has to leave as they are.
+KEPT = [
+    "ETag",
+    "Cache-Control",
+    "Vary",
+    "Content-Type",
+    "Content-Encoding",
+    "Content-Length",
+    "Cross-Origin-Resource-Policy",
+    "Access-Control-Allow-Origin",
+    "X-Content-Type-Options",
+]
+DEVICE = "7a1f8a2e-6a0b-4b8e-9a51-0d2f6f3f9c11"
+CALLS = 50  # that an address may send
+# The recipes of proxy_example/, and proxies that pass on a whole folder: the service knows the name.
+RECIPES = (site_servers.nginx, site_servers.caddy, site_servers.python, site_servers.mounted)
+FOLDERS = (site_servers.keeping, site_servers.cutting)
 
 
 @pytest.fixture(scope="module")
-def shop(running: ServiceProcess) -> RealService:
-    """The service, with an organization."""
-    return new_shop(running)
+def shop(start_service: ServiceStarter) -> Iterator[RealService]:
+    """The service, with an organization that wants the device cookie renewed."""
+    settings = {
+        "WAYLINK_TRUSTED_PROXIES": "127.0.0.1",
+        "WAYLINK_SDK_PREFIXES": "/a/hello,/hello",
+        "WAYLINK_ADDRESS_CALL_LIMIT": str(CALLS),
+    }
+    with start_service(**settings) as service:
+        shop = new_shop(service)
+        service.command("organization", "set", "--org", shop.org_id, "--device-cookie", "on")
+        yield shop
 
 
-@pytest.fixture(
-    params=[site_servers.nginx, site_servers.caddy, site_servers.python, site_servers.mounted],
-    ids=lambda each: each.__name__,
-)
-def site(request: pytest.FixtureRequest, shop: RealService, tmp_path: Path) -> Iterator[Site]:
+@pytest.fixture(scope="module", params=[*RECIPES, *FOLDERS], ids=lambda each: each.__name__)
+def site(
+    request: pytest.FixtureRequest, shop: RealService, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Site]:
     """A site behind each proxy, whose origin is allowed."""
     server: SiteServer = request.param
-    with server(tmp_path, shop.base_url.replace("localhost", "127.0.0.1")) as site:
+    folder = tmp_path_factory.mktemp(server.__name__)
+    with server(folder, shop.base_url.replace("localhost", "127.0.0.1")) as site:
         shop.allow(site.origin)
         yield site
 
@@ -46,29 +75,92 @@ def test_what_the_sdk_sends_is_stored_once(page: Page, shop: RealService, site: 
     sale = {"revenue": 12.5, "currency": "EUR", "transaction_id": tag}
     page.evaluate("sale => Waylink.trackConversion(sale)", sale)
     page.evaluate("sale => Waylink.trackConversion(sale)", sale)
-    (stored,) = [each for each in shop.stored("conversions") if each["transaction_id"] == tag]
+    (stored,) = [each for each in shop.stored("conversions") if each.get("transaction_id") == tag]
     assert stored["touch"]["utm"]["utm_source"] == tag
-    sent_to = page.evaluate("performance.getEntriesByType('resource').map(each => each.name)")
-    assert {address for address in sent_to if "serviceCore" in address} == {
-        f"{site.base_url}/serviceCore/sdk/v1/batch"
-    }
+    loaded = page.evaluate("performance.getEntriesByType('resource').map(each => each.name)")
+    assert set(loaded) == {site.script, f"{site.base_url}/serviceCore/sdk/v1/batch"}
+
+
+def kept_of(answer: httpx.Response) -> dict[str, str | None]:
+    """The headers of an answer that a proxy has to keep."""
+    return {name: answer.headers.get(name) for name in KEPT}
+
+
+@pytest.mark.parametrize("coding", ENDINGS)
+@pytest.mark.parametrize("ending", [".js", ".json"])
+def test_the_files_pass_as_the_service_sends_them(
+    shop: RealService, site: Site, ending: str, coding: str
+) -> None:
+    """Content, encoding, ETag and lifetime of script and sentences stay, also for HEAD and 304."""
+    asked = {"Accept-Encoding": coding}
+    straight = httpx.get(f"{shop.base_url}/waylink{ending}", headers=asked)
+    with httpx.stream("GET", site.base_url + ending, headers=asked) as answer:
+        assert b"".join(answer.iter_raw()) == (DIST / f"waylink{ending}{ENDINGS[coding]}").read_bytes()
+    head = httpx.head(site.base_url + ending, headers=asked)
+    for each in (answer, head):
+        assert kept_of(each) == kept_of(straight)
+    known = asked | {"If-None-Match": answer.headers["ETag"]}
+    again = httpx.get(site.base_url + ending, headers=known)
+    assert (again.status_code, again.headers["ETag"]) == (304, answer.headers["ETag"])
+
+
+def test_nobody_gets_an_encoding_that_they_did_not_ask_for(site: Site) -> None:
+    """A client that says nothing of encodings gets the script as it is."""
+    with httpx.Client() as client:
+        client.headers.clear()
+        with client.stream("GET", site.script) as answer:
+            assert b"".join(answer.iter_raw()) == (DIST / "waylink.js").read_bytes()
+    assert "Content-Encoding" not in answer.headers
+
+
+def batch(shop: RealService, calls: int = 1) -> dict[str, object]:
+    """A batch of conversions."""
+    envelope = {"api_key": shop.web_key, "device_id": DEVICE, "sdk": "t", "sent_at": timestamp()}
+    return {**envelope, "calls": [conversion() for _ in range(calls)]}
+
+
+@pytest.mark.parametrize("path", ["", "/serviceCore/sdk/v1/batch"])
+def test_cookies_pass_both_ways(shop: RealService, site: Site, path: str) -> None:
+    """The device cookie reaches the service, and both cookies of the answer reach the browser."""
+    headers = {"Origin": site.origin, "Cookie": f"theme=dark; cl_device_id={DEVICE}"}
+    answer = httpx.post(site.base_url + path, json=batch(shop), headers=headers)
+    assert answer.json()["results"][0]["status"] == "accepted"
+    cookies = sorted(each.partition(";")[0] for each in answer.headers.get_list("Set-Cookie"))
+    assert cookies == [f"cl_device_id={DEVICE}", f"cl_device_id_kept={DEVICE}"]
+
+
+def test_each_visitor_counts_alone(shop: RealService, site: Site) -> None:
+    """The service sees the visitor's address behind the proxy: who sends too much keeps nobody else out."""
+    own = new_shop(shop.service)  # addresses count in each organization
+    own.allow(site.origin)
+    headers = {"Origin": site.origin, "X-Forwarded-For": "203.0.113.9"}  # which anybody can send
+    for address in ("127.0.0.2", "127.0.0.3"):
+        with httpx.Client(transport=httpx.HTTPTransport(local_address=address), headers=headers) as visitor:
+            answers = [visitor.post(site.base_url, json=batch(own, CALLS // 2)) for _ in range(3)]
+        assert [each.status_code for each in answers] == [200, 200, 429]
+        assert len(answers[1].json()["results"]) == CALLS // 2
 
 
 def test_the_doctor_finds_nothing_lost(site: Site) -> None:
-    """Method, path, query, body and headers of the probe arrive unchanged."""
-    examined = CliRunner().invoke(main, ["doctor", "proxy", site.base_url, "--json"])
-    assert json.loads(examined.stdout) == {"url": site.base_url, "ok": True, "lost": []}
+    """Script, sentences and calls pass unharmed; method, path, query, body and headers of the probe too."""
+    for url in (site.script, site.base_url):
+        examined = CliRunner().invoke(main, ["doctor", "proxy", url, "--json"])
+        assert json.loads(examined.stdout) == {"url": url, "ok": True, "lost": []}
 
 
+@pytest.mark.parametrize("site", RECIPES, indirect=True, ids=lambda each: each.__name__)
 def test_the_rest_of_the_service_stays_outside(site: Site) -> None:
-    """The proxy passes on nothing but POST, and nothing but the SDK's addresses."""
+    """The proxy passes on nothing but GET of the files and POST of calls, and nothing but the SDK's."""
     for method, path in (
         ("GET", "/serviceCore/sdk/v1/batch"),
         ("DELETE", "/serviceCore/sdk/v1/batch"),
+        ("DELETE", ""),
+        ("POST", ".js"),
+        ("GET", ".js.map"),
         ("POST", "/serviceCore/pa/v1/create-link"),
         ("POST", "/serviceCore/sdk/v1/../../pa/v1/create-link"),
         ("GET", "/metrics"),
     ):
         answer = httpx.request(method, site.base_url + path)
-        assert answer.status_code >= 400
+        assert answer.status_code >= 400, (method, path)
         assert "X-Request-Id" not in answer.headers  # which every answer of the service has

@@ -1,5 +1,6 @@
 """Settings from the environment."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -28,12 +29,25 @@ def test_the_environment_stands_over_the_file(tmp_path: Path) -> None:
         ("WAYLINK_PORT", "70000"),
         ("WAYLINK_BASE_URL", "shop.com"),
         ("WAYLINK_RATE_LIMIT", "0"),
+        ("WAYLINK_SDK_PREFIXES", "hello"),
+        ("WAYLINK_SDK_PREFIXES", "/"),
+        ("WAYLINK_SDK_PREFIXES", "/a/"),
+        ("WAYLINK_SDK_PREFIXES", "/a//hello"),
+        ("WAYLINK_SDK_PREFIXES", "/a/../hello"),
+        ("WAYLINK_SDK_PREFIXES", "/a?b"),
+        ("WAYLINK_SDK_PREFIXES", "/a,/serviceCore/sdk"),
     ],
 )
 def test_a_bad_value_is_refused_by_name(variable: str, value: str, tmp_path: Path) -> None:
     """A value that breaks its rule is refused with the variable's name and the rule."""
-    with pytest.raises(InvalidSetting, match=f"{variable} is '{value}', but it must be"):
+    with pytest.raises(InvalidSetting, match=f"{variable} is {re.escape(repr(value))}, but it must be"):
         load_settings({variable: value}, tmp_path / ".env")
+
+
+def test_prefixes_of_the_sdk(tmp_path: Path) -> None:
+    """Names are paths of any length, separated by commas."""
+    settings = load_settings({"WAYLINK_SDK_PREFIXES": "/a/hello, /b-2/.well.known"}, tmp_path / ".env")
+    assert settings.sdk_prefixes == ("/a/hello", "/b-2/.well.known")
 
 
 def test_misspelt_variables_are_found() -> None:

@@ -1,0 +1,56 @@
+"""The SDK's addresses under names of a site's choosing (`WAYLINK_SDK_PREFIXES`).
+
+Blockers know the paths of measuring services as they know their hosts. A first-party proxy can write its own
+names anew; one that passes paths on as they are needs a service that answers at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, MutableMapping
+from typing import Any
+
+from quart import Quart
+from werkzeug.exceptions import HTTPException, NotFound
+
+from backend.sdk_api.blueprint import sdk
+from backend.sdk_files import SCRIPT, SENTENCES
+from backend.settings import InvalidSetting
+
+Scope = MutableMapping[str, Any]
+# What stands right behind a prefix, and the address that it means.
+_ENDINGS = {"": f"{sdk.url_prefix}/batch", ".js": f"/{SCRIPT}", ".json": f"/{SENTENCES}"}
+# What may stand below a prefix: the SDK's addresses, and nothing else of the service.
+_BELOW = (f"{sdk.url_prefix}/", "/waylink.", "/waylink-")
+
+
+class SdkPrefixes:
+    """ASGI: answers requests to the SDK's addresses under each prefix as if they had come without it."""
+
+    def __init__(self, api: Quart, prefixes: Iterable[str]) -> None:
+        self._answer = api.asgi_app
+        self._prefixes = tuple(prefixes)
+        for prefix in self._prefixes:
+            _refuse_a_page(api, prefix)
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        path = self._without_prefix(scope["path"]) if scope["type"] == "http" else None
+        await self._answer({**scope, "path": path} if path else scope, receive, send)  # type: ignore[arg-type]
+
+    def _without_prefix(self, path: str) -> str | None:
+        """The SDK's own path for one under a prefix; None for every other path."""
+        for prefix in self._prefixes:
+            rest = path.removeprefix(prefix)
+            if rest != path and (rest in _ENDINGS or rest.startswith(_BELOW)):
+                return _ENDINGS.get(rest, rest)
+        return None
+
+
+def _refuse_a_page(api: Quart, prefix: str) -> None:
+    """Raise InvalidSetting if the service has a page of its own at this path."""
+    try:
+        api.url_map.bind("").match(prefix, method="POST")
+    except NotFound:
+        return
+    except HTTPException:  # the path is there, for another method or with a slash
+        pass
+    raise InvalidSetting("WAYLINK_SDK_PREFIXES", prefix, "a path that the service has no page at")
