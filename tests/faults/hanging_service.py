@@ -6,6 +6,7 @@ import json
 import os
 import re
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +57,9 @@ async def live(receive: Any, send: Any) -> None:
 
 
 def hang_in_python() -> None:
-    """A loop that never ends."""
+    """A loop that never ends; it sleeps most of the time, since it is there to hang and not to work."""
     while True:
-        pass
+        time.sleep(0.01)
 
 
 def hang_in_c() -> None:

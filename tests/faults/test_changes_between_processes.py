@@ -16,7 +16,7 @@ from tests.api.links import API
 from tests.faults.links import DOMAIN, new_link
 from tests.polling import wait_for
 from tests.replica_set import replica_set
-from tests.service_process import ServiceProcess, service_process
+from tests.service_process import ServiceProcess, own_database, service_process
 
 SECONDS = 30.0
 FAR_AWAY = "86399"  # a time to live that ends long after the test
@@ -88,10 +88,11 @@ def wait_for_the_stream(links: Links, service: ServiceProcess) -> None:
     wait_for(change_and_visit, "no change was seen", lambda seen: seen != before, seconds=SECONDS)
 
 
-def test_the_change_stream_tells_another_process(running: ExitStack, tmp_path: Path) -> None:
+def test_the_change_stream_tells_another_process(
+    running: ExitStack, mongodb_uri: str, tmp_path: Path
+) -> None:
     """With a time to live of a day, a new destination and a disabled link reach the second process."""
-    members = running.enter_context(replica_set(tmp_path, 1))
-    settings = {"WAYLINK_MONGODB_URI": members.uri, "WAYLINK_LINK_CACHE_SECONDS": FAR_AWAY}
+    settings = running.enter_context(own_database(mongodb_uri)) | {"WAYLINK_LINK_CACHE_SECONDS": FAR_AWAY}
     one, two = [running.enter_context(service_process(tmp_path / name, **settings)) for name in ("1", "2")]
     links = link_of(one)
     wait_for_the_stream(links, two)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -75,23 +74,10 @@ class Visits:
         return Outcome(scenario, len(self.waited), await self.link.counted(), max(self.waited))
 
 
-@contextmanager
-def stopped(members: ReplicaSet) -> Iterator[None]:
-    """MongoDB neither answers nor closes connections for the length of the block."""
-    for server in members.members.values():
-        server.send_signal(signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for server in members.members.values():
-            server.send_signal(signal.SIGCONT)
-
-
-@pytest.fixture
-def mongodb(tmp_path: Path) -> Iterator[ReplicaSet]:
-    """A MongoDB that this test may stop."""
-    (tmp_path / "mongodb").mkdir()
-    with replica_set(tmp_path / "mongodb", 1) as members:
+@pytest.fixture(scope="module")
+def mongodb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
+    """A MongoDB that these tests may stop."""
+    with replica_set(tmp_path_factory.mktemp("mongodb"), 1) as members:
         yield members
 
 
@@ -118,7 +104,7 @@ async def test_a_disk_that_hangs_keeps_nobody_waiting(
                 with ExitStack() as outage:
                     outage.enter_context(frozen(disk))
                     if database_too:
-                        outage.enter_context(stopped(mongodb))
+                        outage.enter_context(mongodb.frozen())
                     await asyncio.sleep(seconds)  # the outage itself
                     await visits.more(20)
             seen = await visits.outcome(scenario)
@@ -140,7 +126,7 @@ async def test_a_full_disk_without_mongodb(
             visits = Visits(link, service)
             async with visits.load():
                 await visits.more(20)
-                with files_no_larger(service, 1), stopped(mongodb):
+                with files_no_larger(service, 1), mongodb.frozen():
                     await asyncio.sleep(seconds)  # the outage itself
                     await visits.more(20)
             seen = await visits.outcome(scenario)

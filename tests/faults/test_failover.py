@@ -18,9 +18,9 @@ from tests.polling import wait_for_async
 from tests.replica_set import replica_set
 from tests.sdk_batches import Visitor, call, check, conversion
 
-VISITORS = 12
+VISITORS = 8
 # Batches that each visitor delivers before and after the primary is killed.
-BATCHES = 10
+BATCHES = 6
 PATIENCE = 90.0
 
 

@@ -32,13 +32,13 @@ async def stored(mongodb_uri: str) -> AsyncIterator[Database]:
 
 
 async def under_load(service: ServiceProcess, stored: Database) -> tuple[Load, list[asyncio.Task[None]]]:
-    """Visitors and browsers at work on a link of their own, once hundreds of them were answered."""
+    """Visitors and browsers at work on a link of their own, once a hundred of them were answered."""
     organization = await create_test_organization(stored)
     load = Load(service.base_url, organization, new_path())
     await make_link(load)
     kinds = [load.visit] * 4 + [load.visit_anew] * 3 + [load.send_batches] * 4
     tasks = [asyncio.create_task(kind()) for kind in kinds]
-    await answers(load, 300)
+    await answers(load, 100)
     return load, tasks
 
 
@@ -65,8 +65,9 @@ def processes_of(service: ServiceProcess) -> list[int]:
     return [parent, *map(int, children)]
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("told", ["the service", "each of its processes"])
+@pytest.mark.parametrize(
+    ("told", "workers"), [("the service", 1), ("the service", 2), ("each of its processes", 2)]
+)
 async def test_what_was_accepted_is_answered(
     mongodb_uri: str, stored: Database, tmp_path: Path, workers: int, told: str
 ) -> None:
@@ -75,7 +76,7 @@ async def test_what_was_accepted_is_answered(
         "WAYLINK_MONGODB_URI": mongodb_uri,
         "WAYLINK_MONGODB_DATABASE": DATABASE,
         "WAYLINK_WORKERS": str(workers),
-        "WAYLINK_DRAIN_SECONDS": "1",
+        "WAYLINK_DRAIN_SECONDS": "0.5",
     }
     with service_process(tmp_path, **settings) as service:
         load, tasks = await under_load(service, stored)

@@ -21,6 +21,9 @@ from tests.service_process import ServiceProcess, service_process
 OUTAGE_SECONDS = 6
 WORKERS = 2
 VISITORS = 4
+# Seconds between two visits of one visitor; with --long they come at once, which shows how many are answered.
+PAUSE = 0.02
+MORE = 100
 
 
 @dataclass
@@ -32,6 +35,7 @@ class Visits:
     path: str
     redirects: list[tuple[float, float]] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
+    pause: float = PAUSE
     stopped: bool = False
 
     @asynccontextmanager
@@ -49,6 +53,7 @@ class Visits:
         async with self._client() as client:
             while not self.stopped:
                 await self._visit(client)
+                await asyncio.sleep(self.pause)
 
     async def _visit(self, client: httpx.AsyncClient) -> None:
         began = time.monotonic()
@@ -92,16 +97,16 @@ async def test_redirects_go_on_while_the_database_is_stopped(
     settings = {"WAYLINK_WORKERS": str(WORKERS), "WAYLINK_LINK_CACHE_SECONDS": "1"}
     with service_process(tmp_path, **settings) as service:
         link = new_link(service)
-        visits = Visits(service, link["path"])
+        visits = Visits(service, link["path"], pause=PAUSE if times_as_long == 1 else 0)
         await visits.warm(tmp_path)
         async with visits.load():
             loaded = time.monotonic()
-            await visits.wait_for(500)
+            await visits.wait_for(MORE * times_as_long)
             with stopped_mongod(tmp_path):
                 stopped = time.monotonic()
                 await asyncio.sleep(seconds)  # the outage itself
             back = time.monotonic()
-            await visits.wait_for(500)
+            await visits.wait_for(MORE * times_as_long)
         ended = time.monotonic()
         counted = await asyncio.to_thread(wait_for_clicks, service, link, len(visits.redirects))
     waited = time.monotonic() - ended

@@ -11,7 +11,7 @@ import httpx
 from tests.faults.links import DOMAIN, new_link, wait_for_clicks
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import until
-from tests.service_process import ServiceProcess, service_process
+from tests.service_process import ServiceProcess, own_database, service_process
 
 
 async def click(service: ServiceProcess, path: str, until: asyncio.Event, answered: list[int]) -> int:
@@ -51,14 +51,17 @@ async def clicks_until_killed(
 
 
 async def test_no_answered_click_is_lost_by_kill_9(
-    tmp_path: Path, times_as_long: int, outcome: TellOutcome
+    mongodb_uri: str, tmp_path: Path, times_as_long: int, outcome: TellOutcome
 ) -> None:
     """Every click that was answered before the process was killed is counted when it runs again, once."""
-    with service_process(tmp_path) as first:
-        link = new_link(first)
-        answered, cut_off = await clicks_until_killed(first, link["path"], 500 * times_as_long, first.kill)
-    with service_process(tmp_path) as second:
-        counted = wait_for_clicks(second, link, answered)
+    with own_database(mongodb_uri) as own:
+        with service_process(tmp_path, **own) as first:
+            link = new_link(first)
+            answered, cut_off = await clicks_until_killed(
+                first, link["path"], 200 * times_as_long, first.kill
+            )
+        with service_process(tmp_path, **own) as second:
+            counted = wait_for_clicks(second, link, answered)
     outcome(Outcome("kill -9 of the service under load", answered, counted, cut_off=cut_off))
     # A click may be on disk whose answer was still on its way.
     assert answered <= counted <= answered + cut_off

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.faults.links import DOMAIN, new_link
-from tests.faults.mongod import stopped_mongod
 from tests.polling import wait_for
-from tests.service_process import ServiceProcess, service_process
+from tests.replica_set import ReplicaSet, replica_set
+from tests.service_process import ServiceProcess, own_database, service_process
 
 SECONDS = 60.0
 VISITS = 40
@@ -34,20 +33,31 @@ def visit(service: ServiceProcess, path: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A service with one worker or several, a link of it, and where its own MongoDB is."""
+    """A service with one worker or several, a link of it, and its MongoDB."""
 
     service: ServiceProcess
     path: str
-    data_dir: Path
+    members: ReplicaSet
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
+    """A MongoDB that can be frozen."""
+    with replica_set(tmp_path_factory.mktemp("members"), 1) as members:
+        yield members
 
 
 @pytest.fixture(scope="module", params=["1", "2"], ids=["one worker", "two workers"])
-def measured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
+def measured(
+    request: pytest.FixtureRequest, members: ReplicaSet, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Measured]:
     """A service that both tests use: its workers keep the link in memory."""
-    data_dir = tmp_path_factory.mktemp("data")
     settings = {"WAYLINK_WORKERS": request.param, "WAYLINK_LINK_CACHE_SECONDS": "600"}
-    with service_process(data_dir, **settings) as service:
-        yield Measured(service, new_link(service)["path"], data_dir)
+    with (
+        own_database(members.uri) as own,
+        service_process(tmp_path_factory.mktemp("data"), **own, **settings) as service,
+    ):
+        yield Measured(service, new_link(service)["path"], members)
 
 
 def test_one_scrape_shows_all_workers(measured: Measured) -> None:
@@ -78,7 +88,7 @@ def test_waiting_clicks_are_seen_until_they_are_shipped(measured: Measured) -> N
         "clicks wait although the database answers",
         seconds=SECONDS,
     )
-    with stopped_mongod(measured.data_dir):
+    with measured.members.frozen():
         wait_for(
             lambda: visit(service, measured.path) == 302,
             "no worker has the link in memory",

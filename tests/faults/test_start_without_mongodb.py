@@ -138,6 +138,7 @@ async def test_restarts_of_mongodb_are_503(
                         answers[answer.status_code] += 1
                         if answer.status_code == 201:
                             made.add(answer.json()["short_url"].rpartition("/")[2])
+                        await asyncio.sleep(0.02)
 
             tasks = [asyncio.create_task(load()) for _ in range(4)]
             for _ in range(2):

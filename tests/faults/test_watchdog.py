@@ -63,6 +63,7 @@ async def test_sigterm_ends_a_service_that_hangs(tmp_path: Path) -> None:
         until = time.monotonic() + 3.5
         while time.monotonic() < until:
             assert await pid_that_answers(service) == worker
+            await asyncio.sleep(0.1)
         hanging = asyncio.create_task(hang(service, "/in-python"))
         await wait_for_async(lambda: pid_that_answers(service), "it does not hang", lambda pid: pid is None)
         assert await asyncio.to_thread(service.stop) == 1

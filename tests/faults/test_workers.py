@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from backend.storage.mongod_process import is_running
+from tests.conftest import ServiceStarter
 from tests.faults.links import new_link, wait_for_clicks
 from tests.faults.mongod import mongod_of
 from tests.faults.outcomes import Outcome, TellOutcome
@@ -51,10 +52,10 @@ def connection_with(service: ServiceProcess, sent: bytes) -> socket.socket:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_worker_that_dies_is_replaced(tmp_path: Path, workers: int) -> None:
+def test_a_worker_that_dies_is_replaced(start_service: ServiceStarter, workers: int) -> None:
     """kill -9 of one worker: another one takes its place, also of the only one, and the log says so; the
     service still ends with exit code 0."""
-    with service_process(tmp_path, WAYLINK_WORKERS=str(workers)) as service:
+    with start_service(WAYLINK_WORKERS=str(workers)) as service:
         before = service.workers
         assert len(before) == workers
         killed = min(before)
@@ -70,17 +71,17 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path, workers: int) -> None:
 
 
 async def test_no_answered_click_is_lost_with_the_workers(
-    tmp_path: Path, times_as_long: int, outcome: TellOutcome
+    start_service: ServiceStarter, times_as_long: int, outcome: TellOutcome
 ) -> None:
     """kill -9 of all workers under load: those that replace them count every answered click once."""
-    with service_process(tmp_path, WAYLINK_WORKERS="2") as service:
+    with start_service(WAYLINK_WORKERS="2") as service:
         link = new_link(service)
 
         def kill() -> None:
             for worker in service.workers:
                 os.kill(worker, signal.SIGKILL)
 
-        answered, cut_off = await clicks_until_killed(service, link["path"], 500 * times_as_long, kill)
+        answered, cut_off = await clicks_until_killed(service, link["path"], 200 * times_as_long, kill)
         wait_for(lambda: is_healthy(service), "no new worker answers", seconds=SECONDS)
         counted = wait_for_clicks(service, link, answered)
     outcome(Outcome("kill -9 of both workers under load", answered, counted, cut_off=cut_off))
@@ -118,10 +119,9 @@ async def test_workers_that_can_not_start_say_why(tmp_path: Path) -> None:
     assert not any("Traceback" in line for line in lines)
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_request_that_never_ends_does_not_hold_the_service(tmp_path: Path, workers: str) -> None:
+def test_a_request_that_never_ends_does_not_hold_the_service(tmp_path: Path) -> None:
     """A client sends half a body and waits: after graceful_seconds the service and its MongoDB end."""
-    with service_process(tmp_path, WAYLINK_WORKERS=workers, WAYLINK_GRACEFUL_SECONDS="1") as service:
+    with service_process(tmp_path, WAYLINK_WORKERS="2", WAYLINK_GRACEFUL_SECONDS="1") as service:
         mongod = mongod_of(tmp_path)
         head = b"POST /serviceCore/sdk/v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
         with connection_with(service, head + b"Content-Type: text/plain\r\n\r\n{"):
