@@ -32,6 +32,8 @@ def main() -> None:
     destination = ROOT / "sdk_dist"
     build(destination)
     write_integrity(destination / "README.md", integrity_of(destination / "waylink.js"))
+    for former in destination.glob("*.tgz"):
+        former.unlink()
     archive = archive_name(destination)
     (destination / archive).write_bytes(packed(destination))
     for name in SERVED:

@@ -94,12 +94,15 @@ def get(address: str, folder: Path, host: str, path: str) -> httpx.Response:
 def test_a_proxy_in_front(
     service: ServiceProcess, link: dict[str, str], tmp_path: Path, server: Server
 ) -> None:
-    """Through it links redirect by their Host, the API answers, and forwarding headers arrive."""
+    """Through it links redirect by their Host, the API answers, forwarding headers arrive, and the SDK's
+    script stays compressed."""
     with server(tmp_path, service.base_url.replace("http://localhost", "127.0.0.1")) as address:
         answer = get(address, tmp_path, DOMAIN, link["path"])
         assert answer.headers["location"].startswith("https://shop.example?cl_link_id=")
         assert get(address, tmp_path, DOMAIN, "/unknown").status_code == 404
         assert get(address, tmp_path, "localhost", "/healthz").json() == {"status": "ok"}
+        script = get(address, tmp_path, "localhost", "/waylink.js")
+        assert script.headers["content-encoding"] == "gzip"
         # Only for this machine, and not through a proxy: the forwarding headers have arrived.
         assert get(address, tmp_path, "localhost", "/metrics").status_code == 404
         assert get(address, tmp_path, "localhost", f"/tls/ask?domain={DOMAIN}").status_code == 404

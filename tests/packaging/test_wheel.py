@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from backend.sdk_files import npm_archive
 from tests.demo_process import demo_process
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +42,8 @@ def test_everything_is_in_the_wheel(installed: Path, tmp_path: Path, monkeypatch
         for address in (
             f"{api}/waylink.js",
             f"{api}/waylink.js.map",
+            f"{api}/waylink.json",
+            f"{api}/{npm_archive()}",
             f"{demo.value('REST API')}/docs",
             f"{api}/sign-in",
             f"{shop}/",
@@ -49,5 +52,7 @@ def test_everything_is_in_the_wheel(installed: Path, tmp_path: Path, monkeypatch
         ):
             answer = httpx.get(address)
             assert (answer.status_code, bool(answer.content)) == (200, True), address
+        packed = httpx.get(f"{api}/waylink.js", headers={"Accept-Encoding": "gzip"})
+        assert packed.headers["Content-Encoding"] == "gzip"
         error_page = httpx.get(f"{api}/gone", headers={"Host": "go.demo.localhost"})
         assert "<main" in error_page.text
