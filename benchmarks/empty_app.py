@@ -1,4 +1,4 @@
-"""The smallest possible ASGI application that redirects, to compare with.
+"""The smallest possible ASGI application that redirects, or answers a POST, to compare with.
 
 `python -m benchmarks.empty_app PORT` serves it on Hypercorn.
 """
@@ -16,9 +16,10 @@ _HEADERS = [(b"location", b"https://shop.example/kites"), (b"content-length", b"
 
 
 async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    """Answer every request with an empty 302."""
+    """Answer every POST with an empty 200, and every other request with an empty 302."""
     if scope["type"] == "http":
-        await send({"type": "http.response.start", "status": 302, "headers": _HEADERS})
+        status, headers = (200, _HEADERS[1:]) if scope["method"] == "POST" else (302, _HEADERS)
+        await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
 

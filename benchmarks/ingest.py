@@ -1,181 +1,157 @@
-"""Calls per second that the batch endpoint stores, compared with single inserts of the same write concern.
+"""Calls per second that the batch endpoint stores, compared with an empty POST to an ASGI app on the same server.
 
-`python -m benchmarks.ingest` starts a MongoDB and the service, as `waylink serve` runs it. In one run it
-measures, each for some seconds and with the same number of senders:
+`python -m benchmarks.ingest` measures this on Hypercorn, and on Granian if it is installed, each with one
+worker process. It starts a MongoDB, the empty app and the service. wrk sends them the same requests over 64
+connections, by turns, so that noise affects all alike: with one call each, as browsers send them, with 10,
+and with 50. Every call has a new id, and a device sends five requests. It prints medians of rates, their
+ratios to the empty POST, which are what counts, and the processor time of a call. At the end it counts what
+is stored: every call that was answered, and maybe some whose answers wrk did not wait for.
 
-- single inserts: one `insert_one` for each call with `w: majority`, without the service and without anything
-else: no key, no origin, no validation, no mark against double counting, no touch;
-
-- the endpoint: requests over loopback. Every call is validated, stored once, and answered when it is stored.
-
-The service, MongoDB and the senders share the cores of this machine, so the numbers are low. What counts is
-their ratio.
+On a machine with two or more cores, the servers have a core of their own, and wrk and MongoDB the rest.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import os
+import secrets
+import statistics
 import tempfile
-import time
-import uuid
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import urlsplit
-
-import uvloop
 
 from backend.domain.api_keys import KeyKind
 from backend.settings import Settings
-from backend.storage import api_keys, organizations, origins
+from backend.storage import api_keys, events, organizations, origins
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.mongo import Database
-from tests.service_process import service_process
+from benchmarks.cores import leave_a_core
+from benchmarks.servers import Server, cpu_seconds_of, empty_app, installed_servers, service
+from benchmarks.spread import spread
+from benchmarks.wrk import Run, post, require_wrk
 
-SENDERS = 64
-BATCH_SIZES = (50, 10, 1)
+BATCH_SIZES = (1, 10, 50)
 ORIGIN = "https://shop.example"
+SCRIPT = Path(__file__).with_name("batches.lua")
+PATH = "/serviceCore/sdk/v1/batch"
 # All senders share one address and one key, unlike those of a real site.
 NO_LIMITS = {"WAYLINK_ADDRESS_CALL_LIMIT": "1000000000", "WAYLINK_KEY_CALL_LIMIT": "1000000000"}
-# Sends one request and returns the number of stored calls.
-Sender = Callable[[], Awaitable[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One run of wrk: what it says, and the processor time that servers and MongoDB used for each answer, in
+    seconds.
+    """
+
+    run: Run
+    of_server: float
+    of_mongodb: float
 
 
 def main() -> None:
     """Measure and print."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--seconds", type=float, default=5.0, help="how long each measurement takes")
-    uvloop.run(_measure_all(options.parse_args().seconds))
+    servers = installed_servers()
+    options.add_argument("--seconds", type=int, default=3, help="how long each measurement takes")
+    options.add_argument("--rounds", type=int, default=7, help="how many measurements of each, 2 at least")
+    options.add_argument("--server", choices=servers, action="append", help="measure on this one only")
+    options.add_argument(
+        "--one-call", action="store_true", help="only requests of one call, which is a quarter of the time"
+    )
+    given = options.parse_args()
+    require_wrk()
+    core = leave_a_core()
+    sizes = BATCH_SIZES[:1] if given.one_call else BATCH_SIZES
+    for server in given.server or servers:
+        asyncio.run(_measure(server, given.seconds, max(2, given.rounds), sizes, core))
 
 
-async def _measure_all(seconds: float) -> None:
-    with tempfile.TemporaryDirectory(prefix="waylink-bench-") as folder:
-        async with EmbeddedMongoDB(Path(folder) / "mongodb") as server:
-            settings = replace(Settings(), mongodb_uri=server.uri, data_dir=Path(folder))
-            async with open_database(settings) as database:
-                await _measure(database, settings, seconds)
+async def _measure(server: str, seconds: int, rounds: int, sizes: Sequence[int], core: int | None) -> None:
+    with tempfile.TemporaryDirectory(prefix="waylink-bench-") as name:
+        folder = Path(name)
+        async with EmbeddedMongoDB(folder / "mongodb") as mongodb:
+            settings = replace(Settings(), mongodb_uri=mongodb.uri, data_dir=folder)
+            key = await _site(settings)
+            with empty_app(server) as empty, service(server, folder, mongodb.uri, **NO_LIMITS) as ours:
+                if core is not None:
+                    empty.move_to(core)
+                    ours.move_to(core)
+                print(f"{server}:")
+                bench = _Bench(key, seconds, mongod_pid(folder / "mongodb"))
+                first = await bench.measure(ours, 1)  # fills caches
+                runs = []
+                for number in range(rounds):
+                    print(f"\r  round {number + 1} of {rounds}", end="", flush=True)
+                    runs.append([await bench.measure(empty, 1)])
+                    runs[-1] += [await bench.measure(ours, size) for size in sizes]
+                _report(runs, sizes)
+                sent = [(first, 1), *(pair for each in runs for pair in zip(each[1:], sizes, strict=True))]
+                await _report_stored(settings, sum(each.run.answers * size for each, size in sent))
 
 
-async def _measure(database: Database, settings: Settings, seconds: float) -> None:
-    key = await _site(database)
-    single = await _rate([_single_insert(database) for _ in range(SENDERS)], seconds)
-    _print("single inserts, w: majority, no service", single, single)
-    uri = str(settings.mongodb_uri)
-    with service_process(settings.data_dir / "service", WAYLINK_MONGODB_URI=uri, **NO_LIMITS) as service:
-        for size in BATCH_SIZES:
-            senders = [await _batch_sender(service.base_url, key, size) for _ in range(SENDERS)]
-            _print(f"batch endpoint, {size} calls a request", await _rate(senders, seconds), single)
-    for name in ("calls", "events"):
-        print(f"stored in {name}: {await database[name].count_documents({})}")
+def mongod_pid(folder: Path) -> int:
+    """The process of the MongoDB server that keeps its data in this folder."""
+    return int(next(folder.rglob("mongod.lock")).read_text())
 
 
-async def _site(database: Database) -> str:
+class _Bench:
+    """Sends batches with this web key for some seconds at a time."""
+
+    def __init__(self, key: str, seconds: int, mongodb: int) -> None:
+        self._key = key
+        self._seconds = seconds
+        self._mongodb = mongodb
+
+    async def measure(self, server: Server, size: int) -> Measured:
+        """Send batches of this many calls to a server."""
+        before = server.cpu_seconds, cpu_seconds_of(self._mongodb)
+        arguments = (self._key, ORIGIN, str(size), str(secrets.randbelow(2**31)))
+        run = await post(server.url + PATH, self._seconds, SCRIPT, *arguments)
+        return Measured(
+            run,
+            (server.cpu_seconds - before[0]) / run.answers,
+            (cpu_seconds_of(self._mongodb) - before[1]) / run.answers,
+        )
+
+
+def _report(runs: Sequence[Sequence[Measured]], sizes: Sequence[int]) -> None:
+    _print_line("empty POST", [each[0] for each in runs], 1)
+    for place, size in enumerate(sizes, 1):
+        ours = [each[place] for each in runs]
+        _print_line(f"{size} call{'s' * (size > 1)} a request", ours, size)
+        ratios = [each[place].run.rate * size / each[0].run.rate for each in runs]
+        target = " (target on Hypercorn: 0.5 at least)" if size == 1 else ""
+        print(f"    calls to empty POSTs {spread(ratios)}{target}")
+
+
+def _print_line(name: str, measured: Sequence[Measured], size: int) -> None:
+    rate = statistics.median(each.run.rate for each in measured) * size
+    p99 = statistics.median(each.run.p99 for each in measured)
+    of_server = statistics.median(each.of_server for each in measured) / size * 1000
+    of_mongodb = statistics.median(each.of_mongodb for each in measured) / size * 1000
+    print(
+        f"\r  {name:<19} {rate:8,.0f}/s  p99 {p99:6.1f} ms  processor time {of_server:.3f} ms, "
+        f"MongoDB's {of_mongodb:.3f} ms",
+        flush=True,
+    )
+
+
+async def _report_stored(settings: Settings, answered: int) -> None:
+    async with open_database(settings) as database:
+        stored = await database[events.NAME].count_documents({})
+    print(f"  calls answered {answered:,}, stored {stored:,}")
+
+
+async def _site(settings: Settings) -> str:
     """A web key of a new organization that allows an origin."""
     now = datetime.now(UTC)
-    org_id = (await organizations.create_organization(database, "Benchmark", now)).id
-    await origins.add_origin(database, ORIGIN, org_id, now)
-    return (await api_keys.create_api_key(database, org_id, KeyKind.WEB, now))[0]
-
-
-async def _rate(senders: list[Sender], seconds: float) -> float:
-    """The calls per second that these senders get stored together, after one second to warm up."""
-    await _send_until(senders, time.perf_counter() + 1)
-    began = time.perf_counter()
-    stored = await _send_until(senders, began + seconds)
-    return stored / (time.perf_counter() - began)
-
-
-async def _send_until(senders: list[Sender], deadline: float) -> int:
-    async def run(send: Sender) -> int:
-        stored = 0
-        while time.perf_counter() < deadline:
-            stored += await send()
-        return stored
-
-    return sum(await asyncio.gather(*(run(send) for send in senders)))
-
-
-def _single_insert(database: Database) -> Sender:
-    collection = database["single_inserts"]
-
-    async def send() -> int:
-        now = datetime.now(UTC)
-        await collection.insert_one(
-            {
-                "_id": f"{uuid.uuid4()}/{uuid.uuid4()}",
-                "name": "added_to_cart",
-                "page": "https://shop.example/kites",
-                "at": now,
-                "occurred_at": now,
-            }
-        )
-        return 1
-
-    return send
-
-
-async def _batch_sender(base_url: str, key: str, size: int) -> Sender:
-    """A sender of batches with `size` events each, over one connection. Every call has a new id."""
-    address = urlsplit(base_url)
-    reader, writer = await asyncio.open_connection(address.hostname, address.port)
-    head, tail = _envelope(key)
-    request = _request_head(address.netloc)
-
-    async def send() -> int:
-        body = head + b",".join(_call() for _ in range(size)) + tail
-        writer.write(request + f"{len(body)}\r\n\r\n".encode() + body)
-        answer = await _read_answer(reader)
-        accepted = answer.count(b'"accepted"')
-        assert accepted == size, answer
-        return accepted
-
-    return send
-
-
-def _envelope(key: str) -> tuple[bytes, bytes]:
-    sent_at = datetime.now(UTC).isoformat()
-    envelope = {"api_key": key, "device_id": str(uuid.uuid4()), "sdk": "bench", "sent_at": sent_at}
-    head, tail = json.dumps(envelope | {"calls": ["CALLS"]}).split('"CALLS"')
-    return head.encode(), tail.encode()
-
-
-def _call() -> bytes:
-    digits = os.urandom(16).hex()
-    call_id = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
-    call = {
-        "kind": "event",
-        "call_id": call_id,
-        "occurred_at": "2026-01-01T00:00:00Z",
-        "page": "https://shop.example/kites",
-        "name": "added_to_cart",
-    }
-    return json.dumps(call).encode()
-
-
-def _request_head(host: str) -> bytes:
-    lines = (
-        "POST /serviceCore/sdk/v1/batch HTTP/1.1",
-        f"Host: {host}",
-        f"Origin: {ORIGIN}",
-        "Content-Type: text/plain;charset=UTF-8",
-        "Content-Length: ",
-    )
-    return "\r\n".join(lines).encode()
-
-
-async def _read_answer(reader: asyncio.StreamReader) -> bytes:
-    head = (await reader.readuntil(b"\r\n\r\n")).lower()
-    _, _, rest = head.partition(b"content-length:")
-    return await reader.readexactly(int(rest.partition(b"\r\n")[0]))
-
-
-def _print(name: str, rate: float, single: float) -> None:
-    print(f"{name:<42} {rate:>9,.0f} calls/s {rate / single:>6.1f} x", flush=True)
+    async with open_database(settings) as database:
+        org_id = (await organizations.create_organization(database, "Benchmark", now)).id
+        await origins.add_origin(database, ORIGIN, org_id, now)
+        return (await api_keys.create_api_key(database, org_id, KeyKind.WEB, now))[0]
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Granian.
 from __future__ import annotations
 
 import importlib.util
+import os
 import resource
 import subprocess
 import sys
@@ -39,6 +40,11 @@ class Server:
         """The resident memory of the server's processes, in millions of bytes."""
         return sum(map(_resident, _family(self.pid))) / 1e6
 
+    @property
+    def cpu_seconds(self) -> float:
+        """The processor time that the server's processes have used, in user and system mode together."""
+        return sum(map(cpu_seconds_of, _family(self.pid)))
+
 
 def installed_servers() -> list[str]:
     """The names of the ASGI servers that are installed and can be measured."""
@@ -58,8 +64,13 @@ def empty_app(server: str) -> Iterator[Server]:
 
 
 @contextmanager
-def service(server: str, data_dir: Path, mongodb_uri: str, database: str = "waylink") -> Iterator[Server]:
-    """Run the whole service on this ASGI server for the length of the block, with this database."""
+def service(
+    server: str, data_dir: Path, mongodb_uri: str, database: str = "waylink", **changed: str
+) -> Iterator[Server]:
+    """Run the whole service on this ASGI server for the length of the block, with this database.
+
+    `changed` are WAYLINK_ variables.
+    """
     port = free_port()
     command = {
         HYPERCORN: (sys.executable, "-m", "backend.cli", "serve"),
@@ -70,6 +81,7 @@ def service(server: str, data_dir: Path, mongodb_uri: str, database: str = "wayl
         WAYLINK_PORT=str(port),
         WAYLINK_MONGODB_URI=mongodb_uri,
         WAYLINK_MONGODB_DATABASE=database,
+        **changed,
     )
     with _running(command, port, settings) as running:
         yield running
@@ -105,6 +117,12 @@ def _family(pid: int) -> Iterator[int]:
     yield pid
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         yield from _family(int(child))
+
+
+def cpu_seconds_of(pid: int) -> float:
+    """The processor time that this process has used, in user and system mode together."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _resident(pid: int) -> int:

@@ -6,6 +6,7 @@ import asyncio
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,13 +32,22 @@ def require_wrk() -> None:
 
 
 async def ask(url: str, seconds: int, *, script: Path | None = None, all_redirect: bool = True) -> Run:
-    """Send requests over 32 connections for this many seconds, to this URL or as a Lua script says."""
-    command = ["wrk", "-t1", "-c32", f"-d{seconds}s", "--latency", "-H", f"Host: {HOST}"]
-    command += ["-s", str(script)] if script else []
-    process = await asyncio.create_subprocess_exec(*command, url, stdout=asyncio.subprocess.PIPE)
+    """Ask for a short URL over 32 connections for this many seconds, at this URL or as a Lua script says."""
+    options = ["-c32", "-H", f"Host: {HOST}", *(["-s", str(script)] if script else [])]
+    return await _run(seconds, [*options, url], all_succeed=all_redirect)
+
+
+async def post(url: str, seconds: int, script: Path, *arguments: str) -> Run:
+    """Send what a Lua script makes of these arguments over 64 connections for this many seconds."""
+    return await _run(seconds, ["-c64", "-s", str(script), url, "--", *arguments], all_succeed=True)
+
+
+async def _run(seconds: int, options: Sequence[str], *, all_succeed: bool) -> Run:
+    command = ("wrk", "-t1", f"-d{seconds}s", "--latency", *options)
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     printed = (await process.communicate())[0].decode()
-    if all_redirect and "Non-2xx or 3xx" in printed:
-        raise RuntimeError(f"Not every answer was a redirect: {printed}")
+    if all_succeed and "Non-2xx or 3xx" in printed:
+        raise RuntimeError(f"Not every answer was the one that is measured: {printed}")
     return _read(printed)
 
 
