@@ -18,14 +18,14 @@ from backend.operations.blueprint import operations
 from backend.operations.health import not_ready_while
 from backend.operations.logs import configure_logs
 from backend.operations.metrics import update_before_scrape
-from backend.operations.observation import observe
+from backend.operations.observation import ObservedRoute, observe
 from backend.operations.tls import tls
 from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
 from backend.redirector.follow import Redirector
 from backend.redirector.link_file import path_in
 from backend.rest_api import documentation, rest
-from backend.sdk_api import SdkService, sdk
+from backend.sdk_api import BatchRoute, SdkService, sdk
 from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
@@ -61,6 +61,7 @@ class Service:
         self.settings = settings
         self.resources: Resources
         self.api: Quart
+        self.batches: BatchRoute
         self.redirector: Redirector
         self._clock = clock
         self._api_host = ApiHost(settings.base_url)
@@ -74,9 +75,13 @@ class Service:
             await self._lifespan(receive, send)
         elif self._is_for_api(scope):
             with self._requests.used():
-                await self.api(scope, receive, send)  # type: ignore[arg-type]
+                await self._prefixes(scope, receive, send)
         else:
             await self.redirector(scope, receive, send)
+
+    async def _answer_api(self, scope: Scope, receive: Any, send: Any) -> None:
+        is_batch = scope["path"] == BatchRoute.PATH and scope["type"] == "http"
+        await (self._batches if is_batch else self.api)(scope, receive, send)  # type: ignore[arg-type]
 
     def _is_for_api(self, scope: Scope) -> bool:
         return self._api_host.owns_request(
@@ -107,7 +112,11 @@ class Service:
             TrustedProxies(self.settings.trusted_proxies),
         )
         self._opened.push_async_callback(self.resources.rate_limits.stop)
-        self.api = create_api(self.resources)
+        sdk_service = SdkService(self.resources)
+        self.api = create_api(self.resources, sdk_service)
+        self.batches = BatchRoute(sdk_service)
+        self._batches = ObservedRoute(self.batches, BatchRoute.PATH)
+        self._prefixes = SdkPrefixes(self.api, self.settings.sdk_prefixes, self._answer_api)
         self.redirector = Redirector(self.resources, self._redirects)
         update_before_scrape(self.api, self.redirector.report)
         not_ready_while(self.api, lambda: [*filter(None, [pulse.failure]), *self.redirector.failures])
@@ -134,10 +143,10 @@ class Service:
         await send({"type": "lifespan.shutdown.complete"})
 
 
-def create_api(resources: Resources) -> Quart:
-    """The Quart application of the API host."""
+def create_api(resources: Resources, sdk_service: SdkService) -> Quart:
+    """The Quart application of the API host, for everything but batches of the browser SDK."""
     api = Quart("backend")
-    attach(api, resources, SdkService(resources))
+    attach(api, resources, sdk_service)
     # A double slash is an unknown path like any other, not a redirect.
     api.url_map.merge_slashes = False
     keep_order_of_fields(api)
@@ -153,7 +162,6 @@ def create_api(resources: Resources) -> Quart:
     api.register_blueprint(script)
     attach_dashboard_service(api, resources)
     api.register_blueprint(dashboard)
-    api.asgi_app = SdkPrefixes(api, resources.settings.sdk_prefixes)  # type: ignore[assignment]
     return api
 
 

@@ -9,7 +9,6 @@ from typing import Any, TypeVar, cast
 
 from quart import Quart, Request, current_app, request
 
-from backend.domain.addresses import network_of
 from backend.domain.api_keys import ApiKey
 from backend.domain.sessions import Session
 from backend.domain.short_urls import ShortUrlForm
@@ -92,8 +91,7 @@ def resources() -> Resources:
 
 def visitor_network() -> str:
     """The visitor's address as rate limits count it: of an IPv6 address, only the part of its network."""
-    address = visitor_address()
-    return network_of(address) or address
+    return resources().proxies.visitor_network(request.scope)
 
 
 def visitor_address() -> str:

@@ -7,6 +7,7 @@ from ipaddress import ip_address, ip_network
 from typing import Any
 
 from backend.concurrency.bounded_cache import remember
+from backend.domain.addresses import network_of
 
 Scope = Mapping[str, Any]
 # No address with an IPv6 zone and a port is longer. What a proxy passes on may be any text.
@@ -44,6 +45,11 @@ class TrustedProxies:
             if not self.trusts(address):
                 break
         return address
+
+    def visitor_network(self, scope: Scope) -> str:
+        """The visitor's address as rate limits count it: of an IPv6 address, only the part of its network."""
+        address = self.visitor_address(scope)
+        return network_of(address) or address
 
     def visitor_scheme(self, peer: str, forwarded_proto: bytes | None) -> str:
         """The scheme in the visitor's browser: https, as in short URLs, unless a trusted proxy says http.

@@ -1,4 +1,4 @@
-"""Calls per second that the batch endpoint stores, compared with an empty POST to an ASGI app on the same server.
+"""Calls per second that the batch endpoint stores, compared with an empty POST on the same ASGI server.
 
 `python -m benchmarks.ingest` measures this on Hypercorn, and on Granian if it is installed, each with one
 worker process. It starts a MongoDB, the empty app and the service. wrk sends them the same requests over 64

@@ -8,7 +8,7 @@ from backend.current import known
 from backend.domain.api_keys import KeyKind
 from backend.domain.ids import OrgId
 from backend.json_api.authentication import KEY_HEADER, authenticate
-from backend.json_api.call_limits import count_calls
+from backend.json_api.call_limits import sender
 from backend.json_api.error_handlers import keep_out_of_caches
 
 app_api = Blueprint("app_api", __name__, url_prefix="/serviceCore/app/v1")
@@ -17,7 +17,7 @@ app_api = Blueprint("app_api", __name__, url_prefix="/serviceCore/app/v1")
 @app_api.before_request
 async def _admit() -> None:
     key = known().api_key = await authenticate(KeyKind.MOBILE)
-    count_calls(key)
+    sender().count_calls(key)
 
 
 @app_api.after_request

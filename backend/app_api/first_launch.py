@@ -7,7 +7,7 @@ from backend.app_api.link_of_open import FoundLink
 from backend.current import resources
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.installs import AppOpen, Install, Match
-from backend.json_api.call_limits import count_install
+from backend.json_api.call_limits import sender
 from backend.storage.deferred_links import AlreadyClaimed
 from backend.storage.installs import RecordedInstall, find_install, record_install
 from backend.storage.links import find_link
@@ -23,7 +23,7 @@ async def record_first_launch(opened: AppOpen, org_id: OrgId, named: FoundLink) 
     is_counted = False
     while not (recorded := await find_install(resources().database, org_id, opened.install_id)):
         if not is_counted:
-            await count_install(org_id)
+            await sender().count_install(org_id)
             is_counted = True
         try:
             if found := await _record(opened, org_id, named):

@@ -6,7 +6,7 @@ from quart import request
 
 from backend.domain.api_keys import ApiKey, KeyKind
 from backend.json_api import error_table
-from backend.json_api.call_limits import count_without_key, find_key
+from backend.json_api.call_limits import sender
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal
 
@@ -22,9 +22,9 @@ async def authenticate(kind: KeyKind, invalid: ErrorRow = error_table.KEY_INVALI
     """
     text = request.headers.get(KEY_HEADER, "")
     if not text:
-        count_without_key()
+        sender().count_without_key()
         raise Refusal(error_table.KEY_MISSING)
-    key = await find_key(text, kind)
+    key = await sender().find_key(text, kind)
     if key is None:
         raise Refusal(invalid)
     return key

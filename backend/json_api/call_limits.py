@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil
 
-from backend.current import resources, visitor_network
+from backend.current import Resources, resources, visitor_network
 from backend.domain.api_keys import ApiKey, KeyKind
 from backend.domain.ids import OrgId
 from backend.json_api import error_table
@@ -15,74 +16,89 @@ from backend.rate_limits.service_limits import (
     CALLS_OF_KEY,
     INSTALLS_OF_ADDRESS,
     WITHOUT_KEY,
+    ServiceLimits,
     address_in,
 )
 from backend.storage.mongo import StorageError
 
 
-def count_calls(key: ApiKey, amount: int = 1) -> None:
-    """Count `amount` calls of a browser or an app.
+def sender() -> Sender:
+    """Who sent the current request."""
+    return Sender(resources(), visitor_network())
 
-    Raises Refusal if its address or its key has sent too many. The address is checked first. Calls refused
-    there do not count against the key, which all visitors of a site share.
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who sent a request, as rate limits see it: `network` is the address, or of IPv6 the part that counts.
+
+    It is "" over a Unix socket, where a proxy does not tell it.
     """
-    limits, org_id = resources().rate_limits, key.org_id
-    network = visitor_network()  # "" over a Unix socket, where a proxy does not tell it
-    state = limits.calls_of_address.count(address_in(org_id, network), amount)
-    if network and not state.allowed:
-        raise refused(error_table.ADDRESS_LIMIT_EXCEEDED, CALLS_OF_ADDRESS, state.reset_after, org_id)
-    state = limits.calls_of_key.count(key.id, amount)
-    if not state.allowed:
-        raise refused(error_table.RATE_LIMIT_EXCEEDED, CALLS_OF_KEY, state.reset_after, org_id)
+
+    resources: Resources
+    network: str
+
+    def count_calls(self, key: ApiKey, amount: int = 1) -> None:
+        """Count `amount` calls of a browser or an app.
+
+        Raises Refusal if its address or its key has sent too many. The address is checked first. Calls
+        refused there do not count against the key, which all visitors of a site share.
+        """
+        limits, org_id = self.resources.rate_limits, key.org_id
+        state = limits.calls_of_address.count(address_in(org_id, self.network), amount)
+        if self.network and not state.allowed:
+            row = error_table.ADDRESS_LIMIT_EXCEEDED
+            raise refused(limits, row, CALLS_OF_ADDRESS, state.reset_after, org_id)
+        state = limits.calls_of_key.count(key.id, amount)
+        if not state.allowed:
+            raise refused(limits, error_table.RATE_LIMIT_EXCEEDED, CALLS_OF_KEY, state.reset_after, org_id)
+
+    async def count_install(self, org_id: OrgId) -> None:
+        """Count a new install. Raises Refusal if its address has reported too many."""
+        limits = self.resources.rate_limits
+        if self.network and (seconds := await limits.count_install(org_id, self.network)):
+            raise refused(limits, error_table.ADDRESS_LIMIT_EXCEEDED, INSTALLS_OF_ADDRESS, seconds, org_id)
+
+    async def find_key(self, text: str, kind: KeyKind) -> ApiKey | None:
+        """The active key of this kind with this text; None if there is none, which counts against the
+        address.
+
+        An address that sent too many wrong keys is refused (Refusal) without a look-up, unless this process
+        already knows the key: so a valid key still works when others at the same address misbehave.
+        """
+        keys = self.resources.keys
+        is_new = not keys.has_met(text)
+        if is_new:
+            self.count_without_key()
+        try:
+            key = await keys.find(text, kind)
+        except StorageError:
+            if is_new:  # it may well be valid, and its sender does not make the database fail
+                self.give_back_without_key()
+            raise
+        if is_new and key:
+            self.give_back_without_key()
+        elif not is_new and not key:
+            self.count_without_key()
+        return key
+
+    def count_without_key(self) -> None:
+        """Count a request without a valid key. Raises Refusal if its address has sent too many."""
+        limits = self.resources.rate_limits
+        state = limits.without_key.count(self.network)
+        if self.network and not state.allowed:
+            raise refused(limits, error_table.ADDRESS_LIMIT_EXCEEDED, WITHOUT_KEY, state.reset_after, None)
+
+    def give_back_without_key(self) -> None:
+        """Undo `count_without_key`: the request turned out to be valid."""
+        self.resources.rate_limits.without_key.give_back(self.network)
 
 
-async def count_install(org_id: OrgId) -> None:
-    """Count a new install. Raises Refusal if its address has reported too many."""
-    network = visitor_network()
-    if network and (seconds := await resources().rate_limits.count_install(org_id, network)):
-        raise refused(error_table.ADDRESS_LIMIT_EXCEEDED, INSTALLS_OF_ADDRESS, seconds, org_id)
-
-
-async def find_key(text: str, kind: KeyKind) -> ApiKey | None:
-    """The active key of this kind with this text; None if there is none, which counts against the address.
-
-    An address that sent too many wrong keys is refused (Refusal) without a look-up, unless this process
-    already knows the key: so a valid key still works when others at the same address misbehave.
-    """
-    keys = resources().keys
-    is_new = not keys.has_met(text)
-    if is_new:
-        count_without_key()
-    try:
-        key = await keys.find(text, kind)
-    except StorageError:
-        if is_new:  # it may well be valid, and its sender does not make the database fail
-            give_back_without_key()
-        raise
-    if is_new and key:
-        give_back_without_key()
-    elif not is_new and not key:
-        count_without_key()
-    return key
-
-
-def count_without_key() -> None:
-    """Count a request without a valid key. Raises Refusal if its address has sent too many."""
-    network = visitor_network()
-    state = resources().rate_limits.without_key.count(network)
-    if network and not state.allowed:
-        raise refused(error_table.ADDRESS_LIMIT_EXCEEDED, WITHOUT_KEY, state.reset_after, None)
-
-
-def give_back_without_key() -> None:
-    """Undo `count_without_key`: the request turned out to be valid."""
-    resources().rate_limits.without_key.give_back(visitor_network())
-
-
-def refused(row: ErrorRow, limit: str, seconds: float, org_id: OrgId | None) -> Refusal:
+def refused(
+    limits: ServiceLimits, row: ErrorRow, limit: str, seconds: float, org_id: OrgId | None
+) -> Refusal:
     """The Refusal for a limit, to be raised by the caller. `seconds` is the time until a new try makes sense.
 
     It is also counted for its organization, if that is known.
     """
-    resources().rate_limits.refused.add(limit, org_id)
+    limits.refused.add(limit, org_id)
     return Refusal(row).with_headers({"Retry-After": str(ceil(seconds))})

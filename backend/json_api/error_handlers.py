@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-
 from quart import Quart, Response, jsonify
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from backend.domain.errors import InvalidField, MissingField
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
-from backend.json_api.refusal import Refusal
-from backend.storage.mongo import StorageError, is_unreachable
+from backend.json_api.refusal import Refusal, refusal_for
+from backend.storage.mongo import StorageError
 
-_log = logging.getLogger("waylink.api")
-# Seconds after which a caller may try again when the storage can't be reached.
-RETRY_AFTER = 5
 _KEPT_HEADERS = {"Allow", "Location", "Retry-After"}
 _BY_STATUS = {
     404: error_table.PATH_UNKNOWN,
@@ -28,12 +23,10 @@ _BY_STATUS = {
 
 def answer_errors(app: Quart) -> None:
     """Make the app answer every error in shape A or B (contract, "Errors"), without internal details."""
-    app.register_error_handler(Refusal, _refused)
-    app.register_error_handler(MissingField, _missing)
-    app.register_error_handler(InvalidField, _invalid)
+    for kind in (Refusal, MissingField, InvalidField, StorageError):
+        app.register_error_handler(kind, _refused)
     app.register_error_handler(HTTPException, answer_http_error)
     app.register_error_handler(InternalServerError, _fault)
-    app.register_error_handler(StorageError, _storage_failed)
 
 
 def error_answer(row: ErrorRow, headers: dict[str, str] | None = None, **details: str) -> Response:
@@ -54,16 +47,11 @@ def keep_out_of_caches(response: Response, *varies_by: str) -> Response:
     return response
 
 
-async def _refused(refusal: Refusal) -> Response:
+async def _refused(error: Exception) -> Response:
+    refusal = refusal_for(error)
+    if refusal is None:
+        raise error
     return error_answer(refusal.row, refusal.headers, **refusal.details)
-
-
-async def _missing(error: MissingField) -> Response:
-    return error_answer(error_table.FIELD_MISSING, field=error.field)
-
-
-async def _invalid(error: InvalidField) -> Response:
-    return error_answer(error_table.FIELD_INVALID, message=str(error))
 
 
 async def answer_http_error(error: HTTPException) -> Response:
@@ -79,10 +67,3 @@ async def answer_http_error(error: HTTPException) -> Response:
 async def _fault(error: InternalServerError) -> Response:
     # Quart has logged the exception with its traceback.
     return error_answer(error_table.SERVER_FAULT)
-
-
-async def _storage_failed(error: StorageError) -> Response:
-    if not is_unreachable(error):
-        raise error
-    _log.warning("The storage can't be reached: %s", type(error).__name__)
-    return error_answer(error_table.STORAGE_UNREACHABLE, {"Retry-After": str(RETRY_AFTER)})

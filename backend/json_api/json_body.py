@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterable, Callable
 from typing import Any, NoReturn
 
 from quart import request
@@ -52,14 +52,22 @@ def _parse(text: str, parse_float: Callable[[str], Any]) -> object:
 
 async def read_bytes() -> bytes:
     """The body of the current request. Raises Refusal (413) if it has more than 64 KiB."""
+    # When the body is read in pieces, the framework's own time limit does not apply.
+    return await read_pieces(request.body, request.content_length or 0, request.body_timeout)
+
+
+async def read_pieces(pieces: AsyncIterable[bytes], announced: int, seconds: float | None) -> bytes:
+    """The body that comes in these pieces, of which Content-Length has `announced` so many bytes.
+
+    Raises Refusal if it has more than 64 KiB (413), or takes longer than this many seconds (408).
+    """
     data = bytearray()
-    if (request.content_length or 0) > MAX_BODY_BYTES:
+    if announced > MAX_BODY_BYTES:
         raise _too_large()
     try:
-        # When the body is read in pieces, the framework's own time limit does not apply.
-        async with asyncio.timeout(request.body_timeout):
-            async for chunk in request.body:
-                data += chunk
+        async with asyncio.timeout(seconds):
+            async for piece in pieces:
+                data += piece
                 if len(data) > MAX_BODY_BYTES:
                     raise _too_large()
     except TimeoutError:

@@ -20,10 +20,11 @@ async def rate_limit_headers(key_id: KeyId, org_id: OrgId) -> dict[str, str]:
 
     Raises Refusal (429, with the same headers) if the key has used up its limit.
     """
-    state = await resources().rate_limits.rest_requests.count(key_id)
+    limits = resources().rate_limits
+    state = await limits.rest_requests.count(key_id)
     values = (state.limit, state.remaining, state.reset_after)
     headers = dict(zip(RATE_LIMIT_HEADERS, map(str, values), strict=True))
     if not state.allowed:
-        refusal = refused(error_table.RATE_LIMIT_EXCEEDED, REST_OF_KEY, state.reset_after, org_id)
+        refusal = refused(limits, error_table.RATE_LIMIT_EXCEEDED, REST_OF_KEY, state.reset_after, org_id)
         raise refusal.with_headers(headers)
     return headers

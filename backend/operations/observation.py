@@ -6,6 +6,8 @@ import logging
 import re
 import time
 import uuid
+from collections.abc import MutableMapping
+from typing import Any
 
 from quart import Quart, Response, request
 
@@ -14,6 +16,8 @@ from backend.operations.logs import request_id
 from backend.operations.metrics import REQUESTS, SECONDS
 
 HEADER = "X-Request-Id"
+_HEADER_NAME = HEADER.lower().encode()
+_WRONG_METHOD = 405
 # Only routes of the API, not requested paths: anyone can make up paths, with any content and without end.
 UNKNOWN = "(unknown)"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -27,19 +31,56 @@ def observe(api: Quart) -> None:
     api.after_request(_end)
 
 
+class ObservedRoute:
+    """An ASGI application for one path, whose requests are observed as those of the framework's routes."""
+
+    def __init__(self, app: Any, route: str) -> None:
+        self._app = app
+        self._route = route
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        """Pass the request on, and note its answer."""
+        began = time.perf_counter()
+        given = next((value for name, value in scope["headers"] if name == _HEADER_NAME), b"")
+        own_id = _begin_with(given.decode("latin-1"))
+
+        async def send_noted(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                # A wrong method has no route, as with the framework.
+                route = UNKNOWN if status == _WRONG_METHOD else self._route
+                _note(scope["method"], route, status, time.perf_counter() - began)
+                message["headers"] = [*message["headers"], (_HEADER_NAME, own_id.encode())]
+            await send(message)
+
+        await self._app(scope, receive, send_noted)
+
+
 async def _begin() -> None:
     known().began = time.perf_counter()
-    given = request.headers.get(HEADER, "")
-    request_id.set(given if _ID.fullmatch(given) else str(uuid.uuid4()))
+    _begin_with(request.headers.get(HEADER, ""))
 
 
 async def _end(response: Response) -> Response:
     seconds = time.perf_counter() - known().began
     route = request.url_rule.rule if request.url_rule else UNKNOWN
-    method = request.method if request.method in _METHODS else "other"
-    REQUESTS.labels(method, route, response.status_code).inc()
-    SECONDS.labels(route).observe(seconds)
+    _note(request.method, route, response.status_code, seconds)
     response.headers[HEADER] = request_id.get() or ""
-    facts = {"method": method, "route": route, "status": response.status_code}
-    _log.info("Answered", extra=facts | {"milliseconds": round(seconds * 1000, 1)})
     return response
+
+
+def _begin_with(given_id: str) -> str:
+    """Give the request its id: the one that it came with if that is fit for logs, else a new one."""
+    own_id = given_id if _ID.fullmatch(given_id) else str(uuid.uuid4())
+    request_id.set(own_id)
+    return own_id
+
+
+def _note(method: str, route: str, status: int, seconds: float) -> None:
+    """Count, time and log a request."""
+    method = method if method in _METHODS else "other"
+    REQUESTS.labels(method, route, status).inc()
+    SECONDS.labels(route).observe(seconds)
+    if _log.isEnabledFor(logging.INFO):
+        facts = {"method": method, "route": route, "status": status}
+        _log.info("Answered", extra=facts | {"milliseconds": round(seconds * 1000, 1)})

@@ -10,9 +10,8 @@ from backend.current import resources
 from backend.domain.link_input import NewLink, parse_new_link
 from backend.domain.links import CreatedBy, Link
 from backend.json_api import error_table
-from backend.json_api.error_handlers import RETRY_AFTER
 from backend.json_api.json_body import read_json_object
-from backend.json_api.refusal import Refusal
+from backend.json_api.refusal import Refusal, storage_unreachable
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.idempotency_key import IdempotencyKey, read_idempotency_key
 from backend.storage.idempotency import KeyUsed, find_earlier_request, insert_link_once
@@ -65,7 +64,7 @@ async def _earlier_answer(key: IdempotencyKey) -> Response | None:
 async def _answer_of_the_one_that_was_faster(key: IdempotencyKey | None) -> Response:
     answer = await _earlier_answer(key) if key else None
     if answer is None:  # it was stored on one member only, which failed
-        raise Refusal(error_table.STORAGE_UNREACHABLE).with_headers({"Retry-After": str(RETRY_AFTER)})
+        raise storage_unreachable()
     return answer
 
 

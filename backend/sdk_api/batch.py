@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from quart import Response, jsonify, request
-
 from backend.concurrency.group_commit import NotStored
-from backend.current import of_app, resources
 from backend.domain.api_keys import ApiKey, KeyKind
 from backend.domain.batches import MOST_CALLS, Envelope, parse_envelope
 from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId
 from backend.domain.rejections import BATCH, Rejection
 from backend.json_api import error_table
-from backend.json_api.call_limits import count_calls, count_without_key, find_key
-from backend.json_api.error_handlers import RETRY_AFTER, keep_out_of_caches
+from backend.json_api.asgi_answer import AsgiAnswer, Headers, error_answer, json_answer
+from backend.json_api.asgi_request import AsgiRequest, ClientGone, Scope
+from backend.json_api.call_limits import Sender
 from backend.json_api.error_table import ErrorRow
-from backend.json_api.json_body import parse_json_object, read_bytes
-from backend.json_api.refusal import Refusal
-from backend.sdk_api.blueprint import sdk
-from backend.sdk_api.device_cookie import renew_device_cookie
+from backend.json_api.json_body import parse_json_object
+from backend.json_api.refusal import Refusal, storage_unreachable
+from backend.sdk_api.device_cookie import renewed_device_cookie
 from backend.sdk_api.ingest import ingest, remember_rejections
-from backend.sdk_api.origins import require_allowed_origin
+from backend.sdk_api.origins import Site, preflight_headers, reading_headers, require_allowed_origin
 from backend.sdk_api.service import SdkService
 
 # text/plain is what a browser sends without a preflight.
@@ -39,52 +38,100 @@ MEDIA_TYPE_WRONG = ErrorRow(
 ENCODING_WRONG = ErrorRow(
     415, 415, "Unsupported Media Type", "Content-Encoding is not accepted", "UNSUPPORTED_CONTENT_ENCODING"
 )
+_VARY = (b"vary", b"Origin")
+_NO_CONTENT = (b"content-type", b"text/html; charset=utf-8")
+_WRONG_METHOD = json_answer(
+    error_table.METHOD_NOT_ALLOWED.body(),
+    error_table.METHOD_NOT_ALLOWED.status,
+    [(b"allow", b"OPTIONS, POST")],
+)
+_WRONG_METHOD.headers.append((b"vary", b"Accept"))
 
 
-@sdk.post("/batch")
-async def receive_batch() -> Response:
-    """Store the calls of a batch, each only once. The answer has a result for each call."""
-    body = parse_json_object(await _read_body(), parse_float=_decimal)
-    key = await _authenticate(body.get("api_key"))
-    count_calls(key, _number_of_calls(body))
-    await require_allowed_origin(key.org_id)
-    try:
-        envelope = await _parse_envelope(key.org_id, body)
-        organization = await of_app(SdkService).organizations.get(key.org_id)
-        results = await ingest(organization, envelope)
-    except NotStored:
-        refusal = Refusal(error_table.STORAGE_UNREACHABLE)
-        raise refusal.with_headers({"Retry-After": str(RETRY_AFTER)}) from None
-    notes = {"notes": envelope.notes} if envelope.notes else {}
-    response = keep_out_of_caches(jsonify({"results": results} | notes))
-    await renew_device_cookie(response, organization, envelope.device_id)
-    return response
+class BatchRoute:
+    """The ASGI application of this one path: browsers send nothing else, mostly one call at a time.
+
+    Quart takes several times as long for a request as checking a call.
+    """
+
+    PATH = "/serviceCore/sdk/v1/batch"
+
+    def __init__(self, service: SdkService) -> None:
+        self.body_seconds = 60.0
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        request = AsgiRequest(scope, receive)
+        if request.method not in {"POST", "OPTIONS"}:
+            await _WRONG_METHOD.send(send)
+            return
+        with contextlib.suppress(ClientGone):
+            await (await self._answer(request)).send(send)
+
+    async def _answer(self, request: AsgiRequest) -> AsgiAnswer:
+        resources = self._service.resources
+        sender = Sender(resources, resources.proxies.visitor_network(request.scope))
+        site = Site(self._service, sender, request.headers(b"origin"))
+        try:
+            answer = await (self._receive if request.method == "POST" else self._preflight)(request, site)
+        except ClientGone:
+            raise
+        except Exception as error:
+            answer = error_answer(error)
+        answer.headers += [_VARY, *_encoded(await reading_headers(site, answer.status))]
+        return answer
+
+    async def _preflight(self, request: AsgiRequest, site: Site) -> AsgiAnswer:
+        """Say that the site may send calls."""
+        asks = request.header(b"access-control-request-private-network") == "true"
+        allowed = await preflight_headers(site, is_private_network=asks)
+        return AsgiAnswer(204, [_NO_CONTENT, *_encoded(allowed)])
+
+    async def _receive(self, request: AsgiRequest, site: Site) -> AsgiAnswer:
+        """Store the calls of a batch, each only once. The answer has a result for each call."""
+        body = parse_json_object(await self._read_body(request), parse_float=_decimal)
+        key = await _authenticate(site.sender, body.get("api_key"))
+        site.sender.count_calls(key, _number_of_calls(body))
+        await require_allowed_origin(site, key.org_id)
+        try:
+            envelope = await self._parse_envelope(key.org_id, body)
+            organization = await self._service.organizations.get(key.org_id)
+            results = await ingest(self._service, organization, envelope)
+        except NotStored:
+            raise storage_unreachable() from None
+        notes = {"notes": envelope.notes} if envelope.notes else {}
+        answer = json_answer({"results": results} | notes)
+        cookies = await renewed_device_cookie(
+            organization, envelope.device_id, ";".join(request.headers(b"cookie")), site.origin or ""
+        )
+        answer.headers += [(b"set-cookie", each.encode()) for each in cookies]
+        return answer
+
+    async def _parse_envelope(self, org_id: OrgId, body: dict[str, Any]) -> Envelope:
+        """Parse the envelope. If that fails, the reason is stored for the organization's owner."""
+        try:
+            return parse_envelope(body)
+        except InvalidField as error:
+            rejection = Rejection(BATCH, error.field, error.rule)
+            now = self._service.resources.clock()
+            await remember_rejections(self._service, org_id, now, [rejection])
+            raise
+
+    async def _read_body(self, request: AsgiRequest) -> bytes:
+        # A compressed body could be a thousand times as large as what arrives.
+        if request.header(b"content-encoding").lower() not in {"", "identity"}:
+            raise Refusal(ENCODING_WRONG)
+        if request.media_type not in MEDIA_TYPES:
+            raise Refusal(MEDIA_TYPE_WRONG)
+        return await request.read_bytes(self.body_seconds)
 
 
-async def _parse_envelope(org_id: OrgId, body: dict[str, Any]) -> Envelope:
-    """Parse the envelope. If that fails, the reason is stored for the organization's owner."""
-    try:
-        return parse_envelope(body)
-    except InvalidField as error:
-        rejection = Rejection(BATCH, error.field, error.rule)
-        await remember_rejections(org_id, resources().clock(), [rejection])
-        raise
-
-
-async def _read_body() -> bytes:
-    # A compressed body could be a thousand times as large as what arrives.
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise Refusal(ENCODING_WRONG)
-    if request.mimetype not in MEDIA_TYPES:
-        raise Refusal(MEDIA_TYPE_WRONG)
-    return await read_bytes()
-
-
-async def _authenticate(text: Any) -> ApiKey:
+async def _authenticate(sender: Sender, text: Any) -> ApiKey:
     if not text or not isinstance(text, str):
-        count_without_key()
+        sender.count_without_key()
         raise Refusal(error_table.KEY_INVALID if text else KEY_MISSING)
-    key = await find_key(text, KeyKind.WEB)
+    key = await sender.find_key(text, KeyKind.WEB)
     if key is None:
         raise Refusal(error_table.KEY_INVALID)
     return key
@@ -102,3 +149,7 @@ def _decimal(text: str) -> Decimal:
         return Decimal(text)
     except InvalidOperation:
         raise ValueError("an exponent beyond what decimals hold") from None
+
+
+def _encoded(headers: Mapping[str, str]) -> Headers:
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]

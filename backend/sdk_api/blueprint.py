@@ -1,4 +1,4 @@
-"""The routes below {base_url}/serviceCore/sdk/v1."""
+"""The routes below {base_url}/serviceCore/sdk/v1, but for that of batches (sdk_api/batch)."""
 
 from __future__ import annotations
 

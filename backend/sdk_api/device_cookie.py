@@ -7,7 +7,8 @@ from functools import cache
 from urllib.parse import urlsplit
 
 from publicsuffixlist import PublicSuffixList
-from quart import Response, request
+from werkzeug.http import dump_cookie
+from werkzeug.sansio.http import parse_cookie
 
 from backend.domain.host_names import is_host_name, is_ip_address
 from backend.domain.ids import DeviceId
@@ -20,19 +21,22 @@ KEPT = "cl_device_id_kept"
 LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
 
 
-async def renew_device_cookie(response: Response, organization: Organization, device_id: DeviceId) -> None:
-    """Set the device cookie again on this answer, if the organization wants that and the browser sent it.
+async def renewed_device_cookie(
+    organization: Organization, device_id: DeviceId, cookie_header: str, origin_header: str
+) -> list[str]:
+    """The Set-Cookie headers that renew the device cookie, if the organization wants that and the browser
+    sent it.
 
     The cookie must hold the batch's own device id. Browsers send a cookie only to the site that it belongs
     to, so this proves that the request came to an address of the page's own site. The SDK sets the cookie
     only with consent.
     """
-    if not organization.device_cookie or device_id not in request.cookies.getlist(NAME):
-        return
-    origin = urlsplit(request.headers["Origin"])
+    if not organization.device_cookie or device_id not in parse_cookie(cookie_header).getlist(NAME):
+        return []
+    origin = urlsplit(origin_header)
     domain = await _domain(origin.hostname or "", organization.cookie_domain)
-    for name in (NAME, KEPT):
-        response.set_cookie(
+    return [
+        dump_cookie(
             name,
             device_id,
             max_age=LIFETIME,
@@ -41,6 +45,8 @@ async def renew_device_cookie(response: Response, organization: Organization, de
             secure=origin.scheme == "https",
             samesite="Lax",
         )
+        for name in (NAME, KEPT)
+    ]
 
 
 async def _domain(host: str, chosen: str | None) -> str | None:

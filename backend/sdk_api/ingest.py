@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from backend.current import of_app, resources
 from backend.domain.attribution import LINK_SIGNAL, Source, source_of
 from backend.domain.batches import ArrivedCall, Batch, Envelope
 from backend.domain.calls import Call, Kind, parse_call
@@ -38,22 +37,22 @@ class _Checked:
     rejection: Rejection | None = None
 
 
-async def ingest(organization: Organization, envelope: Envelope) -> list[CallResult]:
+async def ingest(service: SdkService, organization: Organization, envelope: Envelope) -> list[CallResult]:
     """Store the valid calls of a request. Returns a result for each call, in order.
 
     Raises NotStored if nothing could be stored.
     """
-    received_at = resources().clock()
+    received_at = service.resources.clock()
     checked = [_check(value) for value in envelope.calls]
     calls = [each.call for each in checked if each.call]
-    sources = await _sources(organization.id, calls)
+    sources = await _sources(service, organization.id, calls)
     arrived = [
         ArrivedCall(call, sources.get(call.call_id) if call.kind is Kind.ATTRIBUTION else None)
         for call in calls
     ]
-    statuses = await _store(organization, envelope, received_at, arrived)
+    statuses = await _store(service, organization, envelope, received_at, arrived)
     await remember_rejections(
-        organization.id, received_at, [each.rejection for each in checked if each.rejection]
+        service, organization.id, received_at, [each.rejection for each in checked if each.rejection]
     )
     answers = iter([_answer(call, status, sources) for call, status in zip(calls, statuses, strict=True)])
     results = [next(answers) if each.call else each.rejected for each in checked]
@@ -78,19 +77,22 @@ def _check(value: object) -> _Checked:
         )
 
 
-async def remember_rejections(org_id: OrgId, at: datetime, rejections: Sequence[Rejection]) -> None:
+async def remember_rejections(
+    service: SdkService, org_id: OrgId, at: datetime, rejections: Sequence[Rejection]
+) -> None:
     """Store rejections for the organization's owner. Raises NotStored if that fails."""
     if rejections:
-        await of_app(SdkService).rejections.add(RejectedCalls(org_id, at, tuple(rejections)))
+        await service.rejections.add(RejectedCalls(org_id, at, tuple(rejections)))
 
 
-async def _sources(org_id: OrgId, calls: Iterable[Call]) -> dict[str, Source]:
+async def _sources(service: SdkService, org_id: OrgId, calls: Iterable[Call]) -> dict[str, Source]:
     """The source of each attribution check's visit, by call id."""
     signals = {
         call.call_id: call.fields.get("signals", {}) for call in calls if call.kind is Kind.ATTRIBUTION
     }
     wanted = {found for each in signals.values() if (found := _link_id(each))}
-    links: dict[str, Link] = await find_links(resources().database, wanted, org_id) if wanted else {}
+    database = service.resources.database
+    links: dict[str, Link] = await find_links(database, wanted, org_id) if wanted else {}
     return {call_id: source_of(each, links.get(_link_id(each) or "")) for call_id, each in signals.items()}
 
 
@@ -100,7 +102,11 @@ def _link_id(signals: dict[str, str]) -> LinkId | None:
 
 
 async def _store(
-    organization: Organization, envelope: Envelope, received_at: datetime, arrived: Sequence[ArrivedCall]
+    service: SdkService,
+    organization: Organization,
+    envelope: Envelope,
+    received_at: datetime,
+    arrived: Sequence[ArrivedCall],
 ) -> list[Status]:
     if not arrived:
         return []
@@ -111,7 +117,7 @@ async def _store(
         received_at=received_at,
         calls=tuple(arrived),
     )
-    return await of_app(SdkService).commit.add(batch)
+    return await service.commit.add(batch)
 
 
 def _answer(call: Call, status: Status, sources: dict[str, Source]) -> CallResult:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from quart import Response, g, request
-
-from backend.current import of_app, resources
 from backend.domain.ids import OrgId
-from backend.json_api.call_limits import count_without_key, give_back_without_key
+from backend.json_api.call_limits import Sender
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal
-from backend.sdk_api.blueprint import sdk
 from backend.sdk_api.metrics import REFUSALS
 from backend.sdk_api.service import SdkService
 from backend.storage.mongo import StorageError
@@ -27,91 +25,96 @@ _LONGEST = 300
 _log = logging.getLogger("waylink.sdk")
 
 
-async def require_allowed_origin(org_id: OrgId) -> None:
+@dataclass(slots=True)
+class Site:
+    """The site that a request comes from, by its Origin headers, and who sent it."""
+
+    service: SdkService
+    sender: Sender
+    origins: Sequence[str]
+    is_allowed: bool = False  # for the organization of the request's key
+
+    @property
+    def origin(self) -> str | None:
+        """The Origin header; None if it is missing or `null`, which sandboxed pages and files send."""
+        if len(self.origins) != 1 or len(self.origins[0]) > _LONGEST or "://" not in self.origins[0]:
+            return None
+        return self.origins[0]
+
+
+async def require_allowed_origin(site: Site, org_id: OrgId) -> None:
     """Raise Refusal unless the organization allows the request's origin.
 
     Its owner can see refused origins.
     """
-    origin = _origin()
-    if origin and await of_app(SdkService).site_origins.get((origin, org_id)):
-        g.origin_is_allowed = True
+    origin = site.origin
+    if origin and await site.service.site_origins.get((origin, org_id)):
+        site.is_allowed = True
         return
     reason = "no Origin header" if origin is None else "not an Allowed Web Origin"
-    shown = OriginRefusal(request.headers.get("Origin", ""), reason, resources().clock())
-    await add_refusal(resources().database, org_id, shown)
+    resources = site.sender.resources
+    shown = OriginRefusal(next(iter(site.origins), ""), reason, resources.clock())
+    await add_refusal(resources.database, org_id, shown)
     raise Refusal(ORIGIN_REFUSED)
 
 
-@sdk.route("/batch", methods=["OPTIONS"])
-async def preflight() -> Response:
-    """Answer a browser's preflight request. Allowed for every origin that any organization allows.
+async def preflight_headers(site: Site, *, is_private_network: bool) -> dict[str, str]:
+    """The headers of the answer to a browser's preflight request, for an origin that any organization allows.
 
-    A preflight contains no key, so the organization is not known yet.
+    A preflight contains no key, so the organization is not known yet. Raises Refusal for other origins.
     """
-    origin = _origin()
-    if origin is None or not await _is_some_site(origin):
+    origin = site.origin
+    if origin is None or not await _is_some_site(site, origin):
         raise Refusal(ORIGIN_REFUSED)
-    response = Response(status=204)
-    response.headers["Access-Control-Allow-Methods"] = "POST"
-    response.headers["Access-Control-Allow-Headers"] = "Content-Type"
-    response.headers["Access-Control-Max-Age"] = str(PREFLIGHT_LIFETIME)
-    if request.headers.get("Access-Control-Request-Private-Network") == "true":
-        response.headers["Access-Control-Allow-Private-Network"] = "true"
-    return response
+    allowed = {
+        "Access-Control-Allow-Methods": "POST",
+        "Access-Control-Allow-Headers": "Content-Type",
+        "Access-Control-Max-Age": str(PREFLIGHT_LIFETIME),
+    }
+    return allowed | ({"Access-Control-Allow-Private-Network": "true"} if is_private_network else {})
 
 
-@sdk.after_request
-async def allow_reading(response: Response) -> Response:
-    """Let the page read the answer, errors included, if its origin is known.
+async def reading_headers(site: Site, status: int) -> dict[str, str]:
+    """The headers that let the page read an answer of this status, errors included, if its origin is known.
 
     A refusal because of the origin stays unreadable.
     """
-    response.vary.add("Origin")
-    if response.status_code >= 400:
-        REFUSALS.labels(response.status_code).inc()
-    origin = _origin()
-    if origin and response.status_code != ORIGIN_REFUSED.status and await _is_known(origin, response):
-        response.headers["Access-Control-Allow-Origin"] = origin
-        response.headers["Access-Control-Expose-Headers"] = "Retry-After"
-    return response
+    if status >= 400:
+        REFUSALS.labels(status).inc()
+    origin = site.origin
+    if origin and status != ORIGIN_REFUSED.status and await _is_known(site, origin, status):
+        return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": "Retry-After"}
+    return {}
 
 
-async def _is_some_site(origin: str) -> bool:
+async def _is_some_site(site: Site, origin: str) -> bool:
     """Whether any organization allows the origin.
 
     Raises Refusal, without a query, if the address has asked for too many unknown ones.
     """
-    origins = of_app(SdkService).known_origins
-    if g.get("origin_is_allowed") or origins.recall(origin):
+    origins = site.service.known_origins
+    if site.is_allowed or origins.recall(origin):
         return await origins.get(origin)
-    count_without_key()
+    site.sender.count_without_key()
     try:
         is_known = await origins.get(origin)
     except StorageError:
-        give_back_without_key()
+        site.sender.give_back_without_key()
         raise
     if is_known:
-        give_back_without_key()
+        site.sender.give_back_without_key()
     return is_known
 
 
-async def _is_known(origin: str, response: Response) -> bool:
+async def _is_known(site: Site, origin: str, status: int) -> bool:
     # The database may be out of reach, and a refused request is not worth a query.
-    if response.status_code >= 500 or response.status_code == 429:
-        return bool(of_app(SdkService).known_origins.recall(origin))
+    if status >= 500 or status == 429:
+        return bool(site.service.known_origins.recall(origin))
     try:
-        return await _is_some_site(origin)
+        return await _is_some_site(site, origin)
     except Refusal:
         return False
     except StorageError as error:
         # The page then sees a failed request, and tries again as it would after a 503.
         _log.warning("Origins can't be looked up: %s", type(error).__name__)
         return False
-
-
-def _origin() -> str | None:
-    """The Origin header; None if it is missing or `null`, which sandboxed pages and files send."""
-    origins = request.headers.getlist("Origin")
-    if len(origins) != 1 or len(origins[0]) > _LONGEST or "://" not in origins[0]:
-        return None
-    return origins[0]

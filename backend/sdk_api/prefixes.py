@@ -10,15 +10,16 @@ from collections.abc import Iterable, MutableMapping
 from typing import Any
 
 from quart import Quart
-from werkzeug.exceptions import HTTPException, NotFound
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
+from backend.sdk_api.batch import BatchRoute
 from backend.sdk_api.blueprint import sdk
 from backend.sdk_files import SCRIPT, SENTENCES
 from backend.settings import InvalidSetting
 
 Scope = MutableMapping[str, Any]
 # What stands right behind a prefix, and the address that it means.
-_ENDINGS = {"": f"{sdk.url_prefix}/batch", ".js": f"/{SCRIPT}", ".json": f"/{SENTENCES}"}
+_ENDINGS = {"": BatchRoute.PATH, ".js": f"/{SCRIPT}", ".json": f"/{SENTENCES}"}
 # What may stand below a prefix: the SDK's addresses, and nothing else of the service.
 _BELOW = (f"{sdk.url_prefix}/", "/waylink.", "/waylink-")
 
@@ -26,15 +27,16 @@ _BELOW = (f"{sdk.url_prefix}/", "/waylink.", "/waylink-")
 class SdkPrefixes:
     """ASGI: answers requests to the SDK's addresses under each prefix as if they had come without it."""
 
-    def __init__(self, api: Quart, prefixes: Iterable[str]) -> None:
-        self._answer = api.asgi_app
+    def __init__(self, api: Quart, prefixes: Iterable[str], answer: Any) -> None:
+        """`answer` is the application that requests are passed on to; `api` has the service's other pages."""
+        self._answer = answer
         self._prefixes = tuple(prefixes)
         for prefix in self._prefixes:
             _refuse_a_page(api, prefix)
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         path = self._without_prefix(scope["path"]) if scope["type"] == "http" else None
-        await self._answer({**scope, "path": path} if path else scope, receive, send)  # type: ignore[arg-type]
+        await self._answer({**scope, "path": path} if path else scope, receive, send)
 
     def _without_prefix(self, path: str) -> str | None:
         """The SDK's own path for one under a prefix; None for every other path."""
@@ -48,6 +50,8 @@ class SdkPrefixes:
 def _refuse_a_page(api: Quart, prefix: str) -> None:
     """Raise InvalidSetting if the service has a page of its own at this path."""
     try:
+        if prefix == BatchRoute.PATH:
+            raise MethodNotAllowed
         api.url_map.bind("").match(prefix, method="POST")
     except NotFound:
         return

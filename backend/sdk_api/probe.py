@@ -1,4 +1,7 @@
-"""{sdk_api_url}/probe/…: `waylink doctor proxy` sends requests here through a proxy and sees what arrives."""
+"""{sdk_api_url}/probe/…: `waylink doctor proxy` sends requests here through a proxy and sees what arrives.
+
+It is asked by hand, so that it may take the framework's time. Pages may read what they may read of batches.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,12 @@ import hashlib
 
 from quart import Response, jsonify, request
 
+from backend.current import of_app
+from backend.json_api.call_limits import sender
 from backend.json_api.json_body import read_bytes
 from backend.sdk_api.blueprint import sdk
+from backend.sdk_api.origins import Site, reading_headers
+from backend.sdk_api.service import SdkService
 
 # Only hashes are sent back: this route must not read out what a proxy adds to a request.
 HASHED = ("Content-Type", "Cookie", "Origin", "Referer", "User-Agent", "X-Waylink-Probe")
@@ -33,3 +40,11 @@ async def probe(rest: str) -> Response:
             },
         }
     )
+
+
+@sdk.after_request
+async def _allow_reading(response: Response) -> Response:
+    site = Site(of_app(SdkService), sender(), request.headers.getlist("Origin"))
+    response.vary.add("Origin")
+    response.headers.update(await reading_headers(site, response.status_code))
+    return response

@@ -25,6 +25,7 @@ class SdkService:
     """
 
     def __init__(self, resources: Resources) -> None:
+        self.resources = resources
         database = resources.database
 
         async def store_rejections(requests: Sequence[RejectedCalls]) -> list[None]:

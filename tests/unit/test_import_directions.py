@@ -18,7 +18,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "domain": set(),
     "concurrency": set(),
     "settings": {"domain"},
-    "proxies": {"concurrency"},
+    "proxies": {"concurrency", "domain"},
     "qr_image": {"concurrency"},
     "sdk_files": set(),
     "passwords": {"domain"},
@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rate_limits": {"domain", "settings", "storage"},
     "current": {"domain", "proxies", "rate_limits", "settings", "storage"},
     # pieces that interfaces and the command line use
-    "json_api": {"current", "domain", "rate_limits", "storage"},
+    "json_api": {"concurrency", "current", "domain", "rate_limits", "storage"},
     "archives": {"domain", "storage"},
     "imports": {"domain", "storage"},
     "doctor": {"api_host", "domain", "settings", "storage"},

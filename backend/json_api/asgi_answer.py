@@ -1,0 +1,50 @@
+"""A JSON answer as the ASGI server takes it, for routes that are asked too often for the framework's."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.json_api import error_table
+from backend.json_api.refusal import Refusal, refusal_for
+
+Headers = list[tuple[bytes, bytes]]
+NO_STORE = (b"cache-control", b"no-store")
+_JSON = (b"content-type", b"application/json")
+_log = logging.getLogger("waylink.api")
+
+
+@dataclass(slots=True)
+class AsgiAnswer:
+    """An HTTP answer."""
+
+    status: int
+    headers: Headers = field(default_factory=list)
+    body: bytes = b""
+
+    async def send(self, send: Any) -> None:
+        """Give the answer to the server."""
+        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
+        await send({"type": "http.response.body", "body": self.body})
+
+
+def json_answer(value: object, status: int = 200, headers: Headers | None = None) -> AsgiAnswer:
+    """An answer of JSON, written as the framework writes it, that no cache stores."""
+    body = json.dumps(value, separators=(",", ":")).encode() + b"\n"
+    length = (b"content-length", b"%d" % len(body))
+    return AsgiAnswer(status, [_JSON, length, *(headers or []), NO_STORE], body)
+
+
+def error_answer(error: Exception) -> AsgiAnswer:
+    """The answer to a request that ended with this error: a row of the error table.
+
+    A fault of the service is logged, and its reason not told.
+    """
+    refusal = refusal_for(error)
+    if refusal is None:
+        _log.error("A request failed", exc_info=error)
+        refusal = Refusal(error_table.SERVER_FAULT)
+    headers = [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
+    return json_answer(refusal.row.body(**refusal.details), refusal.row.status, headers)

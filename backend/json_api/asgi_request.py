@@ -1,0 +1,68 @@
+"""A request as the ASGI server gives it, for routes that are asked too often for the framework's."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, MutableMapping
+from typing import Any
+
+from backend.concurrency.bounded_cache import remember
+from backend.json_api.json_body import read_pieces
+
+Scope = MutableMapping[str, Any]
+_LONGEST_MEDIA_TYPE = 256
+_LONGEST_LENGTH = 18  # digits
+
+
+class ClientGone(Exception):
+    """The client closed the connection before its request was complete: nobody waits for an answer."""
+
+
+class AsgiRequest:
+    """An HTTP request. Header names are in lower case; where a header comes twice, the first one counts."""
+
+    __slots__ = ("_headers", "_receive", "method", "scope")
+
+    def __init__(self, scope: Scope, receive: Any) -> None:
+        self.scope = scope
+        self.method: str = scope["method"]
+        self._receive = receive
+        self._headers: list[tuple[bytes, bytes]] = list(scope["headers"])
+
+    def header(self, name: bytes) -> str:
+        """The value of a header; "" if the request does not have it."""
+        for given, value in self._headers:
+            if given == name:
+                return value.decode("latin-1")
+        return ""
+
+    def headers(self, name: bytes) -> list[str]:
+        """The values of a header, in the order in which they came."""
+        return [value.decode("latin-1") for given, value in self._headers if given == name]
+
+    @property
+    def media_type(self) -> str:
+        """The media type of the body in lower case, without parameters; "" if unknown."""
+        return _media_type(self.header(b"content-type"))
+
+    async def read_bytes(self, seconds: float) -> bytes:
+        """The body.
+
+        Raises Refusal if it has more than 64 KiB (413), or takes longer than this many seconds (408).
+        """
+        length = self.header(b"content-length")
+        announced = int(length) if length.isdecimal() and len(length) <= _LONGEST_LENGTH else 0
+        return await read_pieces(self._pieces(), announced, seconds)
+
+    async def _pieces(self) -> AsyncIterator[bytes]:
+        is_complete = False
+        while not is_complete:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGone
+            is_complete = not message.get("more_body", False)
+            yield message.get("body", b"")
+
+
+@remember(most_bytes=100_000, longest_key=_LONGEST_MEDIA_TYPE)
+def _media_type(header: str) -> str:
+    return header.partition(";")[0].strip().lower()
