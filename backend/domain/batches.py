@@ -49,7 +49,8 @@ class ArrivedCall:
 class Batch:
     """The valid calls of one request, ready to be stored.
 
-    `sent_at` is a time by the browser's clock, `received_at` by the server's.
+    `sent_at` is a time by the browser's clock, `received_at` by the server's. `retention_days` is how long
+    its organization keeps what visitors did, as far as is known; None means without limit.
     """
 
     org_id: OrgId
@@ -57,6 +58,7 @@ class Batch:
     sent_at: datetime
     received_at: datetime
     calls: tuple[ArrivedCall, ...]
+    retention_days: int | None = None
 
 
 def parse_envelope(body: Mapping[str, Any]) -> Envelope:

@@ -143,6 +143,8 @@ def _why_left_out(name: str, known: Container[str]) -> str:
 
 
 def _readable(text: str) -> str:
+    if text.isascii() and text.isprintable():  # nearly always, and quick to find out
+        return text
     return _UNREADABLE.sub("�", text)
 
 

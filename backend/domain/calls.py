@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -60,14 +59,16 @@ def parse_call(value: object) -> Call:
     if not isinstance(value, dict):
         raise InvalidField("call", "must be a JSON object")
     kind = Kind(_KIND.parse("kind", value.get("kind")))
-    rules = _SHARED | _FIELDS[kind]
+    rules = _RULES[kind]
     given = {name: each for name, each in value.items() if not _is_blank(each)}
-    for name in (*_ALWAYS_REQUIRED, *_REQUIRED.get(kind, ())):
+    for name in _REQUIRED[kind]:
         if name not in given:
             raise MissingField(name)
     parsed = {name: rule.parse(name, given[name]) for name, rule in rules.items() if name in given}
     notes = notes_on_unknown([name for name in given if name not in rules], known=rules)
-    notes += _notes(rules, given)
+    notes += [
+        note for name, rule in _LENIENT[kind] if name in given for note in rule.notes(name, given[name])
+    ]
     if kind is Kind.CONVERSION:
         notes += _round_revenue(parsed)
     return Call(
@@ -83,12 +84,6 @@ def parse_call(value: object) -> Call:
 
 def _is_blank(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
-
-
-def _notes(rules: Mapping[str, Rule[Any]], given: Mapping[str, Any]) -> list[str]:
-    """Sentences on what the rules changed in the given values."""
-    lenient = {name: rule for name, rule in rules.items() if isinstance(rule, LenientRule) and name in given}
-    return [note for name, rule in lenient.items() for note in rule.notes(name, given[name])]
 
 
 def _round_revenue(fields: dict[str, Any]) -> list[str]:
@@ -109,9 +104,11 @@ _SHARED: dict[str, Rule[Any]] = {
 _ALWAYS_REQUIRED = ("call_id", "occurred_at")
 _OF_EVERY_CALL = frozenset({*_SHARED, "customer_id"})
 _REQUIRED: dict[Kind, tuple[str, ...]] = {
-    Kind.IDENTIFY: ("customer_id",),
-    Kind.CONVERSION: ("revenue", "currency"),
-    Kind.EVENT: ("name",),
+    Kind.ATTRIBUTION: _ALWAYS_REQUIRED,
+    Kind.IDENTIFY: (*_ALWAYS_REQUIRED, "customer_id"),
+    Kind.LEAD: _ALWAYS_REQUIRED,
+    Kind.CONVERSION: (*_ALWAYS_REQUIRED, "revenue", "currency"),
+    Kind.EVENT: (*_ALWAYS_REQUIRED, "name"),
 }
 _FIELDS: dict[Kind, dict[str, Rule[Any]]] = {
     Kind.ATTRIBUTION: {"signals": SignalsRule()},
@@ -141,4 +138,10 @@ _FIELDS: dict[Kind, dict[str, Rule[Any]]] = {
         "product_id": _TEXT,
         "metadata": Metadata(),
     },
+}
+# The rules of all fields that a call of each kind may have, and those among them that repair values.
+_RULES = {kind: _SHARED | own for kind, own in _FIELDS.items()}
+_LENIENT = {
+    kind: [(name, rule) for name, rule in rules.items() if isinstance(rule, LenientRule)]
+    for kind, rules in _RULES.items()
 }

@@ -119,6 +119,8 @@ class Moment:
         text = parse_string(field, value)
         try:
             moment = datetime.fromisoformat(text)
+            if moment.tzinfo is UTC:
+                return moment
             return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
         except (ValueError, OverflowError):
             rule = "must be an ISO 8601 time, such as 2026-03-01T12:00:00.000Z"
@@ -223,10 +225,11 @@ class Word:
 
     def parse(self, field: str, value: object) -> StrEnum:
         """The member. Raises InvalidField."""
-        words = [member.value for member in self.choices]
-        if not isinstance(value, str) or value not in words:
-            raise InvalidField(field, f"must be one of {', '.join(words)}")
-        return self.choices(value)
+        try:
+            return self.choices(value)  # type: ignore[arg-type]  # of another type it is no member
+        except ValueError:
+            words = ", ".join(member.value for member in self.choices)
+            raise InvalidField(field, f"must be one of {words}") from None
 
     def schema(self) -> Schema:
         """JSON Schema of the allowed words."""
@@ -297,7 +300,7 @@ def parse_string(field: str, value: object) -> str:
     """The value, if it is text that can be written in UTF-8. Raises InvalidField."""
     if not isinstance(value, str):
         raise InvalidField(field, "must be a string")
-    if _SURROGATE.search(value):
+    if not value.isascii() and _SURROGATE.search(value):
         raise InvalidField(field, "must be valid Unicode, without lone surrogates")
     return value
 

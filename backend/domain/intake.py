@@ -111,6 +111,8 @@ def late_touches(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) 
     A touch is late if the device already did something at a later time.
     """
     late: dict[DeviceKey, datetime] = {}
+    if not any(arrived.touches for batch in batches for arrived in batch.calls):
+        return late
     for timed in _timed(batches, devices):
         device = devices.get(timed.device_key)
         for arrived, at in timed.calls:
@@ -177,7 +179,8 @@ class _Intake:
         """Update the credit of all records, also stored ones, with the touches of these calls."""
         for each in self.touches.values():
             each.sort(key=lambda touch: touch.at)
-        self.decisions.records = [self._credited(each) for each in self.decisions.records]
+        if self.touches:
+            self.decisions.records = [self._credited(each) for each in self.decisions.records]
         for key, touches in self.touches.items():
             for record_key, stored in self.known.records.get(key, {}).items():
                 if (credit := stored.with_touches(touches)) != stored:

@@ -17,7 +17,7 @@ from backend.domain.intake import Status
 from backend.domain.links import Link
 from backend.domain.organizations import Organization
 from backend.domain.rejections import UNKNOWN_KIND, Rejection, rejection_of
-from backend.sdk_api.metrics import CALLS
+from backend.sdk_api.metrics import calls_of
 from backend.sdk_api.service import SdkService
 from backend.storage.links import find_links
 from backend.storage.rejections import RejectedCalls
@@ -57,7 +57,7 @@ async def ingest(service: SdkService, organization: Organization, envelope: Enve
     answers = iter([_answer(call, status, sources) for call, status in zip(calls, statuses, strict=True)])
     results = [next(answers) if each.call else each.rejected for each in checked]
     for each, result in zip(checked, results, strict=True):
-        CALLS.labels(each.call.kind if each.call else UNKNOWN_KIND, result["status"]).inc()
+        calls_of(each.call.kind if each.call else UNKNOWN_KIND, result["status"]).inc()
     return results
 
 
@@ -116,6 +116,7 @@ async def _store(
         sent_at=envelope.sent_at,
         received_at=received_at,
         calls=tuple(arrived),
+        retention_days=organization.retention_days,
     )
     return await service.commit.add(batch)
 

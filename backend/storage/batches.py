@@ -5,8 +5,8 @@ domain/intake decides what to write. This file reads what the decision needs, an
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from pymongo import UpdateMany, UpdateOne
 from pymongo.errors import BulkWriteError
@@ -28,8 +28,10 @@ from backend.domain.intake import (
     once_key,
 )
 from backend.storage import calls, conversions, counted_once, devices, events, identities, leads, records
-from backend.storage.dated_writes import Days, Written, write_dated
-from backend.storage.mongo import ClientSession, Database, Document
+from backend.storage.blocking import BlockingDatabase, BlockingSession, in_thread, transact
+from backend.storage.dated_writes import Days, Written, keep_dates_right
+from backend.storage.mongo import Database, Document, run_to_the_end
+from backend.storage.organizations import read_retention_days
 
 _RECORDS = {
     Kind.LEAD: leads.COLLECTION,
@@ -37,7 +39,15 @@ _RECORDS = {
     Kind.EVENT: events.COLLECTION,
 }
 _DUPLICATE_KEY = 11000
-_Reader = Callable[[Database, ClientSession, Sequence[Batch]], Awaitable[Known]]
+_Reader = Callable[[BlockingDatabase, BlockingSession, Sequence[Batch]], Known]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What was decided and stored. `is_dated` says if the retention days were the same after the commit."""
+
+    decisions: Decisions
+    is_dated: bool
 
 
 async def store_batches(database: Database, batches: Sequence[Batch]) -> list[list[Status]]:
@@ -46,41 +56,47 @@ async def store_batches(database: Database, batches: Sequence[Batch]) -> list[li
     When it returns, everything is stored with `w: majority`. If it raises, nothing of it counts as stored and
     the requests may be sent again.
     """
+    days: Days = {batch.org_id: batch.retention_days for batch in batches}
+    stored = await in_thread(database, lambda blocking: _store_once(blocking, batches, days))
+    if not stored.is_dated:
+        await run_to_the_end(keep_dates_right(database, _written(stored.decisions), days))
+    return stored.decisions.statuses
+
+
+def _store_once(database: BlockingDatabase, batches: Sequence[Batch], days: Days) -> _Stored:
     try:
-        return await _store(database, batches, _expect_news)
+        return _store(database, batches, days, _expect_news)
     except BulkWriteError as error:
         if not _is_duplicate(error):
             raise
-        return await _store(database, batches, _look_behind)
+        return _store(database, batches, days, _look_behind)
 
 
-async def _store(database: Database, batches: Sequence[Batch], read: _Reader) -> list[list[Status]]:
-    decisions = Decisions()
-
-    async def work(session: ClientSession, days: Awaitable[Days]) -> Iterable[Written]:
-        nonlocal decisions
-        known = await read(database, session, batches)
-        known = replace(known, records=await _late_records(database, session, batches, known))
+def _store(database: BlockingDatabase, batches: Sequence[Batch], days: Days, read: _Reader) -> _Stored:
+    def work(session: BlockingSession) -> Decisions:
+        known = read(database, session, batches)
+        known = replace(known, records=_late_records(database, session, batches, known))
         decisions = decide(batches, known)
-        await _write(database, session, decisions, await days)
-        return _written(decisions)
+        _write(database, session, known, decisions, days)
+        return decisions
 
-    await write_dated(database, {batch.org_id for batch in batches}, work)
-    return decisions.statuses
+    decisions = transact(database, work)
+    # A change of the days during the transaction did not see its documents. So they are read after it.
+    return _Stored(decisions, read_retention_days(database, days) == days)
 
 
-async def _expect_news(database: Database, session: ClientSession, batches: Sequence[Batch]) -> Known:
+def _expect_news(database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch]) -> Known:
     """What is known, assuming that none of the calls is stored, which is nearly always true.
 
     If one is, a unique index refuses the writes.
     """
     return Known(
-        counted=await counted_once.find_restored(database, session, _once_keys(batches)),
-        devices=await _find_devices(database, session, batches),
+        counted=counted_once.find_restored(database, session, _once_keys(batches)),
+        devices=_find_devices(database, session, batches),
     )
 
 
-async def _look_behind(database: Database, session: ClientSession, batches: Sequence[Batch]) -> Known:
+def _look_behind(database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch]) -> Known:
     """What is known, including which of these calls are stored already.
 
     It also looks for their records: these may still exist when the marks of the calls have expired.
@@ -88,24 +104,24 @@ async def _look_behind(database: Database, session: ClientSession, batches: Sequ
     arrived = [(batch, each.call) for batch in batches for each in batch.calls]
     call_keys = [call_key(batch, call) for batch, call in arrived]
     found = [
-        await calls.find_known(database, session, call_keys, collection.name)
+        calls.find_known(database, session, call_keys, collection.name)
         for collection in (calls.COLLECTION, *_RECORDS.values())
     ]
     return Known(
         calls=frozenset().union(*found),
-        counted=await counted_once.find_counted(database, session, _once_keys(batches)),
-        devices=await _find_devices(database, session, batches),
+        counted=counted_once.find_counted(database, session, _once_keys(batches)),
+        devices=_find_devices(database, session, batches),
     )
 
 
-async def _late_records(
-    database: Database, session: ClientSession, batches: Sequence[Batch], known: Known
+def _late_records(
+    database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch], known: Known
 ) -> dict[DeviceKey, dict[RecordKey, Credit]]:
     """Stored records of devices with touches that arrived late. Nearly always there are none."""
     found: dict[DeviceKey, dict[RecordKey, Credit]] = {}
     for device, since in late_touches(batches, known.devices).items():
         for kind, collection in _RECORDS.items():
-            stored = await records.find_credits(database, session, collection.name, device, since)
+            stored = records.find_credits(database, session, collection.name, device, since)
             found.setdefault(device, {}).update({(kind, *key): credit for key, credit in stored.items()})
     return found
 
@@ -115,21 +131,26 @@ def _once_keys(batches: Iterable[Batch]) -> set[OnceKey]:
     return {key for batch, call in arrived if (key := once_key(batch, call))}
 
 
-async def _find_devices(
-    database: Database, session: ClientSession, batches: Iterable[Batch]
+def _find_devices(
+    database: BlockingDatabase, session: BlockingSession, batches: Iterable[Batch]
 ) -> dict[DeviceKey, Device]:
     keys = {(batch.org_id, batch.device_id) for batch in batches}
-    return await devices.find_devices(database, session, keys)
+    return devices.find_devices(database, session, keys)
 
 
-async def _write(database: Database, session: ClientSession, decisions: Decisions, days: Days) -> None:
+def _write(
+    database: BlockingDatabase, session: BlockingSession, known: Known, decisions: Decisions, days: Days
+) -> None:
     """Write what was decided, one collection after another.
 
     Devices come first: there, two transactions can conflict.
     """
     if decisions.devices:
-        changes = [devices.update(device, days.get(device.org_id)) for device in decisions.devices.values()]
-        await database[devices.NAME].bulk_write(changes, session=session, ordered=False)
+        changes = [
+            devices.update(device, known.devices.get(key), days.get(device.org_id))
+            for key, device in decisions.devices.items()
+        ]
+        database[devices.NAME].bulk_write(changes, session=session, ordered=False)
     inserts = {
         calls.NAME: [calls.document(key, at) for key, at in decisions.calls.items()],
         counted_once.NAME: [counted_once.document(key, at) for key, at in decisions.counted.items()],
@@ -137,7 +158,7 @@ async def _write(database: Database, session: ClientSession, decisions: Decision
     }
     for name, documents in inserts.items():
         if documents:
-            await database[name].insert_many(documents, session=session, ordered=False)
+            database[name].insert_many(documents, session=session, ordered=False)
     links: list[UpdateOne | UpdateMany] = [
         *(identities.update(each, days.get(each.batch.org_id)) for each in decisions.identities),
         *(
@@ -147,12 +168,12 @@ async def _write(database: Database, session: ClientSession, decisions: Decision
         ),
     ]
     if links:
-        await database[identities.NAME].bulk_write(links, session=session)
+        database[identities.NAME].bulk_write(links, session=session)
     for kind, collection in _RECORDS.items():
         credited = {key: credit for key, credit in decisions.credited.items() if key[0] is kind}
         if credited:
             updates = [records.credit_update(key[1:], credit) for key, credit in credited.items()]
-            await database[collection.name].bulk_write(updates, session=session, ordered=False)
+            database[collection.name].bulk_write(updates, session=session, ordered=False)
 
 
 def _written(decisions: Decisions) -> Iterable[Written]:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from backend.domain.intake import CallKey
+from backend.storage.blocking import BlockingDatabase, BlockingSession
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal
-from backend.storage.mongo import ClientSession, Database, Document
+from backend.storage.mongo import Document
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "calls"
@@ -38,10 +39,10 @@ def document(key: CallKey, received_at: datetime) -> Document:
     return {"_id": call_id(key), "expires_at": received_at + KEPT}
 
 
-async def find_known(
-    database: Database, session: ClientSession, keys: Iterable[CallKey], collection: str
+def find_known(
+    database: BlockingDatabase, session: BlockingSession, keys: Iterable[CallKey], collection: str
 ) -> set[CallKey]:
     """Those of these calls that are in the collection."""
     by_id = {call_id(key): key for key in keys}
     cursor = database[collection].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)
-    return {by_id[found["_id"]] async for found in cursor}
+    return {by_id[found["_id"]] for found in cursor}

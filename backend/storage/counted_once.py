@@ -14,8 +14,9 @@ from typing import TypeVar
 from pymongo import IndexModel
 
 from backend.domain.ids import OrgId
+from backend.storage.blocking import BlockingDatabase, BlockingSession, in_thread
 from backend.storage.collection import Collection, NoRetention, NotPersonal
-from backend.storage.mongo import ClientSession, Database, Document
+from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByField
 
 NAME = "counted_once"
@@ -52,14 +53,14 @@ def restored(document: Document, provable: Container[str]) -> Document:
     return document if mark in provable or "/" in mark else document | {"_id": f"{org_id}/{mark}"}
 
 
-async def find_restored(
-    database: Database, session: ClientSession | None, keys: Iterable[_KeyT]
+def find_restored(
+    database: BlockingDatabase, session: BlockingSession | None, keys: Iterable[_KeyT]
 ) -> frozenset[_KeyT]:
     """Those of these keys that were counted before a restore, and are stored under the organization's id.
 
     No unique index prevents that these count twice, so they have to be looked up.
     """
-    return await _find(database, session, {f"{key[0]}/{_hash(key)}": key for key in keys})
+    return _find(database, session, {f"{key[0]}/{_hash(key)}": key for key in keys})
 
 
 def document(key: OnceKey, at: datetime) -> Document:
@@ -67,22 +68,27 @@ def document(key: OnceKey, at: datetime) -> Document:
     return {"_id": _hash(key), "org_id": key[0], "at": at}
 
 
-async def find_counted(
-    database: Database, session: ClientSession | None, keys: Iterable[_KeyT]
+async def was_counted(database: Database, key: OnceKey) -> bool:
+    """Whether this key was counted before."""
+    return bool(await in_thread(database, lambda blocking: find_counted(blocking, None, [key])))
+
+
+def find_counted(
+    database: BlockingDatabase, session: BlockingSession | None, keys: Iterable[_KeyT]
 ) -> frozenset[_KeyT]:
     """Those of these keys that were counted before."""
     wanted = frozenset(keys)
-    marked = await _find(database, session, {_hash(key): key for key in wanted})
-    return marked | await find_restored(database, session, wanted)
+    marked = _find(database, session, {_hash(key): key for key in wanted})
+    return marked | find_restored(database, session, wanted)
 
 
-async def _find(
-    database: Database, session: ClientSession | None, by_id: dict[str, _KeyT]
+def _find(
+    database: BlockingDatabase, session: BlockingSession | None, by_id: dict[str, _KeyT]
 ) -> frozenset[_KeyT]:
     if not by_id:
         return frozenset()
     cursor = database[NAME].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)
-    return frozenset([by_id[found["_id"]] async for found in cursor])
+    return frozenset([by_id[found["_id"]] for found in cursor])
 
 
 def _hash(key: OnceKey) -> str:

@@ -14,7 +14,7 @@ from backend.storage.mongo import ClientSession, Database, Document, begin, in_t
 from backend.storage.organizations import find_retention_days
 
 # How many days each organization keeps what its visitors did; None is without limit.
-Days = dict[str, int | None]
+Days = dict[OrgId, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,12 @@ async def _write_dated(
 
     reading = begin(find_retention_days(database, org_ids))
     await in_transaction(database, work_with_days)
-    used = await reading
+    await keep_dates_right(database, written, await reading)
+
+
+async def keep_dates_right(database: Database, written: Iterable[Written], used: Days) -> None:
+    """Give documents that were written with these retention days a new date, as long as the days change."""
+    written, org_ids = list(written), list(used)
     while (days := await find_retention_days(database, org_ids)) != used:
         for each in written:
             if days.get(each.org_id) != used.get(each.org_id):

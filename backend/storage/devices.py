@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Callable, Iterable
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
 from pymongo import IndexModel, UpdateOne
 
 from backend.domain.attribution import ClickId, Device, Identification, Touch
-from backend.domain.device_clock import MILLISECOND
+from backend.domain.device_clock import MILLISECOND, DeviceClock
 from backend.domain.ids import DeviceId, OrgId
 from backend.domain.intake import DeviceKey
+from backend.storage.blocking import BlockingDatabase, BlockingSession, in_thread
 from backend.storage.collection import IN_ID, AgesFrom, Collection, Personal
 from backend.storage.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.ownership import ByIdPrefix
@@ -28,14 +29,12 @@ COLLECTION = Collection(
 )
 
 
-async def find_devices(
-    database: Database, session: ClientSession | None, keys: Iterable[DeviceKey]
+def find_devices(
+    database: BlockingDatabase, session: BlockingSession | None, keys: Iterable[DeviceKey]
 ) -> dict[DeviceKey, Device]:
     """Those of these devices that are stored, by key."""
     ids = [own_id(*key) for key in keys]
-    devices = [
-        _from_document(found) async for found in database[NAME].find({"_id": {"$in": ids}}, session=session)
-    ]
+    devices = [_from_document(found) for found in database[NAME].find({"_id": {"$in": ids}}, session=session)]
     return {(device.org_id, device.id): device for device in devices}
 
 
@@ -43,7 +42,9 @@ async def find_device(
     database: Database, org_id: OrgId, device_id: DeviceId, session: ClientSession | None = None
 ) -> Device | None:
     """The organization's device with this id; None if it is not stored."""
-    return (await find_devices(database, session, [(org_id, device_id)])).get((org_id, device_id))
+    key = org_id, device_id
+    within = session.delegate if session else None
+    return (await in_thread(database, lambda blocking: find_devices(blocking, within, [key]))).get(key)
 
 
 async def set_history(database: Database, session: ClientSession, device: Device) -> None:
@@ -63,27 +64,81 @@ async def first_and_last_arrival(database: Database, org_id: OrgId) -> tuple[dat
     return (ends[0], ends[-1]) if ends else None
 
 
-def update(device: Device, days: int | None) -> UpdateOne:
-    """The write that stores a device. `days` is the organization's retention; None means without limit.
+def update(device: Device, before: Device | None, days: int | None) -> UpdateOne:
+    """The write that stores a device, which was stored as `before` until now; None if it was not stored.
+
+    `days` is the organization's retention; None means without limit.
 
     It always changes the document, even if nothing about the device is new. So if two transactions write the
     same device, the server stops one of them; it then starts again and sees what the other one stored.
     """
-    stored = document(device) | {"expires_at": RETENTION.expires_at(device.last_seen_at, days)}
-    return UpdateOne({"_id": stored.pop("_id")}, {"$set": stored, "$inc": {"revision": 1}}, upsert=True)
+    stored = _changes(device, before) if before else document(device)
+    stored["expires_at"] = RETENTION.expires_at(device.last_seen_at, days)
+    stored.pop("_id", None)
+    own = {"_id": own_id(device.org_id, device.id)}
+    return UpdateOne(own, {"$set": stored, "$inc": {"revision": 1}}, upsert=True)
 
 
 def document(device: Device) -> Document:
     """The stored form of a device."""
-    stored = asdict(device)
-    device_id = stored.pop("id")
-    clocks = [each // MILLISECOND for each in device.clocks]
-    return {"_id": own_id(device.org_id, device_id), "device_id": device_id, **stored, "clocks": clocks}
+    return {
+        "_id": own_id(device.org_id, device.id),
+        "device_id": device.id,
+        "org_id": device.org_id,
+        **{name: form(getattr(device, name)) for name, form in _FORMS.items()},
+    }
+
+
+def _changes(device: Device, before: Device) -> Document:
+    """The stored form of what is not as it was before."""
+    return {
+        name: form(value)
+        for name, form in _FORMS.items()
+        if (value := getattr(device, name)) != getattr(before, name)
+    }
 
 
 def own_id(org_id: OrgId, device_id: DeviceId) -> str:
     """The `_id` of a device's document."""
     return f"{org_id}/{device_id}"
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _touch(touch: Touch | None) -> Document | None:
+    # Not by dataclasses.asdict, which copies deeply and takes longer than storing a device.
+    return {name: getattr(touch, name) for name in _TOUCH} if touch else None
+
+
+def _touches(touches: Iterable[Touch]) -> list[Document | None]:
+    return [_touch(each) for each in touches]
+
+
+def _click_ids(click_ids: Iterable[ClickId]) -> list[Document]:
+    return [{"name": each.name, "value": each.value, "at": each.at} for each in click_ids]
+
+
+def _customers(customers: Iterable[Identification]) -> list[Document]:
+    return [{"customer_id": each.customer_id, "at": each.at} for each in customers]
+
+
+def _clocks(clocks: Iterable[DeviceClock]) -> list[int]:
+    return [each // MILLISECOND for each in clocks]
+
+
+_TOUCH = tuple(item.name for item in fields(Touch))
+# How each field of a device is stored, but for those of its id.
+_FORMS: dict[str, Callable[[Any], Any]] = {
+    "first_seen_at": _as_it_is,
+    "last_seen_at": _as_it_is,
+    "first_touch": _touch,
+    "touches": _touches,
+    "click_ids": _click_ids,
+    "customers": _customers,
+    "clocks": _clocks,
+}
 
 
 def _from_document(document: dict[str, Any]) -> Device:

@@ -47,7 +47,7 @@ async def find_install(database: Database, org_id: OrgId, install_id: InstallId)
     """
     if found := await database[NAME].find_one({"_id": _id(org_id, install_id)}):
         return RecordedInstall(found["link_id"], Match(found.get("match", Match.NONE)))
-    is_counted = await counted_once.find_counted(database, None, [_once_key(org_id, install_id)])
+    is_counted = await counted_once.was_counted(database, _once_key(org_id, install_id))
     return RecordedInstall(None, Match.NONE) if is_counted else None
 
 

@@ -7,18 +7,21 @@ calls fail at once. The threads are daemons: a process can end without them.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, InvalidStateError
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from functools import partial
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 import motor.frameworks.asyncio as motor_asyncio
 from pymongo.errors import AutoReconnect
 
 _Call = tuple["Future[Any]", Callable[[], Any]]
+_ResultT = TypeVar("_ResultT")
 
 
 class StorageAway(AutoReconnect):
@@ -103,6 +106,11 @@ class Lane:
                 self._waiting.discard(answer)
             del answer, call
             self._idle.release()
+
+
+async def in_lane(call: Callable[[], _ResultT]) -> _ResultT:
+    """Run a blocking call in the lane of the task that makes it, and return its result."""
+    return await asyncio.wrap_future(_lane.get().submit(partial(copy_context().run, call)))
 
 
 class _ByLane(Executor):

@@ -12,6 +12,7 @@ from pymongo import IndexModel, ReturnDocument
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.domain.organizations import Organization
+from backend.storage.blocking import BlockingDatabase, in_thread
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database
 from backend.storage.ownership import ById
@@ -95,10 +96,15 @@ async def set_retention_days(database: Database, org_id: OrgId, days: int | None
         raise UnknownOrganization(org_id)
 
 
-async def find_retention_days(database: Database, org_ids: Iterable[OrgId]) -> dict[str, int | None]:
+async def find_retention_days(database: Database, org_ids: Iterable[OrgId]) -> dict[OrgId, int | None]:
     """How many days each of these organizations keeps data about visitors; None means without limit."""
-    cursor = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"retention_days": 1})
-    return {found["_id"]: found.get("retention_days") async for found in cursor}
+    return await in_thread(database, lambda blocking: read_retention_days(blocking, org_ids))
+
+
+def read_retention_days(database: BlockingDatabase, org_ids: Iterable[OrgId]) -> dict[OrgId, int | None]:
+    """As `find_retention_days`, in the calling thread."""
+    found = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"retention_days": 1})
+    return {each["_id"]: each.get("retention_days") for each in found}
 
 
 async def set_device_cookie(database: Database, org_id: OrgId, is_on: bool, domain: str | None) -> None:

@@ -11,9 +11,10 @@ from pymongo import IndexModel, UpdateOne
 
 from backend.domain.attribution import Credit, Touch
 from backend.domain.intake import CallKey, DeviceKey, Record, call_key
+from backend.storage.blocking import BlockingDatabase, BlockingSession
 from backend.storage.calls import call_id, key_of
 from backend.storage.collection import AgesFrom
-from backend.storage.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.mongo import Document, known_fields
 
 # A late touch changes the credit of later records. The limit keeps one device from delaying all calls.
 MOST_CREDITED = 500
@@ -52,15 +53,15 @@ def _exact(value: object) -> object:
     return Decimal128(value) if isinstance(value, Decimal) else value
 
 
-async def find_credits(
-    database: Database, session: ClientSession, collection: str, device: DeviceKey, since: datetime
+def find_credits(
+    database: BlockingDatabase, session: BlockingSession, collection: str, device: DeviceKey, since: datetime
 ) -> dict[CallKey, Credit]:
     """The credits of a device's records since this time, at most the 500 oldest ones."""
     org_id, device_id = device
     condition = {"org_id": org_id, "device_id": device_id, "at": {"$gte": since}}
     fields = {"at": 1, "first_touch": 1, "touch": 1}
     cursor = database[collection].find(condition, fields, session=session).sort("at", 1).limit(MOST_CREDITED)
-    return {key_of(found["_id"]): _credit_of(found) async for found in cursor}
+    return {key_of(found["_id"]): _credit_of(found) for found in cursor}
 
 
 def credit_update(key: CallKey, credit: Credit) -> UpdateOne:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -304,13 +305,13 @@ async def test_a_landing_and_a_sale_at_the_same_moment(
     await visitor.results(check(ago=timedelta(minutes=3), utm_source="before"), call("event", name="after"))
     other = create_app(service.settings)
     await other.startup()
-    both_have_read = asyncio.Barrier(2)
+    both_have_read = threading.Barrier(2)
     find_devices, readers = devices.find_devices, iter(range(2))
 
-    async def find_and_wait(*arguments: Any) -> Any:
-        found = await find_devices(*arguments)
+    def find_and_wait(*arguments: Any) -> Any:
+        found = find_devices(*arguments)
         if next(readers, None) is not None:
-            await both_have_read.wait()
+            both_have_read.wait(timeout=20)
         return found
 
     monkeypatch.setattr(devices, "find_devices", find_and_wait)

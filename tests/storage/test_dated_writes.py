@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Iterable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import httpx
 import pytest
 
 from backend.domain.ids import OrgId
-from backend.domain.intake import Decisions
 from backend.storage import batches, installs
 from backend.storage.collections import aging_collections
 from backend.storage.dated_writes import Days, Written, write_dated
@@ -60,12 +61,13 @@ async def test_a_batch_that_is_stored_in_that_moment_is_dated(
     """All that one request brings gets the limit that was set between its writes and their commit."""
     write = batches._write
 
-    async def write_and_be_overtaken(
-        database: Database, session: ClientSession, decisions: Decisions, days: Days
-    ) -> None:
-        await write(database, session, decisions, days)
-        assert days == {organization.id: None}
-        await set_retention(database, organization.id, LIMIT)
+    loop = asyncio.get_running_loop()
+
+    def write_and_be_overtaken(*arguments: Any) -> None:
+        write(*arguments)
+        assert arguments[-1] == {organization.id: None}
+        setting = set_retention(database, organization.id, LIMIT)
+        asyncio.run_coroutine_threadsafe(setting, loop).result(timeout=20)
 
     monkeypatch.setattr(batches, "_write", write_and_be_overtaken)
     await Visitor(client, organization).results(*one_of_each())

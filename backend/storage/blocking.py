@@ -1,0 +1,82 @@
+"""Work of many steps with the database, done in one thread, by the driver's blocking calls.
+
+Motor makes each call in a thread of its own. Where a request, or a group of them, needs many calls in a row,
+handing them over takes more processor time than the calls themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import Context
+from functools import partial
+from typing import Any, TypeAlias
+
+from pymongo import WriteConcern
+from pymongo.client_session import ClientSession
+from pymongo.database import Database as DriversDatabase
+from pymongo.read_concern import ReadConcern
+
+from backend.storage.lanes import BACKGROUND, in_lane
+from backend.storage.mongo import (
+    TRANSACTION_SECONDS,
+    Database,
+    Document,
+    ResultT,
+    StorageError,
+    deadline,
+    is_too_slow,
+)
+
+BlockingDatabase: TypeAlias = DriversDatabase[Document]
+BlockingSession: TypeAlias = ClientSession
+
+
+async def in_thread(database: Database, work: Callable[[BlockingDatabase], ResultT]) -> ResultT:
+    """Run `work` with this database in a thread, to its end even if the caller stops waiting.
+
+    Raises StorageError at once if the database is known to be away; what `work` does meanwhile may be stored.
+    """
+    return await in_lane(partial(work, database.delegate))
+
+
+def transact(database: BlockingDatabase, work: Callable[[BlockingSession], ResultT]) -> ResultT:
+    """Run `work` in one transaction, as `mongo.in_transaction` does, and return its result.
+
+    All of it is stored or nothing. It runs again if the server asks for that. Raises StorageError after
+    `TRANSACTION_SECONDS`, or after the caller's `deadline` if that is shorter.
+    """
+    session = database.client.start_session()
+    try:
+        with deadline(TRANSACTION_SECONDS):
+            while True:
+                try:
+                    return _try(session, work)
+                except StorageError as error:
+                    if not error.has_error_label("TransientTransactionError") or is_too_slow(error):
+                        raise
+                    if session.in_transaction:
+                        session.abort_transaction()
+    finally:
+        _end(session)
+
+
+def _try(session: BlockingSession, work: Callable[[BlockingSession], ResultT]) -> ResultT:
+    session.start_transaction(read_concern=ReadConcern("snapshot"), write_concern=WriteConcern("majority"))
+    result = work(session)
+    while True:
+        try:
+            session.commit_transaction()
+        except StorageError as error:
+            # It is repeated until the server says whether it worked.
+            if not error.has_error_label("UnknownTransactionCommitResult") or is_too_slow(error):
+                raise
+        else:
+            return result
+
+
+def _end(session: BlockingSession) -> None:
+    if session.in_transaction:
+        # Its documents stay locked until the server knows. That must not wait for it, nor for the deadline.
+        BACKGROUND.submit(partial[Any](Context().run, session.end_session))
+    else:
+        session.end_session()
