@@ -13,6 +13,8 @@ from backend.json_api.refusal import Refusal, refusal_for
 Headers = list[tuple[bytes, bytes]]
 NO_STORE = (b"cache-control", b"no-store")
 _JSON = (b"content-type", b"application/json")
+# Made once: json.dumps makes an encoder for each value, unless it is one without options.
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 _log = logging.getLogger("waylink.api")
 
 
@@ -32,7 +34,7 @@ class AsgiAnswer:
 
 def json_answer(value: object, status: int = 200, headers: Headers | None = None) -> AsgiAnswer:
     """An answer of JSON, written as the framework writes it, that no cache stores."""
-    body = json.dumps(value, separators=(",", ":")).encode() + b"\n"
+    body = _encode(value).encode() + b"\n"
     length = (b"content-length", b"%d" % len(body))
     return AsgiAnswer(status, [_JSON, length, *(headers or []), NO_STORE], body)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, MutableMapping
+import asyncio
+from collections.abc import MutableMapping
 from typing import Any
 
 from backend.concurrency.bounded_cache import remember
-from backend.json_api.json_body import read_pieces
+from backend.json_api import error_table
+from backend.json_api.json_body import Body
+from backend.json_api.refusal import Refusal
 
 Scope = MutableMapping[str, Any]
 _LONGEST_MEDIA_TYPE = 256
@@ -50,17 +53,18 @@ class AsgiRequest:
         Raises Refusal if it has more than 64 KiB (413), or takes longer than this many seconds (408).
         """
         length = self.header(b"content-length")
-        announced = int(length) if length.isdecimal() and len(length) <= _LONGEST_LENGTH else 0
-        return await read_pieces(self._pieces(), announced, seconds)
-
-    async def _pieces(self) -> AsyncIterator[bytes]:
-        is_complete = False
-        while not is_complete:
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                raise ClientGone
-            is_complete = not message.get("more_body", False)
-            yield message.get("body", b"")
+        body = Body(int(length) if length.isdecimal() and len(length) <= _LONGEST_LENGTH else 0)
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    message = await self._receive()
+                    if message["type"] == "http.disconnect":
+                        raise ClientGone
+                    body.add(message.get("body", b""))
+                    if not message.get("more_body", False):
+                        return body.data
+        except TimeoutError:
+            raise Refusal(error_table.BODY_TOO_SLOW) from None
 
 
 @remember(most_bytes=100_000, longest_key=_LONGEST_MEDIA_TYPE)

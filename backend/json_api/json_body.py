@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterable, Callable
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from quart import request
@@ -24,55 +24,70 @@ async def read_json_object() -> dict[str, Any]:
     """
     if request.content_type and not _is_json(request.mimetype):
         raise Refusal(error_table.MEDIA_TYPE_WRONG)
-    return parse_json_object(await read_bytes())
+    return _READER.read(await read_bytes())
 
 
-def parse_json_object(data: bytes, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
-    """The JSON object in these bytes (UTF-8). Raises Refusal for anything else.
+class JsonReader:
+    """Reads JSON objects. `parse_float` turns the text of a number with decimals into a value."""
 
-    `parse_float` turns the text of a number with decimals into a value. What is nested deeper than any field
-    allows may be cut off below MOST_LEVELS.
-    """
-    try:
-        text = data.decode("utf-8")
+    def __init__(self, parse_float: Callable[[str], Any] = float) -> None:
+        # Made once: json.loads makes a decoder for each text, unless it is one without options.
+        self._decode = json.JSONDecoder(parse_float=parse_float, parse_constant=_refuse_constant).decode
+
+    def read(self, data: bytes) -> dict[str, Any]:
+        """The JSON object in these bytes (UTF-8). Raises Refusal for anything else.
+
+        What is nested deeper than any field allows may be cut off below MOST_LEVELS.
+        """
         try:
-            value = _parse(text, parse_float)
-        except RecursionError:
-            value = _parse(without_depths(text), parse_float)
-    except ValueError:  # bad JSON or UTF-8, a number of too many digits
-        raise Refusal(error_table.BODY_NOT_AN_OBJECT) from None
-    if not isinstance(value, dict):
-        raise Refusal(error_table.BODY_NOT_AN_OBJECT)
-    return value
-
-
-def _parse(text: str, parse_float: Callable[[str], Any]) -> object:
-    return json.loads(text, parse_constant=_refuse_constant, parse_float=parse_float)
+            text = data.decode("utf-8")
+            try:
+                value = self._decode(text)
+            except RecursionError:
+                value = self._decode(without_depths(text))
+        except ValueError:  # bad JSON or UTF-8, a number of too many digits
+            raise Refusal(error_table.BODY_NOT_AN_OBJECT) from None
+        if not isinstance(value, dict):
+            raise Refusal(error_table.BODY_NOT_AN_OBJECT)
+        return value
 
 
 async def read_bytes() -> bytes:
     """The body of the current request. Raises Refusal (413) if it has more than 64 KiB."""
     # When the body is read in pieces, the framework's own time limit does not apply.
-    return await read_pieces(request.body, request.content_length or 0, request.body_timeout)
-
-
-async def read_pieces(pieces: AsyncIterable[bytes], announced: int, seconds: float | None) -> bytes:
-    """The body that comes in these pieces, of which Content-Length has `announced` so many bytes.
-
-    Raises Refusal if it has more than 64 KiB (413), or takes longer than this many seconds (408).
-    """
-    data = bytearray()
-    if announced > MAX_BODY_BYTES:
-        raise _too_large()
+    body = Body(request.content_length or 0)
     try:
-        async with asyncio.timeout(seconds):
-            async for piece in pieces:
-                data += piece
-                if len(data) > MAX_BODY_BYTES:
-                    raise _too_large()
+        async with asyncio.timeout(request.body_timeout):
+            async for piece in request.body:
+                body.add(piece)
     except TimeoutError:
         raise Refusal(error_table.BODY_TOO_SLOW) from None
-    return bytes(data)
+    return body.data
+
+
+class Body:
+    """The body of a request, of which Content-Length has `announced` so many bytes, as its pieces come in."""
+
+    __slots__ = ("_pieces", "_size")
+
+    def __init__(self, announced: int) -> None:
+        """Raises Refusal (413) if it will have more than 64 KiB."""
+        if announced > MAX_BODY_BYTES:
+            raise _too_large()
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def add(self, piece: bytes) -> None:
+        """Add the next piece. Raises Refusal (413) if there are more than 64 KiB now."""
+        self._size += len(piece)
+        if self._size > MAX_BODY_BYTES:
+            raise _too_large()
+        self._pieces.append(piece)
+
+    @property
+    def data(self) -> bytes:
+        """All pieces so far."""
+        return b"".join(self._pieces)
 
 
 def _too_large() -> Refusal:
@@ -85,3 +100,6 @@ def _is_json(media_type: str) -> bool:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+_READER = JsonReader()

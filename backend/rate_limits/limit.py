@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +16,7 @@ class Limit:
     seconds: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class LimitState:
+class LimitState(NamedTuple):
     """The state of a limit for a key or an address: how much is left, and when the window ends.
 
     `reset_after` is in seconds, rounded up.

@@ -18,11 +18,11 @@ from backend.json_api.asgi_answer import AsgiAnswer, Headers, error_answer, json
 from backend.json_api.asgi_request import AsgiRequest, ClientGone, Scope
 from backend.json_api.call_limits import Sender
 from backend.json_api.error_table import ErrorRow
-from backend.json_api.json_body import parse_json_object
+from backend.json_api.json_body import JsonReader
 from backend.json_api.refusal import Refusal, storage_unreachable
 from backend.sdk_api.device_cookie import renewed_device_cookie
 from backend.sdk_api.ingest import ingest, remember_rejections
-from backend.sdk_api.origins import Site, preflight_headers, reading_headers, require_allowed_origin
+from backend.sdk_api.origins import CallingSite, preflight_headers, reading_headers, require_allowed_origin
 from backend.sdk_api.service import SdkService
 
 # text/plain is what a browser sends without a preflight.
@@ -72,7 +72,7 @@ class BatchRoute:
     async def _answer(self, request: AsgiRequest) -> AsgiAnswer:
         resources = self._service.resources
         sender = Sender(resources, resources.proxies.visitor_network(request.scope))
-        site = Site(self._service, sender, request.headers(b"origin"))
+        site = CallingSite(self._service, sender, request.headers(b"origin"))
         try:
             answer = await (self._receive if request.method == "POST" else self._preflight)(request, site)
         except ClientGone:
@@ -82,15 +82,15 @@ class BatchRoute:
         answer.headers += [_VARY, *_encoded(await reading_headers(site, answer.status))]
         return answer
 
-    async def _preflight(self, request: AsgiRequest, site: Site) -> AsgiAnswer:
+    async def _preflight(self, request: AsgiRequest, site: CallingSite) -> AsgiAnswer:
         """Say that the site may send calls."""
         asks = request.header(b"access-control-request-private-network") == "true"
         allowed = await preflight_headers(site, is_private_network=asks)
         return AsgiAnswer(204, [_NO_CONTENT, *_encoded(allowed)])
 
-    async def _receive(self, request: AsgiRequest, site: Site) -> AsgiAnswer:
+    async def _receive(self, request: AsgiRequest, site: CallingSite) -> AsgiAnswer:
         """Store the calls of a batch, each only once. The answer has a result for each call."""
-        body = parse_json_object(await self._read_body(request), parse_float=_decimal)
+        body = _READER.read(await self._read_body(request))
         key = await _authenticate(site.sender, body.get("api_key"))
         site.sender.count_calls(key, _number_of_calls(body))
         await require_allowed_origin(site, key.org_id)
@@ -102,10 +102,10 @@ class BatchRoute:
             raise storage_unreachable() from None
         notes = {"notes": envelope.notes} if envelope.notes else {}
         answer = json_answer({"results": results} | notes)
-        cookies = await renewed_device_cookie(
-            organization, envelope.device_id, ";".join(request.headers(b"cookie")), site.origin or ""
-        )
-        answer.headers += [(b"set-cookie", each.encode()) for each in cookies]
+        if organization.device_cookie:
+            sent = ";".join(request.headers(b"cookie"))
+            cookies = await renewed_device_cookie(organization, envelope.device_id, sent, site.origin or "")
+            answer.headers += [(b"set-cookie", each.encode()) for each in cookies]
         return answer
 
     async def _parse_envelope(self, org_id: OrgId, body: dict[str, Any]) -> Envelope:
@@ -153,3 +153,6 @@ def _decimal(text: str) -> Decimal:
 
 def _encoded(headers: Mapping[str, str]) -> Headers:
     return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+
+_READER = JsonReader(parse_float=_decimal)

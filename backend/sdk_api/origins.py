@@ -26,7 +26,7 @@ _log = logging.getLogger("waylink.sdk")
 
 
 @dataclass(slots=True)
-class Site:
+class CallingSite:
     """The site that a request comes from, by its Origin headers, and who sent it."""
 
     service: SdkService
@@ -42,7 +42,7 @@ class Site:
         return self.origins[0]
 
 
-async def require_allowed_origin(site: Site, org_id: OrgId) -> None:
+async def require_allowed_origin(site: CallingSite, org_id: OrgId) -> None:
     """Raise Refusal unless the organization allows the request's origin.
 
     Its owner can see refused origins.
@@ -58,7 +58,7 @@ async def require_allowed_origin(site: Site, org_id: OrgId) -> None:
     raise Refusal(ORIGIN_REFUSED)
 
 
-async def preflight_headers(site: Site, *, is_private_network: bool) -> dict[str, str]:
+async def preflight_headers(site: CallingSite, *, is_private_network: bool) -> dict[str, str]:
     """The headers of the answer to a browser's preflight request, for an origin that any organization allows.
 
     A preflight contains no key, so the organization is not known yet. Raises Refusal for other origins.
@@ -74,7 +74,7 @@ async def preflight_headers(site: Site, *, is_private_network: bool) -> dict[str
     return allowed | ({"Access-Control-Allow-Private-Network": "true"} if is_private_network else {})
 
 
-async def reading_headers(site: Site, status: int) -> dict[str, str]:
+async def reading_headers(site: CallingSite, status: int) -> dict[str, str]:
     """The headers that let the page read an answer of this status, errors included, if its origin is known.
 
     A refusal because of the origin stays unreadable.
@@ -87,7 +87,7 @@ async def reading_headers(site: Site, status: int) -> dict[str, str]:
     return {}
 
 
-async def _is_some_site(site: Site, origin: str) -> bool:
+async def _is_some_site(site: CallingSite, origin: str) -> bool:
     """Whether any organization allows the origin.
 
     Raises Refusal, without a query, if the address has asked for too many unknown ones.
@@ -106,7 +106,7 @@ async def _is_some_site(site: Site, origin: str) -> bool:
     return is_known
 
 
-async def _is_known(site: Site, origin: str, status: int) -> bool:
+async def _is_known(site: CallingSite, origin: str, status: int) -> bool:
     # The database may be out of reach, and a refused request is not worth a query.
     if status >= 500 or status == 429:
         return bool(site.service.known_origins.recall(origin))

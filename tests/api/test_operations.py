@@ -7,7 +7,7 @@ import json
 import logging
 import re
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,30 +15,16 @@ import httpx
 import pytest
 
 from backend.app import Service, create_app
-from backend.operations.logs import JsonLines, configure_logs
+from backend.operations.logs import JsonLines
 from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
 from tests.sdk_batches import Visitor, call, check, conversion
-
-LOGGERS = ("waylink", "backend")
 
 
 @pytest.fixture
 def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visitor:
     """A browser on the site of this test's organization."""
     return Visitor(client, organization)
-
-
-@pytest.fixture
-def log() -> Iterator[io.StringIO]:
-    """What the service logs at the level info."""
-    before = {name: (logging.getLogger(name).handlers, logging.getLogger(name).level) for name in LOGGERS}
-    stream = io.StringIO()
-    configure_logs("info", stream)
-    yield stream
-    for name, (handlers, level) in before.items():
-        logger = logging.getLogger(name)
-        logger.handlers, logger.level, logger.propagate = handlers, level, True
 
 
 def lines(log: io.StringIO) -> list[dict[str, Any]]:
