@@ -1,0 +1,128 @@
+"""What we change in Hypercorn: idle connections, and how an answer is written."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from backend.serving import hypercorn_server
+from backend.serving.connections import Connections
+from backend.settings import Settings
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+IDLE_SECONDS = 0.3
+START = {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]}
+
+
+@pytest.fixture(autouse=True)
+def short_idle_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection may be idle for a moment only."""
+    config = hypercorn_server._config
+
+    def with_short_time(*arguments: Any) -> Any:
+        made = config(*arguments)
+        made.keep_alive_timeout = IDLE_SECONDS
+        return made
+
+    monkeypatch.setattr(hypercorn_server, "_config", with_short_time)
+
+
+@asynccontextmanager
+async def serving(answer: Callable[[Any], Any]) -> AsyncIterator[socket.socket]:
+    """A connection to a server whose application sends an answer by this function."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            for message in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{message}.complete"})
+        else:
+            await answer(send)
+
+    stop = asyncio.Event()
+    with socket.socket() as listener, socket.socket() as client:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        running = asyncio.create_task(
+            hypercorn_server.serve_on(app, listener, Settings(), Connections(10), stop.wait)  # type: ignore[arg-type]
+        )
+        client.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(client, listener.getsockname())
+        yield client
+        stop.set()
+        await asyncio.wait_for(running, timeout=20)
+
+
+async def ask(client: socket.socket) -> bytes:
+    """What one read gets of the answer to a request; nothing once the connection is closed."""
+    loop = asyncio.get_running_loop()
+    await loop.sock_sendall(client, REQUEST)
+    return await asyncio.wait_for(loop.sock_recv(client, 65536), timeout=20)
+
+
+async def quick(send: Any) -> None:
+    """Answer at once."""
+    await send(START)
+    await send({"type": "http.response.body", "body": b"done"})
+
+
+async def test_an_answer_is_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its head and its body are handed to the socket together."""
+    written: list[bytes] = []
+    write = asyncio.StreamWriter.write
+
+    def note(self: asyncio.StreamWriter, data: bytes) -> None:
+        written.append(data)
+        write(self, data)
+
+    monkeypatch.setattr(asyncio.StreamWriter, "write", note)
+    async with serving(quick) as client:
+        assert await ask(client) == b"".join(written)
+        assert len(written) == 1
+        assert written[0].startswith(b"HTTP/1.1 200")
+        assert written[0].endswith(b"\r\n\r\ndone")
+
+
+async def test_an_answer_in_pieces_is_not_held_back() -> None:
+    """The head comes with the first piece, before the second one is there."""
+    more = asyncio.Event()
+
+    async def in_pieces(send: Any) -> None:
+        await send(START)
+        await send({"type": "http.response.body", "body": b"do", "more_body": True})
+        await more.wait()
+        await send({"type": "http.response.body", "body": b"ne"})
+
+    async with serving(in_pieces) as client:
+        assert (await ask(client)).endswith(b"\r\n\r\ndo")
+        more.set()
+        loop = asyncio.get_running_loop()
+        assert await asyncio.wait_for(loop.sock_recv(client, 100), timeout=20) == b"ne"
+
+
+async def test_a_connection_that_was_idle_for_too_long_is_closed() -> None:
+    """Also one that had requests before, which begin the time anew."""
+    async with serving(quick) as client:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        for _ in range(4):
+            assert await ask(client)
+            await asyncio.sleep(IDLE_SECONDS / 3)
+        assert loop.time() - began > IDLE_SECONDS
+        assert await asyncio.wait_for(loop.sock_recv(client, 100), timeout=20) == b""
+
+
+async def test_a_connection_at_work_is_not_idle() -> None:
+    """An answer may take longer than a connection may be idle."""
+
+    async def slow(send: Any) -> None:
+        await asyncio.sleep(2 * IDLE_SECONDS)
+        await quick(send)
+
+    async with serving(slow) as client:
+        assert (await ask(client)).endswith(b"done")
