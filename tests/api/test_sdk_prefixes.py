@@ -12,7 +12,7 @@ from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_files import build
 from backend.settings import InvalidSetting
 from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, check
+from tests.sdk_batches import BATCH, Visitor, check
 
 PREFIXES = ("/a", "/a/hello", "/hi")
 
@@ -20,7 +20,7 @@ PREFIXES = ("/a", "/a/hello", "/hi")
 @pytest.fixture
 async def named(service: Service) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the service under test, with these prefixes."""
-    transport = httpx.ASGITransport(app=SdkPrefixes(service.api, PREFIXES))
+    transport = httpx.ASGITransport(app=SdkPrefixes(service.api, PREFIXES, service))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
         yield client
 
@@ -87,8 +87,8 @@ async def test_the_own_addresses_stay(named: httpx.AsyncClient) -> None:
     assert (await named.get("/sign-in")).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/sign-in", "/links", "/metrics", "/waylink.js", "/links/page"])
+@pytest.mark.parametrize("path", ["/sign-in", "/links", "/metrics", "/waylink.js", "/links/page", BATCH])
 def test_a_page_of_the_service_is_no_prefix(service: Service, path: str) -> None:
     """A prefix that would hide something of the service's own is refused, with the setting's name."""
     with pytest.raises(InvalidSetting, match=f"WAYLINK_SDK_PREFIXES is '{path}'"):
-        SdkPrefixes(service.api, [path])
+        SdkPrefixes(service.api, [path], service)
