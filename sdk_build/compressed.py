@@ -34,6 +34,6 @@ def compress_served_files(folder: Path) -> None:
 
 def compress(files: Sequence[Path]) -> None:
     """Write `FILE.br` and `FILE.gz` beside each file."""
-    run_node("node", "-e", _BROTLI, *map(str, files))
+    run_node("node", "-e", _BROTLI, *(str(file.absolute()) for file in files))
     for file in files:
         file.with_name(f"{file.name}.gz").write_bytes(gzip_compress(file.read_bytes(), _SLOWEST_AND_SMALLEST))
