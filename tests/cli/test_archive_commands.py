@@ -15,7 +15,7 @@ from backend.settings import Settings
 from tests.polling import wait_for
 from tests.service_process import WAYLINK, ServiceProcess, environment_of, run_command, run_process
 
-MANY = 20_000
+MANY = 8_000
 DOMAIN = "go.archived.example"
 
 
