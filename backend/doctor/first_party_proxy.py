@@ -89,8 +89,8 @@ def _lost_of_content(what: str, plain: httpx.Response) -> Iterator[str]:
             f"({plain.headers['Content-Encoding']}): a cache on the way ignores Vary."
         )
     elif "ETag" in plain.headers:
-        digest = plain.headers["ETag"].removeprefix("W/").strip('"').partition("-")[0]
-        if digest != hashlib.sha256(plain.content).hexdigest():
+        promised = plain.headers["ETag"].removeprefix("W/").strip('"').partition("-")[0]
+        if promised != hashlib.sha256(plain.content).hexdigest():
             yield f"content: the {what} arrived changed."
 
 
