@@ -49,6 +49,7 @@ LONGEST_FIRST = (
     "tests/cli/test_archive_commands.py",
     "tests/dashboard/test_accessibility.py",
     "tests/browser/test_every_engine.py",
+    "tests/browser/test_service_restart.py",
     "tests/browser/test_end_to_end.py",
     "tests/browser/test_demo_site.py",
     "tests/proxy/test_in_a_browser.py",
