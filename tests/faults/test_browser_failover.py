@@ -69,7 +69,7 @@ def sell(page: Page, site: RecordingServer, shop: RealService, prefix: str) -> N
 
 def wait_until(page: Page, condition: str) -> None:
     """Return once it holds in the page."""
-    page.wait_for_function(condition, timeout=PATIENCE * 1000, polling=50)
+    page.wait_for_function(condition, timeout=PATIENCE * 1000, polling=100)
 
 
 def stored(members: ReplicaSet, collection: str) -> list[dict[str, Any]]:
