@@ -22,7 +22,8 @@ import httpx
 from backend.app import create_app, utc_now
 from backend.domain.ids import LinkId
 from backend.settings import Settings
-from backend.storage.click_counts import add_counts
+from backend.storage import click_counts
+from backend.storage.counters import add_moments
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import Database
 from tests.api.links import API, create, info
@@ -66,7 +67,7 @@ async def _clicked_link(
     for start in range(0, clicks, _BATCH):
         count = min(_BATCH, clicks - start)
         moments = ((organization.id, link_id, at) for at in _moments(count, utc_now()))
-        await add_counts(database, None, moments)
+        await add_moments(database, click_counts.NAME, None, moments)
     answer = await _ask(client, organization, link_id)
     assert answer["total_clicks"] == clicks, answer
     return link_id

@@ -57,9 +57,14 @@ def is_fine(bucket: str) -> bool:
 def buckets_of_windows(now: datetime) -> set[str]:
     """Names of the buckets that `window_counts` needs at this time."""
     names = {TOTAL, *_days_from(now - LONG_WINDOW, now)}
-    for start in (now - LONG_WINDOW, now - SHORT_WINDOW):
+    for start in starts_of_windows(now):
         names |= {_hour(start), _minute(start)}
     return names
+
+
+def starts_of_windows(now: datetime) -> tuple[datetime, datetime]:
+    """When the two windows start."""
+    return now - LONG_WINDOW, now - SHORT_WINDOW
 
 
 def window_counts(buckets: Mapping[str, Parts], now: datetime) -> WindowCounts:

@@ -38,7 +38,7 @@ def why_not_counted(outcome: Outcome, method: str, is_prefetch: bool, client: Cl
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """A record of a request. `id` is unique for ever: the click log and the position in it.
+    """A record of a request.
 
     `visitor` tells the visitors of one day apart (`visitor_hash`). It is None if the request does not count,
     and if the day's key or the address was not known.
@@ -46,7 +46,6 @@ class Click:
     as long as it is useful.
     """
 
-    id: str
     org_id: OrgId
     link_id: LinkId
     at: datetime
@@ -98,15 +97,15 @@ def record_line(
     ).encode("ascii")
 
 
-def parse_record(click_id: str, line: bytes) -> Click:
+def parse_record(line: bytes) -> Click:
     """The click in a record line. Raises ValueError for anything that is not a valid line."""
     try:
-        return _parse(click_id, line)
+        return _parse(line)
     except (OverflowError, RecursionError) as error:  # a time out of range, too many levels
         raise ValueError("not a click record") from error
 
 
-def _parse(click_id: str, line: bytes) -> Click:
+def _parse(line: bytes) -> Click:
     # Decoded here: json would first detect the encoding, which takes longer than everything else.
     fields = json.loads(line.decode("ascii"))
     if b"\\u" in line:
@@ -119,7 +118,6 @@ def _parse(click_id: str, line: bytes) -> Click:
         ]:  # fmt: skip
             visitor, handoff = _parse_rest(rest)
             return Click(
-                id=click_id,
                 org_id=OrgId(org),
                 link_id=LinkId(link),
                 at=datetime.fromtimestamp(at, UTC),

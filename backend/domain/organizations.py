@@ -9,15 +9,18 @@ from backend.domain.field_rules import Text
 from backend.domain.ids import OrgId
 
 NAME_RULE = Text(200, shown=True)
+# For how many days single clicks are kept, unless the organization says otherwise.
+CLICK_DAYS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Organization:
     """An organization. A subscription (until `subscription_until`) pays for install analytics.
 
-    `retention_days` is how many days data about its visitors is kept; None means without limit. With
-    `device_cookie`, the service renews the SDK's cookie in its answers; `cookie_domain` is the domain that
-    the organization's sites pass to `init`, if they do.
+    `retention_days` is how many days data about its visitors is kept; None means without limit; `click_days`
+    says the same of single clicks, whose counts stay. With `device_cookie`, the service renews the SDK's
+    cookie in its answers; `cookie_domain` is the domain that the organization's sites pass to `init`, if they
+    do.
     """
 
     id: OrgId
@@ -27,6 +30,7 @@ class Organization:
     retention_days: int | None = None
     device_cookie: bool = False
     cookie_domain: str | None = None
+    click_days: int | None = CLICK_DAYS
 
     def has_subscription(self, now: datetime) -> bool:
         """Whether the organization has a paid subscription at `now`."""

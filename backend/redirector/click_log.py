@@ -81,14 +81,6 @@ class ClickLog:
             self.close()
 
 
-def click_id(log_id: str, position: int) -> str:
-    """The id of the click at a position.
-
-    It is unique, since log ids are unique and written lines never change.
-    """
-    return f"{log_id}-{position}"
-
-
 def create_log(folder: Path) -> ClickLog:
     """A new log in the folder.
 

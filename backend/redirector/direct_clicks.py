@@ -7,17 +7,15 @@ import contextlib
 import logging
 import uuid
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.concurrency.pauses import pause_after
-from backend.domain.clicks import parse_record
-from backend.redirector.click_log import click_id
+from backend.domain.click_block import Block, read_stretch
 from backend.redirector.metrics import count_at_risk, count_lost
+from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_logs import AlreadyShipped
-from backend.storage.clicks import ship_clicks
 from backend.storage.mongo import Database, StorageError, deadline
 
 _PATIENCE = 0.4  # seconds that a visitor waits for the database, after half a second for the disk at most
@@ -39,8 +37,10 @@ class _Group:
 class DirectClicks:
     """While the database does not answer, clicks wait in memory, up to a limit; visitors do not wait."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, shipped: Callable[[Sequence[Block]], object]) -> None:
+        """`shipped` is called with the blocks that were stored."""
         self._database = database
+        self._shipped = shipped
         self._waiting: deque[tuple[bytes, asyncio.Future[None]]] = deque()
         self._group: _Group | None = None
         self._arrived = asyncio.Event()
@@ -98,12 +98,11 @@ class DirectClicks:
         After a failure the same group is stored again, since it may have been stored.
         """
         group = self._group = self._group or self._next_group()
-        ends = accumulate(map(len, group.lines))
-        clicks = [
-            parse_record(click_id(group.id, end), line) for end, line in zip(ends, group.lines, strict=True)
-        ]
+        lines = b"".join(group.lines)
+        found = read_stretch(lines)
         with contextlib.suppress(AlreadyShipped), deadline(_STORE_SECONDS):
-            await ship_clicks(self._database, group.id, 0, sum(map(len, group.lines)), clicks)
+            await ship_blocks(self._database, group.id, 0, len(lines), found.blocks, handoffs=found.handoffs)
+        self._shipped(found.blocks)
         self._group, self._is_down = None, False
         for stored in group.stored:
             if not stored.done():

@@ -1,20 +1,23 @@
-"""Moves one click log into the database, batch by batch."""
+"""Moves one click log into the database, stretch by stretch."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
-from backend.domain.clicks import Click, parse_record
-from backend.redirector.click_log import ClickLog, click_id
+from backend.concurrency.side_thread import beside_the_loop
+from backend.domain.click_block import Block, Stretch, read_stretch
+from backend.redirector.click_log import ClickLog
 from backend.redirector.log_writer import LogWriter
 from backend.redirector.metrics import count_unreadable
+from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_logs import AlreadyShipped, shipped_position
-from backend.storage.clicks import ship_clicks
 from backend.storage.mongo import Database, deadline
 
-_BATCH_BYTES = 100_000  # about 500 clicks: large enough to be cheap, small enough not to stall redirects
-_SHIP_SECONDS = 30.0  # a batch that takes longer is tried again
+_MOST_BYTES = 1_000_000  # some 6,000 clicks: as many as wait are shipped together, up to these
+_SIDE_BYTES = 10_000  # more than that is read beside the event loop
+_SHIP_SECONDS = 30.0  # a stretch that takes longer is tried again
 _logger = logging.getLogger(__name__)
 
 
@@ -50,47 +53,41 @@ class LogShipping:
         """The number of bytes that are not in the database yet."""
         return self.log.end - (self._position or 0)
 
-    async def ship_batch(self) -> None:
-        """Ship the next batch. Raises StorageError, or OSError if the disk fails."""
+    async def ship_stretch(self) -> Sequence[Block]:
+        """Ship what waits, up to a size. Returns the stored blocks.
+
+        Raises StorageError, or OSError if the disk fails.
+        """
         if self._position is None:
             self._position = await shipped_position(self._database, self.log.id)
         if self.is_done:
-            return
+            return []
         start = self._position
         stretch = await self._disk.run(lambda: self._next_stretch(start))
-        clicks, unreadable = self._read(start, stretch)
-        if unreadable:
+        end = start + len(stretch)
+        found = await _read(stretch)
+        if unreadable := [line for place, line in found.unreadable if start + place >= self._set_aside_to]:
             await self._disk.run(lambda: self._set_aside(unreadable))
-        self._set_aside_to = max(self._set_aside_to, start + len(stretch))
+        self._set_aside_to = max(self._set_aside_to, end)
         try:
             with deadline(_SHIP_SECONDS):
-                await ship_clicks(self._database, self.log.id, start, start + len(stretch), clicks)
-            self._position = start + len(stretch)
+                await ship_blocks(
+                    self._database, self.log.id, start, end, found.blocks, handoffs=found.handoffs
+                )
+            self._position = end
         except AlreadyShipped as shipped:
             if shipped.position <= start:
                 raise
             self._position = shipped.position
+        return found.blocks
 
     def _next_stretch(self, start: int) -> bytes:
         """The next complete lines.
 
         If there are none, bytes that can't be a line: one that is too long, or the end of an incomplete one.
         """
-        read = self.log.read(start, min(_BATCH_BYTES, self.log.end - start))
+        read = self.log.read(start, min(_MOST_BYTES, self.log.end - start))
         return read[: read.rfind(b"\n") + 1] or read
-
-    def _read(self, start: int, stretch: bytes) -> tuple[list[Click], list[bytes]]:
-        """The clicks in these bytes, and the lines that can't be read and were not set aside before."""
-        clicks, unreadable = [], []
-        position = start
-        for line in stretch.splitlines(keepends=True):
-            try:
-                clicks.append(parse_record(click_id(self.log.id, position), line))
-            except ValueError:
-                if position >= self._set_aside_to:
-                    unreadable.append(line)
-            position += len(line)
-        return clicks, unreadable
 
     def _set_aside(self, lines: list[bytes]) -> None:
         self._unreadable.parent.mkdir(mode=0o700, exist_ok=True)
@@ -98,3 +95,9 @@ class LogShipping:
             file.writelines(line if line.endswith(b"\n") else line + b"\n" for line in lines)
         count_unreadable(len(lines))
         _logger.error("%s records of %s can't be read and are set aside", len(lines), self.log.path.name)
+
+
+async def _read(stretch: bytes) -> Stretch:
+    if len(stretch) <= _SIDE_BYTES:
+        return read_stretch(stretch)
+    return await beside_the_loop(lambda: read_stretch(stretch))

@@ -34,6 +34,11 @@ _WAITING = Gauge(
 _UNREADABLE = Counter(
     "waylink_unreadable_click_records", "Records of click logs that could not be read and were set aside."
 )
+_FOLDED = Counter("waylink_clicks_folded", "Recorded requests that this process added to the counts.")
+_UNREADABLE_BLOCKS = Counter(
+    "waylink_unreadable_click_blocks",
+    "Blocks of clicks in MongoDB that could not be read, and are not counted.",
+)
 _AT_RISK = Counter(
     "waylink_clicks_at_risk", "Clicks answered before disk or database had them; most are stored later."
 )
@@ -79,6 +84,12 @@ def observe_backlog(size: int) -> None:
 def count_unreadable(records: int) -> None:
     """Count records that could not be read and were set aside."""
     _UNREADABLE.inc(records)
+
+
+def count_folded(clicks: int, unreadable_blocks: int) -> None:
+    """Count clicks that were added to the counts, and blocks that could not be read."""
+    _FOLDED.inc(clicks)
+    _UNREADABLE_BLOCKS.inc(unreadable_blocks)
 
 
 def count_at_risk(clicks: int) -> None:

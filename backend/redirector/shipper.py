@@ -1,4 +1,4 @@
-"""Moves clicks from the logs on disk into the database, in the background."""
+"""Moves clicks from the logs on disk into the database, in the background, and has them counted there."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from backend.concurrency.background_task import BackgroundTask
 from backend.concurrency.pauses import pause_after
 from backend.redirector.click_log import ClickLog, create_log, take_over_logs
 from backend.redirector.direct_clicks import DirectClicks
+from backend.redirector.folder import Folder
 from backend.redirector.log_shipping import LogShipping
 from backend.redirector.log_writer import Kept, LogWriter
 from backend.redirector.metrics import count_at_risk
@@ -25,7 +26,7 @@ _LOOK_EVERY = 0.05
 _TAKE_OVER_EVERY = 5.0
 _MOST_LEFT_BEHIND = 16  # logs that one process has open
 _LONGEST_REST = 1.0
-_REST = 4.0  # a rest lasts so many times as long as a batch, while redirects go on
+_REST = 4.0  # a rest lasts so many times as long as a stretch, while redirects go on
 _ROTATE_BYTES = 4_000_000
 _ROTATE_SECONDS = 24 * 3600.0
 _GIVE_UP_SECONDS = 1.0  # for a disk that hangs while the service stops
@@ -35,8 +36,8 @@ _logger = logging.getLogger(__name__)
 class Shipper:
     """Owns the click logs of this process and of ended ones, until they are in the database.
 
-    Its own log and those left behind are shipped in turns, one batch at a time. So old clicks don't delay new
-    ones, and a failing log doesn't delay the others.
+    Its own log and those left behind are shipped in turns, one stretch at a time. So old clicks don't delay
+    new ones, and a failing log doesn't delay the others.
     """
 
     def __init__(self, database: Database, folder: Path, unreadable: Path, last_try: float = 5.0) -> None:
@@ -46,10 +47,11 @@ class Shipper:
         """
         self._last_try = last_try
         self._database = database
-        self._folder = folder
+        self._logs = folder
         self._unreadable = unreadable
-        self._direct = DirectClicks(database)
         self._disk = LogWriter(create_log(folder), self._store_later)
+        self._folder = Folder(database, folder)
+        self._direct = DirectClicks(database, self._folder.add)
         self._own = self._shipping(self.log, position=0)
         self._left_behind: list[LogShipping] = []
         self._take_over_at = 0.0
@@ -58,6 +60,7 @@ class Shipper:
             BackgroundTask("shipping clicks", lambda: _go_on(self._ship_own)),
             BackgroundTask("shipping clicks left behind", lambda: _go_on(self._ship_left_behind)),
             self._direct.task,
+            self._folder.task,
         ]
 
     @property
@@ -85,11 +88,13 @@ class Shipper:
                 async with asyncio.timeout(self._last_try):
                     await self._direct.store_rest()
                     await self._ship_rest()
+                    await self._folder.fold_rest()
         except (StorageError, TimeoutError):
             pass
         except Exception:  # the service goes on stopping; the next one ships the rest
             _logger.exception("Clicks stay on disk")
         self._direct.give_up()
+        self._folder.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._disk.run(self._give_up_logs), _GIVE_UP_SECONDS)
         self._disk.end()
@@ -112,8 +117,8 @@ class Shipper:
         return self._own.waiting + sum(each.waiting for each in self._left_behind)
 
     async def _ship_own(self) -> float:
-        """Ship a batch of this process's log. Returns the seconds to rest."""
-        took = await self._ship_batch(self._own)
+        """Ship a stretch of this process's log. Returns the seconds to rest."""
+        took = await self._ship_stretch(self._own)
         if not self._own.is_done:
             return _rest_after(took)
         if self._is_due:
@@ -121,29 +126,29 @@ class Shipper:
         return _LOOK_EVERY
 
     async def _ship_left_behind(self) -> float:
-        """Ship a batch of a log that was left behind, if there is one. Returns the seconds to rest."""
+        """Ship a stretch of a log that was left behind, if there is one. Returns the seconds to rest."""
         # Also beside logs that always fail: else nobody would ship those that come after them.
         if not self._left_behind or time.monotonic() > self._take_over_at:
             await self._take_over()
         if not self._left_behind:
             return _TAKE_OVER_EVERY
         clicks_until_now = self.log.end
-        # The next batch is of another log, also where this one fails.
+        # The next stretch is of another log, also where this one fails.
         self._left_behind.append(shipping := self._left_behind.pop(0))
-        took = await self._ship_batch(shipping)
+        took = await self._ship_stretch(shipping)
         if shipping.is_done:
             self._left_behind.remove(shipping)
             await self._disk.run(shipping.log.remove)
         return _rest_after(took) if self.log.end > clicks_until_now else 0
 
-    async def _ship_batch(self, shipping: LogShipping) -> float:
-        """Ship a batch. Returns the seconds that it took.
+    async def _ship_stretch(self, shipping: LogShipping) -> float:
+        """Ship a stretch. Returns the seconds that it took.
 
-        Only one batch at a time in this process: two would write the same counters and disturb each other.
+        Only one at a time in this process, so that redirects wait for no more than one.
         """
         async with self._turn:
             began = time.monotonic()
-            await shipping.ship_batch()
+            self._folder.add(await shipping.ship_stretch())
             return time.monotonic() - began
 
     async def _take_over(self) -> None:
@@ -152,9 +157,11 @@ class Shipper:
         taken: list[ClickLog] = []
         most = _MOST_LEFT_BEHIND - len(self._left_behind)
         try:
-            await self._disk.run(lambda: taken.extend(take_over_logs(self._folder, most)))
+            await self._disk.run(lambda: taken.extend(take_over_logs(self._logs, most)))
         finally:
             self._left_behind += map(self._shipping, taken)
+            if taken:  # who left them may have left more
+                self._folder.sweep()
 
     def _shipping(self, log: ClickLog, position: int | None = None) -> LogShipping:
         return LogShipping(self._database, self._disk, log, self._unreadable, position)
@@ -167,7 +174,7 @@ class Shipper:
     async def _ship_rest(self) -> None:
         await self._take_over()
         while not self._own.is_done:
-            await self._ship_batch(self._own)
+            await self._ship_stretch(self._own)
         while self._left_behind:
             await self._ship_left_behind()
 
@@ -185,7 +192,7 @@ class Shipper:
     def _replace_log(self) -> None:
         """Start a new log if all of the current one is still shipped. Runs between two writes."""
         if self._own.is_done:
-            self._disk.log = create_log(self._folder)
+            self._disk.log = create_log(self._logs)
             self._own = self._shipping(self.log, position=0)
 
     def _give_up_logs(self) -> None:

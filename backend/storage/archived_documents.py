@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from bson import Decimal128, ObjectId
 
 from backend.domain import money
 from backend.domain.analytics import FINE_BUCKETS_KEPT, is_bucket, is_fine
 from backend.domain.api_keys import KeyKind
+from backend.domain.click_block import UnreadableBlock, moment, unpack
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.field_rules import Flag, HostName, JsonObject, LinkPath, Number, Uuid, parse_string
 from backend.domain.ids import LinkId, OrgId
@@ -24,12 +26,15 @@ from backend.domain.link_input import body_of, parse_new_link
 from backend.domain.links import Behavior
 from backend.domain.organizations import NAME_RULE
 from backend.domain.origins import parse_origin
+from backend.domain.rollup import BOUNDED, DAY_SECONDS, MOST_VALUES, QUARTER_SECONDS, Dimension
 from backend.domain.users import is_password_hash, normalize_email
 from backend.storage import (
     api_keys,
     apps,
     calls,
+    click_blocks,
     click_counts,
+    click_folds,
     clicks,
     conversions,
     counted_once,
@@ -42,6 +47,7 @@ from backend.storage import (
     installs,
     leads,
     links,
+    organization_counts,
     organizations,
     origins,
     refusals,
@@ -52,6 +58,7 @@ from backend.storage.document_fields import (
     Parse,
     anything,
     as_stored,
+    binary,
     check_plain,
     days,
     integer,
@@ -66,6 +73,9 @@ from backend.storage.document_fields import (
     until,
 )
 from backend.storage.mongo import Document
+from backend.storage.rollups import MOST_SECONDS, name_of, seconds_in, value_of
+
+_LONGEST_NAME = 1_600  # of a value of 512 characters, each escaped
 
 
 class BrokenRule(ValueError):
@@ -141,6 +151,7 @@ def _password_hash(name: str, value: object) -> object:
     return value
 
 
+_LONGEST_KEPT = timedelta(days=36_500)
 # Reports of browsers and apps affect only their own organization, so they may have other fields too.
 _TOUCH = nested(DocumentFields({"at": time, "utm": texts, "click_ids": texts}, is_open=True))
 _MOMENT = nested(DocumentFields({"at": time}, is_open=True))
@@ -196,6 +207,38 @@ _REFUSALS = DocumentFields(
 )
 # Documents that affect other organizations or let somebody in have exactly these fields.
 _COUNTS = DocumentFields({"link_id": text, "parts": anything}, {"expires_at": until(FINE_BUCKETS_KEPT)})
+_ROLLUP = DocumentFields(
+    {},
+    {
+        "link_id": text,
+        "parts": anything,
+        "quarters": anything,
+        "seconds": binary,
+        **dict.fromkeys(Dimension, anything),
+        "expires_at": until(FINE_BUCKETS_KEPT),
+    },
+)
+_BLOCK = DocumentFields(
+    {"clicks": integer, "first_at": time, "last_at": time, "packed": binary, "folded": Flag().parse},
+    {
+        "log_id": text,
+        "start": integer,
+        "end": integer,
+        "is_small": Flag().parse,
+        "is_unreadable": Flag().parse,
+        "counted_before": Flag().parse,
+        "expires_at": until(_LONGEST_KEPT),
+    },
+)
+_FOLD = DocumentFields(
+    {"folds": integer},
+    {
+        "fold": text,
+        "blocks": list_of(text, click_folds.MOST_BLOCKS),
+        "counted_before": Flag().parse,
+        "to_link": text,
+    },
+)
 _MARK = DocumentFields({"at": time})
 _CALL = DocumentFields({"expires_at": until(calls.KEPT)})
 _EARLIER_REQUEST = DocumentFields(
@@ -230,6 +273,7 @@ _ORGANIZATION = DocumentFields(
     {
         "subscription_until": or_none(time),
         "retention_days": or_none(days),
+        "click_days": or_none(days),
         "device_cookie": Flag().parse,
         "cookie_domain": or_none(HostName().parse),
     },
@@ -296,13 +340,92 @@ def _counts(document: Document, holdings: Holdings) -> None:
     _own_link(document["link_id"], holdings)
     bucket = str(document["_id"]).removeprefix(f"{document['link_id']}/")
     _own_id(document, document["link_id"], bucket)
+    _bucket(bucket, document)
+
+
+def _bucket(bucket: str, document: Document) -> None:
     if not is_bucket(bucket) or is_fine(bucket) is not ("expires_at" in document):
         raise InvalidField("_id", "does not name a day, hour or minute as they are counted")
-    for part, count in document["parts"].items():
-        if not re.fullmatch(r"all|[0-9]|[1-5][0-9]", part) or isinstance(count, bool):
-            raise InvalidField("parts", "must be hours, minutes or seconds, each with a number")
-        if not isinstance(count, int) or not 0 <= count < 2**62:
-            raise InvalidField("parts", "must hold whole numbers from 0")
+    if not all(re.fullmatch(r"all|[0-9]|[1-5][0-9]", part) for part in document.get("parts", {})):
+        raise InvalidField("parts", "must be hours, minutes or seconds, each with a number")
+    _numbers("parts", document.get("parts", {}))
+
+
+def _numbers(name: str, counts: Mapping[str, object]) -> None:
+    for count in counts.values():
+        if type(count) is not int or not 0 <= count < 2**62:
+            raise InvalidField(name, "must hold whole numbers from 0")
+
+
+def _link_rollup(document: Document, holdings: Holdings) -> None:
+    _own_link(document["link_id"], holdings)
+    _rollup(document, str(document["link_id"]))
+
+
+def _organization_rollup(document: Document, holdings: Holdings) -> None:
+    if "link_id" in document:
+        raise InvalidField("link_id", "is not a field of such a document")
+    _rollup(document, holdings.org_id)
+
+
+def _rollup(document: Document, subject: str) -> None:
+    _ROLLUP.check(document)
+    bucket = str(document["_id"]).removeprefix(f"{subject}/")
+    _own_id(document, subject, bucket)
+    _bucket(bucket, document)
+    of_day = {"quarters", "seconds", *Dimension}.intersection(document)
+    if of_day and not bucket.startswith("day/"):
+        raise InvalidField(of_day.pop(), "is a field of days only")
+    quarters = document.get("quarters", {})
+    if not set(quarters) <= {str(number) for number in range(DAY_SECONDS // QUARTER_SECONDS)}:
+        raise InvalidField("quarters", "must be quarters of an hour, each with a number")
+    _numbers("quarters", quarters)
+    _seconds(document.get("seconds", b""))
+    for dimension in Dimension:
+        _values(dimension, document.get(dimension, {}))
+
+
+def _seconds(stored: bytes) -> None:
+    seconds = seconds_in(stored)
+    if len(seconds) > MOST_SECONDS or any(second >= DAY_SECONDS for second in seconds):
+        raise InvalidField("seconds", f"must be at most {MOST_SECONDS} seconds of a day")
+
+
+def _values(dimension: Dimension, values: Mapping[str, object]) -> None:
+    if dimension in BOUNDED and len(values) > MOST_VALUES + 1:
+        raise InvalidField(dimension, f"must have at most {MOST_VALUES} values")
+    for name in values:
+        text(dimension, name, _LONGEST_NAME)
+        if not name.startswith("%") and name_of(value_of(name)) != name:
+            raise InvalidField(dimension, "has a name that is not in the form in which it is stored")
+    _numbers(dimension, values)
+
+
+def _block(document: Document, holdings: Holdings) -> None:
+    """Raise an error unless the block's clicks are of links of the archive, and as the document says."""
+    _BLOCK.check(document)
+    if document.get("is_unreadable"):
+        if not document["folded"]:
+            raise InvalidField("is_unreadable", "is true only of blocks that are not counted again")
+        return
+    try:
+        columns = unpack(document["packed"])
+    except UnreadableBlock as error:
+        raise InvalidField("packed", f"is no block of clicks: {error}") from None
+    for link_id in columns.links:
+        _own_link(link_id, holdings)
+    said = (document["clicks"], document["first_at"], document["last_at"])
+    if said != (len(columns.at), moment(min(columns.at)), moment(max(columns.at))):
+        raise InvalidField("packed", "does not hold as many clicks, or not of that time")
+
+
+def _fold(document: Document, holdings: Holdings) -> None:
+    _FOLD.check(document)
+    if any(not block_id.startswith(f"{holdings.org_id}/") for block_id in document.get("blocks", [])):
+        raise InvalidField("blocks", "must be blocks of the archive")
+    is_whole = {"fold", "blocks", "counted_before", "to_link"} <= document.keys()
+    if "fold" in document and not is_whole:
+        raise InvalidField("fold", "is not whole")
 
 
 def _link(document: Document, holdings: Holdings) -> None:
@@ -367,7 +490,10 @@ _RULES: Mapping[str, Callable[[Document, Holdings], None]] = {
     conversions.NAME: _conversion,
     installs.NAME: _install,
     clicks.NAME: _click,
-    click_counts.NAME: _counts,
+    click_blocks.NAME: _block,
+    click_counts.NAME: _link_rollup,
+    click_folds.NAME: _fold,
+    organization_counts.NAME: _organization_rollup,
     install_counts.NAME: _counts,
     refusals.NAME: lambda document, _: _REFUSALS.check(document),
     links.NAME: _link,

@@ -11,7 +11,9 @@ from backend.storage import (
     api_keys,
     apps,
     calls,
+    click_blocks,
     click_counts,
+    click_folds,
     click_logs,
     clicks,
     conversions,
@@ -29,6 +31,7 @@ from backend.storage import (
     leads,
     limited,
     links,
+    organization_counts,
     organizations,
     origins,
     rate_limits,
@@ -51,8 +54,9 @@ class Archived:
     stage: Stage
 
 
-# In the order in which they are restored: what was counted before the links that go on counting, and the
-# organization itself and what lets anyone in at the very end.
+# In the order in which they are restored: what was counted before the blocks that are still to be counted,
+# and those before the links that go on counting; the organization itself and what lets anyone in at the very
+# end.
 COLLECTIONS: tuple[Collection, ...] = (
     counted_once.COLLECTION,
     calls.COLLECTION,
@@ -65,6 +69,9 @@ COLLECTIONS: tuple[Collection, ...] = (
     installs.COLLECTION,
     clicks.COLLECTION,
     click_counts.COLLECTION,
+    organization_counts.COLLECTION,
+    click_folds.COLLECTION,
+    click_blocks.COLLECTION,
     install_counts.COLLECTION,
     refusals.COLLECTION,
     links.COLLECTION,

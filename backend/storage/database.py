@@ -11,6 +11,7 @@ from contextvars import copy_context
 from enum import Enum, auto
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from bson.codec_options import CodecOptions
 from motor.motor_asyncio import AsyncIOMotorClient
@@ -32,6 +33,7 @@ _GOODBYE_SECONDS = 1.0
 _FIRST_ANSWER_SECONDS = 1.5  # where the server may be away
 _PREPARE_AGAIN_SECONDS = 1.0
 _log = logging.getLogger("waylink.storage")
+_uris: WeakKeyDictionary[AsyncIOMotorClient[Document], str] = WeakKeyDictionary()
 
 
 class MongoDBUnreachable(OperatorError):
@@ -52,6 +54,11 @@ class Indexes(Enum):
     LEAVE = auto()
 
 
+def uri_of(database: Database) -> str:
+    """The URI with which the database was opened, for a process that is to open it too."""
+    return _uris[database.client]
+
+
 @asynccontextmanager
 async def open_database(
     settings: Settings,
@@ -70,19 +77,20 @@ async def open_database(
     """
     if settings.mongodb_uri:
         uri, name = settings.mongodb_uri, settings.mongodb_database
-        async with _connect(uri, name, seconds) as database, _prepared(database, indexes, may_be_away):
+        async with connect(uri, name, seconds) as database, _prepared(database, indexes, may_be_away):
             yield database
         return
     async with (
         EmbeddedMongoDB(settings.data_dir / "mongodb") as server,
-        _connect(server.uri, settings.mongodb_database, seconds) as database,
+        connect(server.uri, settings.mongodb_database, seconds) as database,
         _prepared(database, indexes, may_be_away=False),
     ):
         yield database
 
 
 @asynccontextmanager
-async def _connect(uri: str, name: str, seconds: float) -> AsyncIterator[Database]:
+async def connect(uri: str, name: str, seconds: float) -> AsyncIterator[Database]:
+    """A connection to the database, without a look at whether it answers."""
     client: AsyncIOMotorClient[Document] = AsyncIOMotorClient(
         uri,
         tz_aware=True,
@@ -93,6 +101,7 @@ async def _connect(uri: str, name: str, seconds: float) -> AsyncIterator[Databas
         appname="waylink",
         retryWrites=True,
     )
+    _uris[client] = uri
     try:
         yield client.get_database(
             name,

@@ -22,6 +22,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LONGEST_TEXT = 10_000
+_BINARY_FIELDS = {"packed", "seconds"}
 _DEEPEST = 20
 _MOST_PARTS = 1000
 # How far ahead the clock of the archive's machine may have been.
@@ -47,6 +48,9 @@ def check_plain(name: str, value: object, depth: int = 0, *, is_json: bool = Fal
             check_plain(name, each, depth + 1, is_json=is_json)
     elif isinstance(value, str):
         _plain_text(name, value, is_json=is_json)
+    elif isinstance(value, bytes):
+        if name not in _BINARY_FIELDS:
+            raise InvalidField(name, "must not be bytes")
     elif isinstance(value, float) and not math.isfinite(value):
         raise InvalidField(name, "must be a finite number")
     elif not isinstance(value, int | float | datetime | Decimal128 | ObjectId | None):
@@ -166,6 +170,13 @@ def integer(name: str, value: object) -> object:
     """A whole number."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidField(name, "must be a whole number")
+    return value
+
+
+def binary(name: str, value: object) -> object:
+    """Bytes."""
+    if not isinstance(value, bytes):
+        raise InvalidField(name, "must be bytes")
     return value
 
 

@@ -91,6 +91,11 @@ def is_too_slow(error: BaseException) -> bool:
     return isinstance(error, PyMongoError) and (isinstance(error, ExecutionTimeout) or error.timeout)
 
 
+def is_conflict(error: StorageError) -> bool:
+    """Whether another transaction has written the same document, or has inserted one with the same id."""
+    return not {112, 11000}.isdisjoint(_codes(error))  # WriteConflict, DuplicateKey
+
+
 async def ping(database: Database) -> None:
     """Return once the server answers. Raises StorageError."""
     await database.command("ping")

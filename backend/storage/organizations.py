@@ -11,10 +11,10 @@ from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
-from backend.domain.organizations import Organization
+from backend.domain.organizations import CLICK_DAYS, Organization
 from backend.storage.blocking import BlockingDatabase, in_thread
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
-from backend.storage.mongo import Database
+from backend.storage.mongo import ClientSession, Database
 from backend.storage.ownership import ById
 
 NAME = "organizations"
@@ -107,6 +107,28 @@ def read_retention_days(database: BlockingDatabase, org_ids: Iterable[OrgId]) ->
     return {each["_id"]: each.get("retention_days") for each in found}
 
 
+async def find_click_days(
+    database: Database, org_ids: Iterable[OrgId], session: ClientSession | None = None
+) -> dict[OrgId, int | None]:
+    """How many days each of these organizations keeps single clicks; None means without limit."""
+    org_ids = list(org_ids)
+    cursor = database[NAME].find({"_id": {"$in": org_ids}}, {"click_days": 1}, session=session)
+    days: dict[OrgId, int | None] = dict.fromkeys(org_ids, CLICK_DAYS)
+    async for found in cursor:
+        days[OrgId(found["_id"])] = found.get("click_days", CLICK_DAYS)
+    return days
+
+
+async def set_click_days(database: Database, session: ClientSession, org_id: OrgId, days: int | None) -> None:
+    """Set in the caller's transaction for how many days single clicks are kept; None means without limit.
+
+    Raises UnknownOrganization.
+    """
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"click_days": days}}, session=session)
+    if not found.matched_count:
+        raise UnknownOrganization(org_id)
+
+
 async def set_device_cookie(database: Database, org_id: OrgId, is_on: bool, domain: str | None) -> None:
     """Set whether answers renew the device cookie, and for which domain. Raises UnknownOrganization."""
     change = {"device_cookie": is_on, "cookie_domain": domain}
@@ -124,4 +146,5 @@ def _from_document(document: dict[str, Any]) -> Organization:
         retention_days=document.get("retention_days"),
         device_cookie=document.get("device_cookie", False),
         cookie_domain=document.get("cookie_domain"),
+        click_days=document.get("click_days", CLICK_DAYS),
     )

@@ -13,7 +13,7 @@ from pymongo.errors import BulkWriteError
 
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
-from backend.storage import api_keys, click_logs, clicks, domains, organizations, users
+from backend.storage import api_keys, click_blocks, click_logs, domains, organizations, users
 from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.ownership import Nobodys
@@ -93,23 +93,17 @@ async def refuse_taken(database: Database, name: str, documents: Sequence[Docume
         found = await database[name].find_one(condition, {"_id": 1})
         if found:
             raise AlreadyTaken(name, found)
-    if name == clicks.NAME:
+    if name == click_blocks.NAME:
         await _refuse_ids_to_come(database, documents)
 
 
 async def _refuse_ids_to_come(database: Database, documents: Sequence[Document]) -> None:
-    """Raise AlreadyTaken if a click has an id that a click log of this installation will still use."""
-    places = [(document, *_place_of(document["_id"])) for document in documents]
+    """Raise AlreadyTaken if a block has an id that a click log of this installation will still use."""
+    places = [(each, *place) for each in documents if (place := click_blocks.log_place(each["_id"]))]
     shipped = await click_logs.shipped_positions(database, {log_id for _, log_id, _ in places})
     for document, log_id, position in places:
         if position >= shipped.get(log_id, math.inf):
-            raise AlreadyTaken(clicks.NAME, document)
-
-
-def _place_of(click_id: str) -> tuple[str, int]:
-    """The click log that a click's id comes from, and the click's position in it."""
-    log_id, _, position = click_id.rpartition("-")
-    return (log_id, int(position)) if position.isdecimal() and position.isascii() else (click_id, 0)
+            raise AlreadyTaken(click_blocks.NAME, document)
 
 
 async def insert_history(

@@ -24,6 +24,7 @@ from backend.storage.deferred_links import NAME
 from backend.storage.domains import insert_domain
 from backend.storage.mongo import Database
 from tests.api.links import API, create, info
+from tests.clicks import recorded_clicks
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
@@ -49,7 +50,7 @@ class Phone:
 
     async def click(self, short_url: str, platform: str = "ios", method: str = "GET", **headers: str) -> None:
         """Follow a short URL, and wait until its click is in the database."""
-        clicks = self.database["clicks"]
+        clicks = self.database["click_blocks"]
         counted = await clicks.count_documents({})
         sent = {"user-agent": AGENTS[platform]} | headers
         answer = await self.http.request(method, short_url, headers=sent)
@@ -369,7 +370,7 @@ async def test_no_address_is_stored(
     address = "203.0.113.77"
     await make_phone(address).click(await make_app_link())
     waiting = await database[NAME].find_one({"org_id": organization.id})
-    click = await database["clicks"].find_one({"org_id": organization.id})
+    [click] = await recorded_clicks(database, organization.id)
     assert waiting is not None
     assert address not in f"{waiting} {click}"
     assert round((waiting["expires_at"] - waiting["clicked_at"]).total_seconds()) == 3600

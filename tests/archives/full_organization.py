@@ -8,17 +8,16 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from backend.domain.apps import AndroidApp, Apps, IosApp
-from backend.domain.clicks import Click
-from backend.domain.destination import Outcome
 from backend.domain.ids import InstallId, LinkId, OrgId, UserId
 from backend.domain.installs import AppPlatform, Install
 from backend.domain.users import User
+from backend.storage import clicks as clicks_before
 from backend.storage.apps import set_apps
-from backend.storage.clicks import ship_clicks
 from backend.storage.installs import record_install
 from backend.storage.links import list_links
 from backend.storage.mongo import Database
 from backend.storage.users import insert_user
+from tests.clicks import click, fold, ship
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
 
@@ -67,26 +66,23 @@ async def _make_links(client: httpx.AsyncClient, organization: TestOrganization)
 
 
 async def _click(database: Database, organization: TestOrganization, link_ids: list[LinkId]) -> None:
-    log_id = uuid.uuid4().hex
+    now = datetime.now(UTC)
     clicks = [
-        Click(
-            id=f"{log_id}/{number}",
-            org_id=organization.id,
-            link_id=link_ids[number % len(link_ids)],
-            at=datetime.now(UTC) - timedelta(hours=number),
-            counted=number % 2 == 0,
+        click(
+            organization.id,
+            link_ids[number % len(link_ids)],
+            now - timedelta(hours=number),
             reason=None if number % 2 == 0 else "crawler",
-            outcome=Outcome.WEB,
-            platform="desktop",
-            system="Linux",
-            browser="Firefox",
-            client_kind="browser",
             country="DE",
             referrer_host="shop.example",
         )
         for number in range(7)
     ]
-    await ship_clicks(database, log_id, 0, 700, clicks)
+    await ship(database, clicks, "log", end=700)
+    await fold(database, [organization.id])
+    # As versions before the ledger stored a click.
+    before = {"_id": f"{uuid.uuid4().hex}-0", "org_id": organization.id, "link_id": link_ids[0], "at": now}
+    await database[clicks_before.NAME].insert_one(before | {"counted": True, "outcome": "web"})
 
 
 async def _visit(client: httpx.AsyncClient, organization: TestOrganization) -> None:

@@ -3,62 +3,42 @@
 from __future__ import annotations
 
 import time
-import uuid
 from pathlib import Path
 
 import httpx
 import pytest
 
 from backend.app import utc_now
-from backend.domain.clicks import Click
-from backend.domain.destination import Outcome
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.click_block import unpack
+from backend.domain.ids import LinkId
 from backend.settings import Settings
 from backend.storage.archive import SnapshotTooOld, read_owned, snapshot
-from backend.storage.clicks import ship_clicks
 from backend.storage.database import open_database
 from backend.storage.mongo import Database
 from tests.archives.full_organization import fill
+from tests.clicks import click, count_clicks
 from tests.organizations import TestOrganization
-
-
-def click(link_id: LinkId, org_id: OrgId) -> Click:
-    """A new click that counts; its id sorts before those that are there."""
-    return Click(
-        id=f"!{uuid.uuid4().hex}",
-        org_id=org_id,
-        link_id=link_id,
-        at=utc_now(),
-        counted=True,
-        reason=None,
-        outcome=Outcome.WEB,
-        platform="desktop",
-        system="Linux",
-        browser="Firefox",
-        client_kind="browser",
-        country=None,
-        referrer_host=None,
-    )
 
 
 @pytest.mark.parametrize("in_snapshot", [True, False])
 async def test_a_snapshot_is_of_one_moment(
     client: httpx.AsyncClient, database: Database, organization: TestOrganization, in_snapshot: bool
 ) -> None:
-    """Clicks that come in between the reading of clicks and of counts are in neither; without a snapshot
-    they are counted and missing."""
+    """Clicks that come in between the reading of counts and of clicks are in neither; without a snapshot
+    they are there and not counted."""
     link_id = (await fill(client, database, organization))[0]
     clicks, counted, shipped = 0, 0, False
     async with snapshot(database, wanted=in_snapshot) as session:
         async for name, document in read_owned(database, session, organization.id):
-            if name == "clicks" and document["link_id"] == link_id:
-                clicks += document["counted"]
+            if name == "click_blocks":
+                found = unpack(document["packed"]).clicks(organization.id)
+                clicks += sum(each.counted for each in found if each.link_id == link_id)
             if (name, document["_id"]) == ("click_counts", f"{link_id}/total"):
                 counted = document["parts"]["all"]
-            if name == "clicks" and not shipped:
+            if name == "click_counts" and not shipped:
                 shipped = True
-                await ship_clicks(database, uuid.uuid4().hex, 0, 1, [click(LinkId(link_id), organization.id)])
-    assert counted - clicks == (0 if in_snapshot else 1)
+                await count_clicks(database, [click(organization.id, LinkId(link_id), utc_now())])
+    assert clicks - counted == (0 if in_snapshot else 1)
     assert clicks > 0
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from backend.app import utc_now
 from backend.domain.clicks import Click, NotCounted
-from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
-from backend.storage import click_breakdown
-from backend.storage.click_breakdown import break_down_clicks
-from backend.storage.clicks import ship_clicks
+from backend.domain.rollup import MOST_VALUES, Dimension
+from backend.storage.click_breakdown import ClickShare, break_down_clicks
+from backend.storage.click_counts import count_values
 from backend.storage.links import find_link_at
 from backend.storage.mongo import Database
+from tests.clicks import click, count_clicks
 from tests.dashboard.people import Person
 from tests.organizations import TestOrganization
 
@@ -27,26 +27,17 @@ class Clicks:
 
     def __init__(self, database: Database, org_id: OrgId, link_id: LinkId) -> None:
         self.database, self.org_id, self.link_id = database, org_id, link_id
-        self.shipped = 0
 
     async def add(
-        self, at: datetime, count: int = 1, *, platform: str = "desktop", country: str | None = None,
+        self, at: datetime, number: int = 1, *, platform: str = "desktop", country: str | None = None,
         referrer: str | None = None, reason: NotCounted | None = None,
     ) -> None:  # fmt: skip
         """So many clicks at a time, or as many requests that were not counted for a reason."""
-        records = [self._click(n, at, platform, country, referrer, reason) for n in range(count)]
-        await ship_clicks(self.database, self.link_id, self.shipped, self.shipped + count, records)
-        self.shipped += count
-
-    def _click(
-        self, number: int, at: datetime, platform: str, country: str | None, referrer: str | None,
-        reason: NotCounted | None,
-    ) -> Click:  # fmt: skip
-        return Click(
-            id=f"{self.link_id}-{self.shipped + number}", org_id=self.org_id, link_id=self.link_id, at=at,
-            counted=reason is None, reason=reason, outcome=Outcome.WEB, platform=platform, system="",
-            browser="", client_kind="browser", country=country, referrer_host=referrer,
+        made = click(
+            self.org_id, self.link_id, at, platform=platform, country=country, referrer_host=referrer,
+            reason=reason,
         )  # fmt: skip
+        await count_clicks(self.database, [made] * number)
 
 
 @pytest.fixture
@@ -144,37 +135,42 @@ async def test_what_was_not_counted(person: Person, clicks: Clicks) -> None:
 
 
 async def test_the_period_bounds_the_breakdown(person: Person, clicks: Clicks) -> None:
-    """The last 24 hours hold no click of the day before."""
-    await clicks.add(utc_now() - timedelta(hours=30), 2, country="FR")
-    await clicks.add(utc_now() - timedelta(hours=1), 1, country="DE")
-    assert shares((await person.get(f"/links/{clicks.link_id}?period=day")).text, "Country") == [("DE", "1")]
-    assert len(shares((await person.get(f"/links/{clicks.link_id}")).text, "Country")) == 2
+    """The last 24 hours are broken down by whole days: today and yesterday, and no day before."""
+    now = utc_now()
+    for ago, country in enumerate(("DE", "IT", "FR")):
+        await clicks.add(now - timedelta(days=ago), 3 - ago, country=country)
+    page = (await person.get(f"/links/{clicks.link_id}?period=day")).text
+    assert shares(page, "Country") == [("DE", "3"), ("IT", "2")]
+    assert "today and yesterday" in page
+    assert len(shares((await person.get(f"/links/{clicks.link_id}")).text, "Country")) == 3
 
 
-async def test_a_breakdown_reads_a_bounded_number_of_clicks(
-    person: Person, clicks: Clicks, monkeypatch: pytest.MonkeyPatch
+async def test_a_day_names_a_bounded_number_of_referrers(
+    person: Person, clicks: Clicks, database: Database
 ) -> None:
-    """Of too many clicks it takes the latest, and says so."""
-    monkeypatch.setattr(click_breakdown, "MOST_RECORDS", 3)
-    await clicks.add(utc_now() - timedelta(days=2), 2, country="FR")
-    await clicks.add(utc_now(), 3, country="DE")
-    page = (await person.get(f"/links/{clicks.link_id}")).text
-    assert shares(page, "Country") == [("DE", "3")]
-    assert "Shares are those of the latest" in page
+    """Hosts that strangers make up are counted together, and keep no host out that sends many visitors."""
+    now = utc_now().replace(hour=12)
+
+    def made(host: str) -> Click:
+        return click(clicks.org_id, clicks.link_id, now, referrer_host=host)
+
+    await count_clicks(database, [made(f"{number}.made-up.example") for number in range(MOST_VALUES)])
+    await count_clicks(database, [made("news.example")] * 20)
+    await count_clicks(database, [made(f"{number}.made-up.example") for number in range(MOST_VALUES)])
+    breakdown = await break_down_clicks(database, clicks.link_id, clicks.org_id, now, 2)
+    assert breakdown.referrers[0] == ClickShare("news.example", 20)
+    referrers = (await count_values(database, clicks.link_id, clicks.org_id, now, 2))[Dimension.REFERRER]
+    assert len(referrers) == MOST_VALUES + 1
+    assert referrers.total() == 2 * MOST_VALUES + 20
+    assert shares((await person.get(f"/links/{clicks.link_id}")).text, "Referrer")[0] == (
+        "news.example",
+        "20",
+    )
 
 
 async def test_clicks_of_another_organization_are_left_out(clicks: Clicks, database: Database) -> None:
     """Whatever link id is asked for, only the organization's own clicks are read."""
     await clicks.add(utc_now(), 2, country="DE")
-    since = utc_now() - timedelta(days=1)
-    assert (await break_down_clicks(database, clicks.link_id, clicks.org_id, since)).countries
-    assert (await break_down_clicks(database, clicks.link_id, OrgId("another"), since)).countries == []
-
-
-async def test_a_breakdown_goes_over_an_index(clicks: Clicks, database: Database) -> None:
-    """The clicks are read in the index's order: neither all of them, nor sorted in memory."""
-    from tests.storage.test_query_plans import stages
-
-    match = {"link_id": clicks.link_id, "counted": True, "at": {"$gte": utc_now()}, "org_id": clicks.org_id}
-    plan = await database.command("explain", {"find": "clicks", "filter": match, "sort": {"at": -1}})
-    assert not {"COLLSCAN", "SORT"} & set(stages(plan["queryPlanner"]["winningPlan"]))
+    now = utc_now()
+    assert (await break_down_clicks(database, clicks.link_id, clicks.org_id, now, 30)).countries
+    assert (await break_down_clicks(database, clicks.link_id, OrgId("another"), now, 30)).countries == []

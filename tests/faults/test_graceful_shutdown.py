@@ -15,6 +15,7 @@ from backend.settings import Settings
 from backend.storage.database import open_database
 from backend.storage.mongo import Database
 from tests.api.links import API, link_body
+from tests.clicks import recorded_clicks
 from tests.faults.load import Load, answers, new_path
 from tests.organizations import TestOrganization, create_test_organization
 from tests.polling import wait_for_async
@@ -52,8 +53,7 @@ async def make_link(load: Load) -> None:
 
 async def assert_kept(stored: Database, organization: TestOrganization, load: Load) -> None:
     """Every answered visit is a click, every acknowledged call is stored: no more and no less."""
-    clicks = await stored["clicks"].count_documents({"org_id": organization.id})
-    assert clicks == load.redirects
+    assert len(await recorded_clicks(stored, organization.id)) == load.redirects
     events = stored["events"].find({"org_id": organization.id}, {"_id": 1})
     assert {str(each["_id"]).rpartition("/")[2] async for each in events} == set(load.acknowledged)
 

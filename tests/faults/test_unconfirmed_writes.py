@@ -16,16 +16,17 @@ import pytest
 
 from backend.app import Service, create_app
 from backend.domain import destination
-from backend.domain.clicks import client_fragment, parse_record, record_line
+from backend.domain.click_block import read_stretch
+from backend.domain.clicks import client_fragment, record_line
 from backend.domain.ids import InstallId, LinkId
-from backend.redirector.click_log import click_id
 from backend.redirector.recognition import recognize
 from backend.settings import Settings
+from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_counts import count_window
 from backend.storage.click_logs import AlreadyShipped
-from backend.storage.clicks import ship_clicks
 from backend.storage.mongo import StorageError, deadline
 from tests.api.links import API, create, info
+from tests.clicks import fold
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.organizations import TestOrganization, create_test_organization
 from tests.polling import wait_for_async
@@ -106,9 +107,9 @@ class Tries:
             country=None,
             referrer_host=None,
         )
-        click = parse_record(click_id(self.click_log, 0), line)
+        blocks = read_stretch(line).blocks
         try:
-            await ship_clicks(self.service.resources.database, self.click_log, 0, 100, [click])
+            await ship_blocks(self.service.resources.database, self.click_log, 0, 100, blocks)
         except AlreadyShipped:
             return "already"
         except StorageError:
@@ -156,7 +157,7 @@ async def test_what_no_majority_has_is_neither_acknowledged_nor_shown(
             await database[collection].count_documents(fields)
             for collection, fields in (
                 ("installs", {}), ("links", {"path": "new-one"}), ("conversions", {}),
-                ("clicks", {"link_id": CLICKED}),
+                ("click_blocks", {"org_id": organization.id}),
             )
         ]  # fmt: skip
         outcome(
@@ -166,6 +167,7 @@ async def test_what_no_majority_has_is_neither_acknowledged_nor_shown(
         assert answers == ["200", "201", "200", "200"]
         assert stored == [1, 1, 1, 1]
         assert await tries.destination() == OLD
+        await fold(database, [organization.id])
         assert (await count_window(database, LinkId(CLICKED), datetime.now(UTC))).total == 1
         assert await database["idempotency"].count_documents({}) == 1
 

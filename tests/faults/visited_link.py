@@ -16,14 +16,19 @@ from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
+from backend.domain.rollup import Dimension
 from backend.settings import Settings
-from backend.storage.click_counts import count_window
+from backend.storage.click_counts import count_values, count_window
 from backend.storage.database import open_database
 from backend.storage.links import insert_link
 from backend.storage.mongo import Database
+from tests.clicks import recorded_clicks
 from tests.organizations import create_test_organization
 from tests.polling import wait_for_async
 from tests.service_process import WAYLINK, ServiceProcess, service_process
+
+# What every click is counted by.
+COUNTED_BY = set(Dimension) - {Dimension.OUTCOME, Dimension.REASON}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,9 @@ class VisitedLink:
         """Return once there are exactly so many, counted and recorded; fail where there are more."""
         await wait_for_async(self.counted, f"not {clicks} clicks", lambda seen: seen >= clicks, seconds=60)
         assert await self.counted() == clicks
-        assert await self.database["clicks"].count_documents({"link_id": self.id}) == clicks
+        assert len(await recorded_clicks(self.database, self.org_id, LinkId(self.id))) == clicks
+        breakdown = await count_values(self.database, LinkId(self.id), self.org_id, datetime.now(UTC), 30)
+        assert {breakdown[each].total() for each in COUNTED_BY} == {clicks}
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import asdict
 from typing import Any
 
 import httpx
@@ -14,6 +15,7 @@ from backend.app import Service, utc_now
 from backend.domain.links import Link
 from backend.storage.links import insert_link
 from backend.storage.mongo import Database
+from tests.clicks import recorded_clicks
 from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
 
@@ -60,12 +62,12 @@ def recorded(database: Database) -> Recorded:
 
     async def read(link: Link, count: int) -> list[dict[str, Any]]:
         found = await wait_for_async(
-            lambda: database["clicks"].find({"link_id": link.id}).sort("at", 1).to_list(None),
+            lambda: recorded_clicks(database, link.org_id, link.id),
             f"there are not {count} records",
             lambda found: len(found) >= count,
         )
         assert len(found) == count
-        return found
+        return [asdict(each) for each in found]
 
     return read
 

@@ -12,7 +12,8 @@ import pytest
 
 from backend.app import Service, utc_now
 from backend.concurrency.pauses import pause_after
-from backend.domain.clicks import client_fragment, parse_record, record_line
+from backend.domain.click_block import read_stretch
+from backend.domain.clicks import client_fragment, record_line
 from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
@@ -20,10 +21,11 @@ from backend.domain.links import Link
 from backend.redirector import shipper as shipping
 from backend.redirector.click_log import ClickLog, create_log, take_over_logs
 from backend.redirector.shipper import Shipper
+from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_counts import count_window
 from backend.storage.click_logs import AlreadyShipped
-from backend.storage.clicks import ship_clicks
 from backend.storage.mongo import Database
+from tests.clicks import fold
 from tests.conftest import MovableClock
 from tests.polling import wait_for_async
 from tests.redirector.conftest import LinkFactory
@@ -70,11 +72,12 @@ async def test_a_batch_shipped_twice_counts_once(
 ) -> None:
     """The second time, nothing changes, and the shipper learns how far the log has been moved."""
     link = await make_link()
-    clicks = [parse_record(f"log{link.id}-0", line_of(link.id))]
-    await ship_clicks(database, f"log{link.id}", 0, 100, clicks)
+    blocks = read_stretch(line_of(link.id)).blocks
+    await ship_blocks(database, f"log{link.id}", 0, 100, blocks)
     with pytest.raises(AlreadyShipped) as refused:
-        await ship_clicks(database, f"log{link.id}", 0, 100, clicks)
+        await ship_blocks(database, f"log{link.id}", 0, 100, blocks)
     assert refused.value.position == 100
+    await fold(database, [OrgId("org")])
     assert (await count_window(database, link.id, clock())).total == 1
 
 

@@ -2,51 +2,53 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from backend.domain.analytics import WindowCounts
 from backend.domain.ids import LinkId, OrgId
-from backend.storage.click_counts import add_counts, count_window
-from backend.storage.mongo import ClientSession, Database, in_transaction
+from backend.storage import click_counts
+from backend.storage.click_counts import count_window
+from backend.storage.counters import add_moments
+from backend.storage.mongo import Database
+from backend.storage.rollups import MOST_SECONDS
+from tests.clicks import click, count_clicks
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, tzinfo=UTC)
+# A click that is in no window any more, one that is only in the long one, and so on.
+AGES = [timedelta(), timedelta(days=6), timedelta(days=7, seconds=1), timedelta(days=31)]
+
+
+def new_link() -> LinkId:
+    """The id of a link that nobody has clicked."""
+    return LinkId(str(uuid.uuid4()))
 
 
 async def test_windows(database: Database) -> None:
     """Clicks fall out of the windows one by one, and stay in the total."""
-    link_id = LinkId(str(uuid.uuid4()))
-    ages = [timedelta(), timedelta(days=6), timedelta(days=7, seconds=1), timedelta(days=31)]
-    await add_counts(database, None, [(OrgId("org"), link_id, NOW - age) for age in ages])
+    link_id = new_link()
+    await count_clicks(database, [click(OrgId("org"), link_id, NOW - age) for age in AGES])
     assert await count_window(database, link_id, NOW) == WindowCounts(4, 3, 2)
 
 
-async def test_batches_at_once_lose_nothing(database: Database) -> None:
-    """Transactions that count clicks of the same links at the same time end in the sum of all."""
-    links = [LinkId(str(uuid.uuid4())) for _ in range(3)]
-    moments = [(OrgId("org"), link_id, NOW + timedelta(seconds=n)) for n in range(5) for link_id in links]
+async def test_windows_of_a_link_with_many_clicks_a_day(database: Database) -> None:
+    """Windows are exact to the second also where a day has more clicks than its document has seconds."""
+    link_id = new_link()
+    start = NOW - timedelta(days=7)
+    around = [start + timedelta(seconds=each) for each in (-3601, -60, -1, 0, 1, 60, 3600)]
+    for _ in range(2):  # the first are in the day's document, the others in those of hours and minutes
+        await count_clicks(
+            database, [click(OrgId("org"), link_id, at) for at in around for _ in range(MOST_SECONDS // 7)]
+        )
+    each = 2 * (MOST_SECONDS // 7)
+    assert await count_window(database, link_id, NOW) == WindowCounts(7 * each, 7 * each, 4 * each)
+    assert await database[click_counts.NAME].count_documents({"_id": {"$regex": f"^{link_id}/minute/"}}) > 0
 
-    async def count(session: ClientSession) -> None:
-        await add_counts(database, session, moments)
 
-    await asyncio.gather(*(in_transaction(database, count) for _ in range(8)))
-    later = NOW + timedelta(minutes=1)
-    assert [await count_window(database, link_id, later) for link_id in links] == [
-        WindowCounts(40, 40, 40)
-    ] * 3
-
-
-async def test_a_failed_transaction_counts_nothing(database: Database) -> None:
-    """What was counted in a transaction that fails was not counted."""
-    link_id = LinkId(str(uuid.uuid4()))
-
-    async def fail(session: ClientSession) -> None:
-        await add_counts(database, session, [(OrgId("org"), link_id, NOW)])
-        raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        await in_transaction(database, fail)
-    assert (await count_window(database, link_id, NOW)).total == 0
+async def test_counts_of_earlier_versions_stay(database: Database) -> None:
+    """Buckets of a link that were counted before count in the same windows, together with new clicks."""
+    link_id = new_link()
+    moments = [(OrgId("org"), link_id, NOW - age) for age in AGES]
+    await add_moments(database, click_counts.NAME, None, moments)
+    await count_clicks(database, [click(OrgId("org"), link_id, NOW - age) for age in AGES])
+    assert await count_window(database, link_id, NOW) == WindowCounts(8, 6, 4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from quart import Response, abort, request
 
@@ -13,13 +13,16 @@ from backend.dashboard.links.chart import Chart, column_chart
 from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.domain.clicks import NotCounted
 from backend.domain.ids import LinkId
+from backend.domain.rollup import OTHER
 from backend.qr_image import MEDIA_TYPES, qr_image
-from backend.storage.click_breakdown import MOST_RECORDS, Breakdown, break_down_clicks
+from backend.storage.click_breakdown import Breakdown, break_down_clicks
 from backend.storage.click_counts import count_days, count_hours, count_window
 from backend.storage.install_counts import count_install_window
 from backend.storage.mongo import StorageError, is_too_slow
 
 PERIODS = {"month": "30 days", "day": "24 hours"}
+# Clicks are broken down by whole days in UTC: how many, and what they are called.
+DAYS = {"month": (30, "today and the 29 days before"), "day": (2, "today and yesterday")}
 PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}
 REASONS = {
     NotCounted.HEAD: "Checks that only ask whether the link works (HEAD)",
@@ -47,7 +50,8 @@ async def links_one(link_id: LinkId) -> Response:
         periods=PERIODS,
         chart=await _chart(link.id, period, now),
         breakdown=await _breakdown(link.id, period, now),
-        most_records=MOST_RECORDS,
+        days=DAYS[period][1],
+        other=OTHER,
         platform_names=PLATFORMS,
         reasons=REASONS,
     )
@@ -73,10 +77,10 @@ async def _chart(link_id: LinkId, period: str, now: datetime) -> Chart:
 
 
 async def _breakdown(link_id: LinkId, period: str, now: datetime) -> Breakdown | None:
-    """The link's clicks in this period by their properties; None if counting them took too long."""
-    since = now - (timedelta(days=1) if period == "day" else timedelta(days=30))
+    """The link's clicks in this period by their properties; None if reading them took too long."""
+    days, _ = DAYS[period]
     try:
-        return await break_down_clicks(resources().database, link_id, org_id(), since)
+        return await break_down_clicks(resources().database, link_id, org_id(), now, days)
     except StorageError as error:
         if not is_too_slow(error):
             raise

@@ -1,0 +1,132 @@
+"""A process that folds clicks for another one, whose redirects would else wait while thousands are counted.
+
+It is started when there is much to fold, ends when there has been nothing for a while, and ends with the
+process that started it: it reads its work from that one's pipe, a line of JSON for each fold.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+from backend.domain.ids import OrgId
+from backend.storage.click_folds import Busy, Folded, Folds
+from backend.storage.database import COMMAND_SECONDS, connect, uri_of
+from backend.storage.mongo import Database, StorageError
+
+_IDLE_SECONDS = 20.0
+_ANSWER_SECONDS = 90.0
+_NICENESS = 10  # redirects come first
+
+
+class HelperFailed(Exception):
+    """The helper could not be started, or ended."""
+
+
+class FoldHelper:
+    """Starts the process when it is needed, and talks to it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._process: asyncio.subprocess.Process | None = None
+        self._end: asyncio.TimerHandle | None = None
+
+    async def fold(self, org_ids: list[OrgId]) -> Folded:
+        """Fold clicks of these organizations, as `Folds.fold` does.
+
+        Raises Busy, StorageError and HelperFailed.
+        """
+        if self._end:
+            self._end.cancel()
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                answer = await self._ask(org_ids)
+        except (OSError, ValueError, TimeoutError) as error:
+            self._kill()
+            raise HelperFailed(str(error) or type(error).__name__) from None
+        except asyncio.CancelledError:
+            self._hang_up()
+            raise
+        self._end = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._hang_up)
+        match answer:
+            case {"busy": True}:
+                raise Busy
+            case {"failed": str(why)}:
+                raise StorageError(why)
+        return Folded(**answer | {"blocks": Counter(answer["blocks"])})
+
+    def stop(self) -> None:
+        """Let the process end, once it has done what it is doing.
+
+        Half a transaction would keep documents locked.
+        """
+        if self._end:
+            self._end.cancel()
+        self._hang_up()
+
+    async def _ask(self, org_ids: list[OrgId]) -> dict[str, Any]:
+        if self._process is None or self._process.returncode is not None:
+            self._process = await self._start()
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(_line(org_ids))
+        await self._process.stdin.drain()
+        answer: dict[str, Any] = json.loads(await self._process.stdout.readline())
+        return answer
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        pipe = asyncio.subprocess.PIPE
+        command = (sys.executable, "-m", "backend.redirector.fold_helper")
+        process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
+        assert process.stdin
+        # Not as an argument: others on the machine could read the password.
+        process.stdin.write(_line({"uri": uri_of(self._database), "name": self._database.name}))
+        return process
+
+    def _hang_up(self) -> None:
+        if self._process and self._process.stdin:
+            self._process.stdin.close()
+        self._process = None
+
+    def _kill(self) -> None:
+        process = self._process
+        self._hang_up()
+        if process:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+
+
+def _line(what: object) -> bytes:
+    return json.dumps(what).encode() + b"\n"
+
+
+async def _work() -> None:
+    """Fold what each line of stdin asks for, until it ends."""
+    where = json.loads(sys.stdin.readline())
+    async with connect(where["uri"], where["name"], COMMAND_SECONDS) as database:
+        folds = Folds(database)
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            sys.stdout.buffer.write(_line(await _answer(folds, json.loads(line))))
+            sys.stdout.buffer.flush()
+
+
+async def _answer(folds: Folds, org_ids: list[OrgId]) -> dict[str, Any]:
+    try:
+        return asdict(await folds.fold(org_ids))
+    except Busy:
+        return {"busy": True}
+    except StorageError as error:
+        return {"failed": str(error)}
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which ends this one in order
+    os.nice(_NICENESS)
+    asyncio.run(_work())

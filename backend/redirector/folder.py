@@ -1,0 +1,173 @@
+"""Folds the clicks that were shipped into the rollups, in the background (storage/click_folds).
+
+The process that has shipped clicks folds them right after, and rests before it folds again: so a lone click
+is in the analytics at once, and under load one fold takes all that came meanwhile. What processes left that
+ended is looked for when this one starts, when it takes their logs over, and now and then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import logging
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from backend.concurrency.background_task import BackgroundTask
+from backend.concurrency.pauses import pause_after
+from backend.domain.click_block import Block
+from backend.domain.ids import OrgId
+from backend.redirector.fold_helper import FoldHelper, HelperFailed
+from backend.redirector.metrics import count_folded
+from backend.storage.click_folds import Busy, Folded, Folds, waiting_clicks
+from backend.storage.click_merges import merge_small_blocks, organizations_with_small_blocks
+from backend.storage.mongo import Database, StorageError
+
+_SHORTEST_REST, _LONGEST_REST = 0.2, 1.0
+_REST = 4.0  # a rest lasts so many times as long as a fold in this process took
+_HELPED_REST = 0.5  # and as one in the helper did
+_MOST_ORGANIZATIONS = 50  # in one fold
+# More clicks than these are folded by a helper, since they would hold up redirects here.
+_SMALL = 500
+_LAST_STEP = 5_000  # clicks at once, when the service stops
+_SWEEP_EVERY = 60.0
+_MERGE_EVERY = 3600.0
+_MERGE_BLOCKS = 100  # so many blocks of an organization are merged as soon as they are folded
+_LOCK = "folding.lock"
+_logger = logging.getLogger(__name__)
+
+
+class Folder:
+    """Folds what waits.
+
+    On one machine only one process folds at a time: two would only disturb each other.
+    """
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        """`folder` is the one with the click logs, which processes on this machine share."""
+        self._database = database
+        self._folds = Folds(database)
+        self._helper = FoldHelper(database)
+        self._lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        self._waiting: Counter[OrgId] = Counter()  # clicks that were shipped, by organization
+        self._unmerged: Counter[OrgId] = Counter()  # blocks that were folded
+        self._arrived = asyncio.Event()
+        self._sweep_at = self._merge_at = 0.0
+        self.task = BackgroundTask("folding clicks", self._go_on)
+
+    def add(self, blocks: Sequence[Block]) -> None:
+        """Fold these blocks, which were just stored."""
+        for block in blocks:
+            self._waiting[block.org_id] += block.clicks
+        if blocks:
+            self._arrived.set()
+
+    def sweep(self) -> None:
+        """Look for what others have left to fold."""
+        self._sweep_at = 0.0
+        self._arrived.set()
+
+    async def fold_rest(self) -> None:
+        """Fold everything that this process has shipped. Raises StorageError."""
+        while self._waiting:
+            try:
+                self._note(folded := await self._folds.fold(org_ids := list(self._waiting), _LAST_STEP))
+            except Busy:
+                await asyncio.sleep(_SHORTEST_REST)
+                continue
+            if folded.is_all:
+                for org_id in org_ids:
+                    del self._waiting[org_id]
+
+    def close(self) -> None:
+        """Release what it has open."""
+        self._helper.stop()
+        os.close(self._lock)
+
+    async def _go_on(self) -> None:
+        failures = 0
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(max(0.0, self._sweep_at - time.monotonic())):
+                    await self._arrived.wait()
+            try:
+                rest = await self._turn()
+                failures = 0
+            except StorageError as error:
+                failures += 1
+                rest = pause_after(failures)
+                if failures == 1:
+                    _logger.warning("Clicks wait to be counted, the database can't be written: %s", error)
+            await asyncio.sleep(rest)
+
+    async def _turn(self) -> float:
+        """Fold once, and do what is due besides. Returns the seconds to rest."""
+        with self._locked() as is_mine:
+            if not is_mine:
+                return _SHORTEST_REST * random.uniform(0.5, 1)  # noqa: S311 - jitter
+            if time.monotonic() > self._sweep_at:
+                self._waiting |= Counter(await waiting_clicks(self._database))
+                self._sweep_at = time.monotonic() + _SWEEP_EVERY
+            if not self._waiting:
+                self._arrived.clear()
+            rest = await self._fold() if self._waiting else 0.0
+            await self._merge()
+        return rest
+
+    async def _fold(self) -> float:
+        began = time.monotonic()
+        noted = dict(self._waiting.most_common(_MOST_ORGANIZATIONS))
+        rest = _REST
+        try:
+            if sum(noted.values()) > _SMALL:
+                folded, rest = await self._helped(list(noted)), _HELPED_REST
+            else:
+                folded = await self._folds.fold(noted)
+        except Busy:
+            return _SHORTEST_REST * random.uniform(0.5, 1)  # noqa: S311 - jitter
+        self._note(folded)
+        if folded.is_all:
+            self._waiting -= Counter(noted)
+        return min(max(_SHORTEST_REST, rest * (time.monotonic() - began)), _LONGEST_REST)
+
+    async def _helped(self, org_ids: list[OrgId]) -> Folded:
+        try:
+            return await self._helper.fold(org_ids)
+        except HelperFailed as error:  # such as where no process can be started
+            _logger.warning("Clicks are counted without a helper: %s", error)
+            return await self._folds.fold(org_ids, _SMALL)
+
+    def _note(self, folded: Folded) -> None:
+        self._unmerged.update(folded.blocks)
+        count_folded(folded.clicks, folded.unreadable)
+
+    async def _merge(self) -> None:
+        """Merge small blocks: of organizations that have many new ones, and now and then of all."""
+        if time.monotonic() > self._merge_at:
+            if self._merge_at:  # not as the service starts
+                self._unmerged.update(
+                    dict.fromkeys(await organizations_with_small_blocks(self._database), _MERGE_BLOCKS)
+                )
+            self._merge_at = time.monotonic() + _MERGE_EVERY
+        for org_id in [org_id for org_id, blocks in self._unmerged.items() if blocks >= _MERGE_BLOCKS]:
+            with contextlib.suppress(Busy):
+                await merge_small_blocks(self._database, org_id)
+            del self._unmerged[org_id]
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[bool]:
+        """The block has the machine's lock, or False if another process has it."""
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            fcntl.flock(self._lock, fcntl.LOCK_UN)

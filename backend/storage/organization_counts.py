@@ -1,0 +1,17 @@
+"""The `organization_counts` collection: clicks as in `click_counts`, of all links of an organization."""
+
+from __future__ import annotations
+
+from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.ownership import ByIdPrefix
+from backend.storage.rollups import INDEXES, Rollups
+
+NAME = "organization_counts"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=INDEXES,
+    owned_by=ByIdPrefix(),
+    personal=NotPersonal("numbers"),
+    retention=NoRetention("numbers stay true when what they counted is forgotten"),
+)
+ROLLUPS = Rollups(NAME)

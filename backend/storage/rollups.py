@@ -1,0 +1,276 @@
+"""Adds counts of clicks to what is stored, and reads them: by total, day, hour and minute.
+
+`click_counts` has them for each link, `organization_counts` for each organization. Both hold the buckets of
+domain/analytics. The document of a day also has, for that day in UTC:
+
+- `quarters`: clicks by quarter of an hour, from 0 to 95;
+- `platform`, `system`, `browser`, `country`, `referrer`: clicks by what they were;
+- `outcome`: all requests by what was decided; `reason`: those that don't count, by reason;
+- `seconds`: the second of the day of each of its first clicks. Only what comes beyond them has documents of
+  its hour and minute, so that a link with few clicks does not have a document for each.
+
+A day on which nothing counted has no `parts`.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from bson import Binary
+from pymongo import UpdateOne
+
+from backend.domain.analytics import (
+    FINE_BUCKETS_KEPT,
+    TOTAL,
+    Parts,
+    WindowCounts,
+    bucket_parts,
+    buckets_of_windows,
+    days_of_chart,
+    is_fine,
+    starts_of_windows,
+    window_counts,
+)
+from backend.domain.rollup import (
+    BOUNDED,
+    DAY_SECONDS,
+    MOST_VALUES,
+    QUARTER_SECONDS,
+    DayTally,
+    Dimension,
+    Tally,
+    bounded,
+)
+from backend.storage.collection import EXPIRY_INDEX
+from backend.storage.mongo import ClientSession, Database, Document
+
+INDEXES = [EXPIRY_INDEX]
+# Clicks of a day whose second is in the document of the day.
+MOST_SECONDS = 500
+# The id of a link or of an organization.
+SubjectT = TypeVar("SubjectT", bound=str)
+_NOT_KNOWN = "%none"
+_UNSAFE = re.compile(r"[%.$\x00-\x1f\x7f]|^$")
+_ESCAPE = re.compile(r"%([0-9a-f]{2})")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@lru_cache(maxsize=10_000)
+def name_of(value: str | None) -> str:
+    """The name of the field that counts this value, since MongoDB does not allow every text as a name."""
+    if value is None:
+        return _NOT_KNOWN
+    return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02x}" if found[0] else "%", value)
+
+
+def value_of(name: str) -> str | None:
+    """The value that the field of this name counts.
+
+    Names that no value has, such as OTHER, stay as they are.
+    """
+    if name == _NOT_KNOWN:
+        return None
+    return "" if name == "%" else _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name)
+
+
+@dataclass(frozen=True, slots=True)
+class Rollups:
+    """The rollups in one collection. Ids begin with the id of what is counted, and a slash."""
+
+    collection: str
+
+    async def add(
+        self,
+        database: Database,
+        session: ClientSession,
+        tallies: Mapping[SubjectT, Tally],
+        owner: Mapping[SubjectT, Document],
+        *,
+        breakdown_only: bool = False,
+    ) -> None:
+        """Add these counts in the caller's transaction, by the id of what is counted.
+
+        Nobody else may add to the same documents at the same time. `owner` has the fields that say whose the
+        documents are. With `breakdown_only`, the clicks are in the total and in days, hours and minutes
+        already.
+        """
+        days = {
+            _id(each, _bucket_of_day(day)): tally
+            for each, tallies_of_days in tallies.items()
+            for day, tally in tallies_of_days.items()
+        }
+        stored = await self._stored_days(database, session, days)
+        updates: list[UpdateOne] = []
+        for each, tallies_of_days in tallies.items():
+            change = _Change(each, owner[each])
+            for day, tally in tallies_of_days.items():
+                found = stored.get(_id(each, _bucket_of_day(day)), {})
+                change.add_day(day, tally, found, breakdown_only=breakdown_only)
+            updates += change.updates()
+        if updates:
+            await database[self.collection].bulk_write(updates, session=session, ordered=True)
+
+    async def _stored_days(
+        self, database: Database, session: ClientSession, days: Iterable[str]
+    ) -> dict[str, Document]:
+        fields = dict.fromkeys(("seconds", *BOUNDED), 1)
+        cursor = database[self.collection].find({"_id": {"$in": list(days)}}, fields, session=session)
+        return {found["_id"]: found async for found in cursor}
+
+    async def read_windows(self, database: Database, subject: str, now: datetime) -> WindowCounts:
+        """The counts at `now`. Costs one query by id for a fixed number of documents."""
+        names = {_id(subject, bucket): bucket for bucket in buckets_of_windows(now)}
+        cursor = database[self.collection].find({"_id": {"$in": list(names)}}, {"parts": 1, "seconds": 1})
+        buckets: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        seconds: dict[str, bytes] = {}
+        async for found in cursor:
+            bucket = names[found["_id"]]
+            buckets[bucket].update(found.get("parts", {}))
+            seconds[bucket] = found.get("seconds", b"")
+        for start in starts_of_windows(now):
+            for bucket, part in _hour_and_minute(start, seconds.get(_bucket_of_day(_day_of(start)), b"")):
+                buckets[bucket][part] += 1
+        return window_counts(buckets, now)
+
+    async def read_days(self, database: Database, subject: str, now: datetime, days: int) -> dict[str, Parts]:
+        """The counts of the last `days` days by hour: bucket name -> hour -> count."""
+        found = await self._read_days(database, subject, now, days, ("parts",))
+        return {bucket: document["parts"] for bucket, document in found.items() if "parts" in document}
+
+    async def read_breakdown(
+        self, database: Database, subject: str, org_id: str, now: datetime, days: int
+    ) -> dict[Dimension, Counter[str | None]]:
+        """The counts of the last `days` days in UTC, today included, by what clicks were."""
+        total: dict[Dimension, Counter[str | None]] = {each: Counter() for each in Dimension}
+        found = await self._read_days(database, subject, now, days, ("org_id", *Dimension))
+        for document in found.values():
+            if document["org_id"] == org_id:
+                for each in Dimension:
+                    for name, count in document.get(each, {}).items():
+                        total[each][value_of(name)] += count
+        return total
+
+    async def read_totals(self, database: Database, subjects: Iterable[str]) -> dict[str, int]:
+        """The total of each of these; what has none is left out."""
+        names = {_id(each, TOTAL): each for each in subjects}
+        cursor = database[self.collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
+        return {names[found["_id"]]: sum(found["parts"].values()) async for found in cursor}
+
+    async def _read_days(
+        self, database: Database, subject: str, now: datetime, days: int, fields: Iterable[str]
+    ) -> dict[str, Document]:
+        names = {_id(subject, bucket): bucket for bucket in days_of_chart(now, days)}
+        cursor = database[self.collection].find({"_id": {"$in": list(names)}}, dict.fromkeys(fields, 1))
+        return {names[found["_id"]]: found async for found in cursor}
+
+
+class _Change:
+    """What is to be added to the documents of one link or organization."""
+
+    def __init__(self, subject: str, owner: Document) -> None:
+        self._subject = subject
+        self._owner = owner
+        # For each bucket, the numbers to add, by the names of fields, and the fields to set.
+        self._added: dict[str, dict[str, int]] = {}
+        self._set: dict[str, Document] = {}
+        self._expires_at: dict[str, datetime] = {}
+
+    def add_day(self, day: int, tally: DayTally, stored: Document, *, breakdown_only: bool) -> None:
+        """Add the counts of a day. `stored` is what its document has now."""
+        bucket = _bucket_of_day(day)
+        for second, count in tally.seconds.items():
+            self._add(bucket, f"quarters.{second // QUARTER_SECONDS}", count)
+            if not breakdown_only:
+                self._add(bucket, f"parts.{second // 3600}", count)
+                self._add(TOTAL, "parts.all", count)
+        if not breakdown_only:
+            self._add_seconds(day, tally.seconds, stored.get("seconds", b""))
+        by_dimension: defaultdict[Dimension, dict[str, int]] = defaultdict(dict)
+        for (dimension, value), count in tally.values.items():
+            by_dimension[dimension][name_of(value)] = count
+        for dimension, values in by_dimension.items():
+            self._add_values(bucket, dimension, values, stored.get(dimension, {}))
+
+    def updates(self) -> Iterable[UpdateOne]:
+        """The writes, always in the same order."""
+        for bucket in sorted({*self._added, *self._set}):
+            on_insert: Document = dict(self._owner)
+            if is_fine(bucket):
+                on_insert["expires_at"] = self._expires_at[bucket]
+            update: dict[str, Any] = {"$setOnInsert": on_insert}
+            if added := self._added.get(bucket):
+                update["$inc"] = added
+            if fields := self._set.get(bucket):
+                update["$set"] = fields
+            yield UpdateOne({"_id": _id(self._subject, bucket)}, update, upsert=True)
+
+    def _add(self, bucket: str, name: str, count: int) -> None:
+        added = self._added.setdefault(bucket, {})
+        added[name] = added.get(name, 0) + count
+
+    def _add_seconds(self, day: int, seconds: Counter[int], stored: bytes) -> None:
+        """Note in which second each click was, so that windows that begin on this day are exact."""
+        if len(stored) // _SECOND.itemsize + seconds.total() <= MOST_SECONDS:
+            if seconds:
+                more = array(_SECOND.typecode, sorted(seconds.elements())).tobytes()
+                self._set.setdefault(_bucket_of_day(day), {})["seconds"] = Binary(bytes(stored) + more)
+            return
+        for second, count in seconds.items():
+            at = _EPOCH + timedelta(days=day, seconds=second)
+            for bucket, part in bucket_parts(at).items():
+                if is_fine(bucket):
+                    self._add(bucket, f"parts.{part}", count)
+                    self._expires_at[bucket] = at + FINE_BUCKETS_KEPT
+
+    def _add_values(
+        self, bucket: str, dimension: Dimension, values: Mapping[str, int], stored: Mapping[str, int]
+    ) -> None:
+        if len(stored) + len(values) > MOST_VALUES and dimension in BOUNDED:
+            self._set.setdefault(bucket, {})[dimension] = bounded(stored, values)
+            return
+        for name, count in values.items():
+            self._add(bucket, f"{dimension}.{name}", count)
+
+
+_SECOND = array("I")
+
+
+def seconds_in(stored: bytes) -> array[int]:
+    """The seconds of the day in the field `seconds`."""
+    seconds = array(_SECOND.typecode)
+    seconds.frombytes(stored)
+    return seconds
+
+
+def _hour_and_minute(start: datetime, seconds: bytes) -> Iterable[tuple[str, str]]:
+    """For each second in the hour and minute in which a window starts: their buckets, and the parts."""
+    start = start.astimezone(UTC)
+    hour = start.hour
+    names = bucket_parts(start)
+    hour_bucket, minute_bucket = (each for each in names if is_fine(each))
+    for second in seconds_in(seconds):
+        if second // 3600 == hour:
+            minute = second % 3600 // 60
+            yield hour_bucket, str(minute)
+            if minute == start.minute:
+                yield minute_bucket, str(second % 60)
+
+
+def _day_of(at: datetime) -> int:
+    return int(at.timestamp()) // DAY_SECONDS
+
+
+@lru_cache(maxsize=1_000)
+def _bucket_of_day(day: int) -> str:
+    return f"day/{_EPOCH + timedelta(days=day):%Y-%m-%d}"
+
+
+def _id(subject: str, bucket: str) -> str:
+    return f"{subject}/{bucket}"

@@ -1,0 +1,282 @@
+"""Blocks folded into rollups: each click once, in totals and in every breakdown."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.domain.clicks import Click, NotCounted
+from backend.domain.destination import Outcome
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.rollup import Dimension
+from backend.storage import click_blocks, click_counts, click_folds, organization_counts
+from backend.storage.click_folds import Busy, Folds, waiting_clicks
+from backend.storage.click_logs import AlreadyShipped
+from backend.storage.click_merges import merge_small_blocks
+from backend.storage.mongo import Database, in_transaction
+from backend.storage.rollups import Rollups, seconds_in, value_of
+from tests.clicks import click, fold, recorded_clicks, ship
+
+START = datetime(2026, 2, 27, 22, tzinfo=UTC)
+FACTS = st.fixed_dictionaries(
+    {
+        "reason": st.none() | st.none() | st.sampled_from([each.value for each in NotCounted]),
+        "outcome": st.sampled_from(Outcome),
+        "platform": st.sampled_from(["ios", "desktop"]),
+        "system": st.sampled_from(["", "iOS", "Windows 11.2"]),
+        "browser": st.sampled_from(["", "$Chrome", "a.b%c"]),
+        "country": st.none() | st.sampled_from(["DE", "FR"]),
+        "referrer_host": st.none() | st.sampled_from(["t.co", "news.example", "xn--bcher-kva.example"]),
+    }
+)
+CLICKS = st.tuples(
+    st.integers(0, 4), st.integers(0, 4 * 3600).map(lambda s: START + timedelta(seconds=s)), FACTS
+)
+
+
+def new_org() -> OrgId:
+    """The id of an organization without clicks."""
+    return OrgId(str(uuid.uuid4()))
+
+
+def counts_one_by_one(clicks: Iterable[Click]) -> dict[str, Counter[Any]]:
+    """What the rollups of these clicks should say, by looking at each."""
+    found: dict[str, Counter[Any]] = {"quarters": Counter(), "hours": Counter(), "total": Counter()}
+    found |= {dimension: Counter() for dimension in Dimension}
+    for each in clicks:
+        day = each.at.date()
+        found["outcome"][day, each.outcome.value] += 1
+        if not each.counted:
+            found["reason"][day, each.reason] += 1
+            continue
+        found["total"]["all"] += 1
+        found["hours"][day, each.at.hour] += 1
+        found["quarters"][day, each.at.hour * 4 + each.at.minute // 15] += 1
+        for name in ("platform", "system", "browser", "country"):
+            found[name][day, getattr(each, name)] += 1
+        found["referrer"][day, each.referrer_host] += 1
+    return found
+
+
+async def counts_stored(database: Database, rollups: Rollups, subject: str) -> dict[str, Counter[Any]]:
+    """What the rollups say."""
+    found: dict[str, Counter[Any]] = {"quarters": Counter(), "hours": Counter(), "total": Counter()}
+    found |= {dimension: Counter() for dimension in Dimension}
+    async for document in database[rollups.collection].find({"_id": {"$regex": f"^{subject}/"}}):
+        bucket = document["_id"].removeprefix(f"{subject}/")
+        if bucket == "total":
+            found["total"].update(document["parts"])
+        if bucket.startswith("day/"):
+            day = datetime.fromisoformat(bucket.removeprefix("day/")).date()
+            for name, field_name in (("hours", "parts"), ("quarters", "quarters")):
+                found[name].update({(day, int(each)): n for each, n in document.get(field_name, {}).items()})
+            for dimension in Dimension:
+                found[dimension].update(
+                    {(day, value_of(each)): n for each, n in document.get(dimension, {}).items()}
+                )
+            assert len(seconds_in(document.get("seconds", b""))) == sum(document.get("parts", {}).values())
+    return found
+
+
+async def assert_counted_once(database: Database, org_id: OrgId, clicks: list[Click]) -> None:
+    """Fail unless the rollups of each link and of the organization equal a naive count, and blocks have each click."""
+    for link_id in {each.link_id for each in clicks}:
+        expected = counts_one_by_one(each for each in clicks if each.link_id == link_id)
+        assert await counts_stored(database, click_counts.ROLLUPS, link_id) == expected
+    stored = await counts_stored(database, organization_counts.ROLLUPS, org_id)
+    assert stored == counts_one_by_one(clicks)
+    recorded = await recorded_clicks(database, org_id)
+    assert sorted(map(repr, recorded)) == sorted(map(repr, clicks))
+
+
+class Killed(Exception):
+    """Stands for the end of the process."""
+
+
+@contextmanager
+def killed_after(transactions: int, *, is_done: bool) -> Iterator[None]:
+    """What folds ends after so many more transactions, or in the next one."""
+    left = transactions
+
+    async def count_down(database: Database, work: Any) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Killed
+        if left or is_done:
+            await in_transaction(database, work)
+            return
+
+        async def work_and_end(session: Any) -> None:
+            await work(session)
+            raise Killed
+
+        await in_transaction(database, work_and_end)
+
+    patched = pytest.MonkeyPatch()
+    patched.setattr(click_folds, "in_transaction", count_down)
+    try:
+        yield
+    finally:
+        patched.undo()
+
+
+@dataclass
+class Ledger:
+    """Clicks of an organization in stretches of a log, which are shipped and folded in any order, as often as told."""
+
+    database: Database
+    stretches: list[list[Click]]
+    org_id: OrgId
+    log_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    position: int = 0
+
+    async def ship_next(self) -> None:
+        """Ship the next stretch."""
+        if self.position < len(self.stretches):
+            at = self.position
+            await ship(self.database, self.stretches[at], self.log_id, at, at + 1)
+            self.position += 1
+
+    async def ship_again(self) -> None:
+        """Ship a stretch that was shipped before."""
+        if self.position:
+            at = self.position - 1
+            with pytest.raises(AlreadyShipped):
+                await ship(self.database, self.stretches[at], self.log_id, at, at + 1)
+
+    async def fold_some(self, links_at_once: int, most_clicks: int, killed: tuple[int, bool]) -> None:
+        """Fold a part of what waits; the process may end while it does."""
+        with killed_after(killed[0], is_done=killed[1]):
+            try:
+                await Folds(self.database, links_at_once).fold([self.org_id], most_clicks)
+            except Killed:
+                pass
+
+    async def merge(self) -> None:
+        """Merge the blocks that are folded."""
+        try:
+            await merge_small_blocks(self.database, self.org_id)
+        except Busy:  # a fold is open
+            pass
+
+
+STEPS = st.lists(
+    st.sampled_from(["ship_next", "ship_next", "ship_again", "merge"])
+    | st.tuples(st.integers(1, 3), st.integers(1, 9), st.tuples(st.integers(0, 5), st.booleans())),
+    max_size=8,
+)
+
+
+@settings(max_examples=25)
+@given(stretches=st.lists(st.lists(CLICKS, max_size=8), max_size=4), steps=STEPS)
+async def test_rollups_equal_a_naive_count(
+    database: Database, stretches: list[Any], steps: list[Any]
+) -> None:
+    """For any clicks, any split, order and repetition of shipping, folding, merging and of ends in between."""
+    org_id = new_org()
+    links = [LinkId(str(uuid.uuid4())) for _ in range(5)]
+    made = [[click(org_id, links[link], at, **facts) for link, at, facts in stretch] for stretch in stretches]
+    ledger = Ledger(database, made, org_id)
+    for step in steps:
+        await (getattr(ledger, step)() if isinstance(step, str) else ledger.fold_some(*step))
+    for _ in made:
+        await ledger.ship_next()
+    await fold(database, [org_id])
+    await ledger.merge()
+    await assert_counted_once(database, org_id, [each for stretch in made for each in stretch])
+    assert org_id not in await waiting_clicks(database)
+
+
+def some_clicks(org_id: OrgId, links: int = 20) -> list[Click]:
+    """A few clicks on each of so many links."""
+    ids = [LinkId(str(uuid.uuid4())) for _ in range(links)]
+    return [click(org_id, link_id, START + timedelta(minutes=n)) for link_id in ids for n in range(3)]
+
+
+async def test_two_folders_at_once(database: Database) -> None:
+    """Of two that fold the same, in one transaction or in many, one waits for the other; each click counts once."""
+    org_id = new_org()
+    clicks = some_clicks(org_id)
+    folders = [Folds(database, links_at_once=links) for links in (1000, 3, 1000, 3)]
+
+    async def fold_all(folds: Folds) -> int:
+        busy = 0
+        while org_id in await waiting_clicks(database):
+            try:
+                await folds.fold([org_id], most_clicks=7)
+            except Busy:
+                busy += 1
+        return busy
+
+    for at in range(0, len(clicks), 6):
+        await ship(database, clicks[at : at + 6])
+    busy = await asyncio.gather(*map(fold_all, folders))
+    assert sum(busy) > 0
+    await assert_counted_once(database, org_id, clicks)
+
+
+async def test_organizations_are_folded_together(database: Database) -> None:
+    """Blocks of several organizations are counted by one fold, each for its own."""
+    clicks = {(org_id := new_org()): some_clicks(org_id, 2) for _ in range(5)}
+    await ship(database, [each for made in clicks.values() for each in made])
+    folded = await Folds(database).fold(clicks)
+    assert (folded.clicks, folded.is_all) == (5 * 6, True)
+    for org_id, made in clicks.items():
+        await assert_counted_once(database, org_id, made)
+
+
+async def test_a_block_that_can_not_be_read(database: Database) -> None:
+    """It is marked and kept; the others are counted, and the next fold does not meet it again."""
+    org_id = new_org()
+    clicks = some_clicks(org_id, 2)
+    await ship(database, clicks[:1])
+    await database[click_blocks.NAME].update_one({"org_id": org_id}, {"$set": {"packed": b"\x01damaged"}})
+    await ship(database, clicks[1:])
+    folded = await Folds(database).fold([org_id])
+    assert (folded.clicks, folded.unreadable, folded.is_all) == (len(clicks) - 1, 1, True)
+    assert (await Folds(database).fold([org_id])).unreadable == 0
+    [damaged] = (
+        await database[click_blocks.NAME].find({"org_id": org_id, "is_unreadable": True}).to_list(None)
+    )
+    assert "expires_at" not in damaged
+
+
+async def test_clicks_that_were_counted_before(database: Database) -> None:
+    """Only what earlier counts lack is added: what clicks were, quarters, and all counts of the organization."""
+    org_id = new_org()
+    clicks = some_clicks(org_id, 1)
+    await ship(database, clicks)
+    await database[click_blocks.NAME].update_many({"org_id": org_id}, {"$set": {"counted_before": True}})
+    await fold(database, [org_id])
+    expected = counts_one_by_one(clicks)
+    stored = await counts_stored(database, organization_counts.ROLLUPS, org_id)
+    assert stored == expected
+    stored = await counts_stored(database, click_counts.ROLLUPS, clicks[0].link_id)
+    assert stored == expected | {"total": Counter(), "hours": Counter()}
+
+
+async def test_small_blocks_are_merged(database: Database) -> None:
+    """A day's single clicks end up in one block; another day, and a block that waits to be folded, stay apart."""
+    org_id, link_id = new_org(), LinkId(str(uuid.uuid4()))
+    now = datetime.now(UTC).replace(microsecond=0)
+    clicks = [click(org_id, link_id, now - timedelta(days=n % 2)) for n in range(20)]
+    for each in clicks:
+        await ship(database, [each])
+    await fold(database, [org_id])
+    await ship(database, [click(org_id, link_id, now)])
+    assert await merge_small_blocks(database, org_id) == 18
+    found = await database[click_blocks.NAME].find({"org_id": org_id}).to_list(None)
+    assert sorted((each["clicks"], each["folded"]) for each in found) == [(1, False), (10, True), (10, True)]
+    await fold(database, [org_id])
+    await assert_counted_once(database, org_id, [*clicks, click(org_id, link_id, now)])
