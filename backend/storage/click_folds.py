@@ -281,7 +281,7 @@ class Folds:
             else {}
         )
         updates = [
-            UpdateMany({"_id": {"$in": each.block_ids}, "folded": folded}, _marking(days.get(each.org_id)))
+            UpdateMany({"_id": {"$in": each.block_ids}, "folded": folded}, marking(days.get(each.org_id)))
             for each in batches
         ]
         marked = await self._database[click_blocks.NAME].bulk_write(updates, session=session)
@@ -328,7 +328,7 @@ def folded_fields(last_at: datetime, days: int | None) -> Document:
     return {"folded": True} | ({"expires_at": last_at + timedelta(days=days)} if days is not None else {})
 
 
-def _marking(days: int | None) -> list[Document]:
+def marking(days: int | None) -> list[Document]:
     """The update that does the same to blocks that are stored."""
-    expires = {"expires_at": {"$add": ["$last_at", days * _DAY_MS]}} if days is not None else {}
-    return [{"$set": {"folded": True, **expires}}]
+    expires = "$$REMOVE" if days is None else {"$add": ["$last_at", days * _DAY_MS]}
+    return [{"$set": {"folded": True, "expires_at": expires}}]

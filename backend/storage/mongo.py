@@ -16,6 +16,8 @@ from pymongo import WriteConcern
 from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
+from backend.storage.lanes import StorageAway
+
 Document: TypeAlias = dict[str, Any]
 ResultT = TypeVar("ResultT")
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ _READ_ANYWHERE = "none"
 TRANSACTION_SECONDS = 8.0
 # Seconds to try to close something at the server. Later the server does it by itself.
 _CLOSING_SECONDS = 60.0
+_CLOSE_AGAIN_SECONDS = 0.25
 _closing: set[asyncio.Task[None]] = set()
 
 
@@ -197,7 +200,12 @@ def go_on_closing(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
 async def _close(close: Callable[[], Coroutine[Any, Any, None]]) -> None:
     # With a dead connection, the driver fails in various ways. The server then closes it by itself.
     with contextlib.suppress(Exception), deadline(_CLOSING_SECONDS):
-        await close()
+        async with asyncio.timeout(_CLOSING_SECONDS):
+            while True:
+                try:
+                    return await close()
+                except StorageAway:  # it was not even asked; it will be again
+                    await asyncio.sleep(_CLOSE_AGAIN_SECONDS)
 
 
 def _see(task: asyncio.Task[Any]) -> None:

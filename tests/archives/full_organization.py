@@ -78,7 +78,7 @@ async def _click(database: Database, organization: TestOrganization, link_ids: l
         )
         for number in range(7)
     ]
-    await ship(database, clicks, "log", end=700)
+    await ship(database, clicks, end=700)
     await fold(database, [organization.id])
     # As versions before the ledger stored a click.
     before = {"_id": f"{uuid.uuid4().hex}-0", "org_id": organization.id, "link_id": link_ids[0], "at": now}

@@ -28,16 +28,18 @@ from backend.archives.archive_file import (
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.domain.calls import Kind
-from backend.domain.ids import InstallId, OrgId, UserId
+from backend.domain.click_block import block_of
+from backend.domain.ids import InstallId, LinkId, OrgId, UserId
 from backend.domain.installs import AppPlatform, Install
 from backend.domain.users import User, is_password_hash
 from backend.passwords import hash_password
-from backend.storage import click_logs, clicks, counted_once, users
+from backend.storage import click_blocks, click_logs, counted_once, users
 from backend.storage.database import create_indexes
 from backend.storage.installs import record_install
 from backend.storage.mongo import Database, Document
 from backend.storage.restores import AlreadyTaken
 from tests.archives.full_organization import PASSWORD_HASH, fill
+from tests.clicks import click
 from tests.organizations import TestOrganization, create_test_organization
 from tests.sdk_batches import Visitor, call, conversion
 
@@ -45,6 +47,7 @@ Change = Callable[[str, Document], Document | None]
 NOW = datetime.now(UTC)
 MARKS = counted_once.NAME
 OTHERS_LINK = str(uuid.uuid4())
+OTHERS_BLOCK = block_of(OrgId("o"), [click(OrgId("o"), LinkId(OTHERS_LINK), NOW)]).packed
 ESCAPE = "a\x1b]0;owned\x07b"
 
 
@@ -148,6 +151,22 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("click_counts", {"parts": {"all": -1}}, "parts must hold whole numbers from 0"),
     ("click_counts", {"parts": {"all": 1.5}}, "parts must hold whole numbers from 0"),
     ("click_counts", {"parts": {"99": 1}}, "parts must be hours, minutes or seconds"),
+    ("click_counts", {"quarters": {"0": 1}}, "is a field of days only"),
+    ("click_counts", {"referrer": {"t.co": 1}}, "is a field of days only"),
+    ("organization_counts", {"link_id": OTHERS_LINK}, "link_id is not a field of such a document"),
+    ("organization_counts", {"parts": {"all": True}}, "parts must hold whole numbers from 0"),
+    ("organization_counts", {"seconds": b"123"}, "is a field of days only"),
+    ("organization_counts", {"more": b"123"}, "more must not be bytes"),
+    ("click_blocks", {"packed": OTHERS_BLOCK}, "link_id must be a link of the archive"),
+    ("click_blocks", {"packed": b"\x01no block"}, "packed is no block of clicks"),
+    ("click_blocks", {"packed": OTHERS_BLOCK[:-4]}, "packed is no block of clicks"),
+    ("click_blocks", {"packed": "text"}, "packed must be bytes"),
+    ("click_blocks", {"clicks": 3}, "packed does not hold as many clicks"),
+    ("click_blocks", {"last_at": NOW - timedelta(days=9)}, "packed does not hold as many clicks"),
+    ("click_blocks", {"expires_at": NOW + timedelta(days=40_000)}, "expires_at must be a date at most"),
+    ("click_blocks", {"is_unreadable": True, "folded": False}, "is_unreadable is true only of blocks"),
+    ("click_folds", {"blocks": [f"{OTHERS_LINK}/log/0/2026-01-01"]}, "blocks must be blocks of the archive"),
+    ("click_folds", {"fold": "x"}, "fold is not whole"),
     ("devices", {"device_id": str(uuid.uuid4())}, "_id does not belong to what the document is about"),
     ("identities", {"customer_id": "eve"}, "_id does not belong to what the document is about"),
     # hosts, keys and people
@@ -307,19 +326,26 @@ async def test_marks_of_another_organization(
     await remove(database, archive)
 
 
-async def test_clicks_that_a_log_is_yet_to_give(archive: Archive, database: Database, tmp_path: Path) -> None:
-    """Ids of clicks to come would keep this installation's own log from being shipped."""
-    ids = (f"log-{place}" for place in range(650, 750, 10))
+async def test_blocks_that_a_log_is_yet_to_give(archive: Archive, database: Database, tmp_path: Path) -> None:
+    """Ids of blocks to come would keep this installation's own log from being shipped."""
+    blocks = [each.document for each in archive.entries if each.collection == click_blocks.NAME]
+    log_id = blocks[0]["log_id"]
     forged = forge(
-        archive, tmp_path, lambda name, each: each | {"_id": next(ids)} if name == clicks.NAME else None
+        archive,
+        tmp_path,
+        lambda name, each: (
+            each | {"_id": each["_id"].replace(f"{log_id}/0/", f"{log_id}/700/")}
+            if name == click_blocks.NAME
+            else None
+        ),
     )
     async with fresh_database(database) as fresh:
-        await fresh[click_logs.NAME].insert_one({"_id": "log", "position": 700})
-        with pytest.raises(AlreadyTaken, match="in clicks a document with the id log-700"):
+        await fresh[click_logs.NAME].insert_one({"_id": log_id, "position": 700})
+        with pytest.raises(AlreadyTaken, match=r"in click_blocks a document with the id .*/700/"):
             await restore(fresh, forged)
-        await fresh[click_logs.NAME].update_one({"_id": "log"}, {"$set": {"position": 750}})
+        await fresh[click_logs.NAME].update_one({"_id": log_id}, {"$set": {"position": 750}})
         await restore(fresh, forged)
-        assert await fresh[clicks.NAME].count_documents({}) == 7
+        assert await fresh[click_blocks.NAME].count_documents({}) == len(blocks)
 
 
 @pytest.mark.parametrize("known", ["id", "email"])

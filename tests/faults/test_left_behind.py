@@ -12,7 +12,7 @@ from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.visited_link import VisitedLink
 from tests.polling import wait_for
 
-RECORDS = 30_000
+RECORDS = 300_000
 OLD_LINK = "the link of the clicks left behind"
 
 

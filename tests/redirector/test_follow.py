@@ -10,6 +10,7 @@ from backend.storage.links import find_link
 from backend.storage.mongo import Database
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.organizations import TestOrganization
+from tests.polling import wait_for_async
 from tests.redirector.conftest import LinkFactory, Recorded
 
 
@@ -43,7 +44,11 @@ async def test_a_click_is_recorded_and_counted_once(
     assert {(record["platform"], record["browser"], record["system"]) for record in records} == {
         ("desktop", "Chrome", "Windows")
     }
-    assert (await count_window(database, link.id, clock())).total == 3
+
+    async def counted() -> int:
+        return (await count_window(database, link.id, clock())).total
+
+    assert await wait_for_async(counted, "not counted", lambda seen: seen >= 3) == 3
 
 
 @pytest.mark.parametrize("path", ["nothing-here", "", "a/b/c", "favicon.ico"])

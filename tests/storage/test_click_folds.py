@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -89,7 +89,7 @@ async def counts_stored(database: Database, rollups: Rollups, subject: str) -> d
 
 
 async def assert_counted_once(database: Database, org_id: OrgId, clicks: list[Click]) -> None:
-    """Fail unless the rollups of each link and of the organization equal a naive count, and blocks have each click."""
+    """Fail unless the rollups equal a naive count, of each link and of the organization, and blocks do."""
     for link_id in {each.link_id for each in clicks}:
         expected = counts_one_by_one(each for each in clicks if each.link_id == link_id)
         assert await counts_stored(database, click_counts.ROLLUPS, link_id) == expected
@@ -133,7 +133,7 @@ def killed_after(transactions: int, *, is_done: bool) -> Iterator[None]:
 
 @dataclass
 class Ledger:
-    """Clicks of an organization in stretches of a log, which are shipped and folded in any order, as often as told."""
+    """Clicks in stretches of a log, which are shipped and folded in any order, as often as told."""
 
     database: Database
     stretches: list[list[Click]]
@@ -157,18 +157,13 @@ class Ledger:
 
     async def fold_some(self, links_at_once: int, most_clicks: int, killed: tuple[int, bool]) -> None:
         """Fold a part of what waits; the process may end while it does."""
-        with killed_after(killed[0], is_done=killed[1]):
-            try:
-                await Folds(self.database, links_at_once).fold([self.org_id], most_clicks)
-            except Killed:
-                pass
+        with killed_after(killed[0], is_done=killed[1]), suppress(Killed):
+            await Folds(self.database, links_at_once).fold([self.org_id], most_clicks)
 
     async def merge(self) -> None:
         """Merge the blocks that are folded."""
-        try:
+        with suppress(Busy):  # a fold is open
             await merge_small_blocks(self.database, self.org_id)
-        except Busy:  # a fold is open
-            pass
 
 
 STEPS = st.lists(
@@ -183,7 +178,7 @@ STEPS = st.lists(
 async def test_rollups_equal_a_naive_count(
     database: Database, stretches: list[Any], steps: list[Any]
 ) -> None:
-    """For any clicks, any split, order and repetition of shipping, folding, merging and of ends in between."""
+    """For any clicks, any split, order and repetition of shipping, folding, merging, and ends in between."""
     org_id = new_org()
     links = [LinkId(str(uuid.uuid4())) for _ in range(5)]
     made = [[click(org_id, links[link], at, **facts) for link, at, facts in stretch] for stretch in stretches]
@@ -205,7 +200,7 @@ def some_clicks(org_id: OrgId, links: int = 20) -> list[Click]:
 
 
 async def test_two_folders_at_once(database: Database) -> None:
-    """Of two that fold the same, in one transaction or in many, one waits for the other; each click counts once."""
+    """Of two that fold the same, in one transaction or in many, one waits; each click counts once."""
     org_id = new_org()
     clicks = some_clicks(org_id)
     folders = [Folds(database, links_at_once=links) for links in (1000, 3, 1000, 3)]
@@ -253,7 +248,7 @@ async def test_a_block_that_can_not_be_read(database: Database) -> None:
 
 
 async def test_clicks_that_were_counted_before(database: Database) -> None:
-    """Only what earlier counts lack is added: what clicks were, quarters, and all counts of the organization."""
+    """Only what earlier counts lack is added: what clicks were, quarters, and the organization's counts."""
     org_id = new_org()
     clicks = some_clicks(org_id, 1)
     await ship(database, clicks)
@@ -267,7 +262,7 @@ async def test_clicks_that_were_counted_before(database: Database) -> None:
 
 
 async def test_small_blocks_are_merged(database: Database) -> None:
-    """A day's single clicks end up in one block; another day, and a block that waits to be folded, stay apart."""
+    """A day's single clicks end up in one block; another day, and what waits to be folded, stay apart."""
     org_id, link_id = new_org(), LinkId(str(uuid.uuid4()))
     now = datetime.now(UTC).replace(microsecond=0)
     clicks = [click(org_id, link_id, now - timedelta(days=n % 2)) for n in range(20)]

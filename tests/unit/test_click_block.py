@@ -59,7 +59,7 @@ def without_handoff(click: Click) -> Click:
 
 @given(st.lists(LINES | BAD))
 def test_a_stretch_is_read_as_its_lines_are(lines: list[bytes]) -> None:
-    """Whatever lines are side by side, blocks hold those that can be read, each once, by organization and day."""
+    """Whatever lines are side by side, blocks hold those that can be read, by organization and day."""
     expected, unreadable, handoffs = [], [], []
     stretch = b"".join(lines)
     for line in stretch.splitlines(keepends=True):
@@ -121,7 +121,7 @@ def test_columns_that_are_not_as_we_write_them(change: dict[str, Any]) -> None:
 
 
 def test_bytes_that_are_no_block() -> None:
-    """Cut off, of a newer format, with something behind, or larger than any block: not read, and not unpacked."""
+    """Cut off, of a newer format, with something behind, or larger than any block: not read."""
     good = block_of(OrgId("o"), unpack(read_stretch(LINE).blocks[0].packed).clicks(OrgId("o"))).packed
     bomb = b"\x01" + zlib.compress(b" " * 100_000_000)
     for bad in (
