@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from backend.domain.clicks import Click, parse_record
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.visitors import HIGHEST_HASH
 
 # A block has at most about as many clicks; one that is merged from smaller ones never has more.
 MOST_CLICKS = 10_000
@@ -45,7 +46,8 @@ class UnreadableBlock(ValueError):
 class Columns:
     """Clicks, one entry in each column for each. `at` is in milliseconds since 1970.
 
-    `link`, `what`, `country` and `referrer` are positions in the table named after them.
+    `link`, `what`, `country` and `referrer` are positions in the table named after them. `visitor` has the
+    visitors' hashes, None where there is none.
     """
 
     links: list[LinkId]
@@ -57,11 +59,12 @@ class Columns:
     what: list[int]
     country: list[int]
     referrer: list[int]
+    visitor: list[int | None]
 
     def clicks(self, org_id: OrgId) -> Iterator[Click]:
         """The clicks one by one, in the block's order."""
-        rows = zip(self.at, self.link, self.what, self.country, self.referrer, strict=True)
-        for at, link, what, country, referrer in rows:
+        rows = zip(self.at, self.link, self.what, self.country, self.referrer, self.visitor, strict=True)
+        for at, link, what, country, referrer, visitor in rows:
             outcome, reason, platform, system, browser, kind = self.whats[what]
             yield Click(
                 org_id=org_id,
@@ -76,6 +79,7 @@ class Columns:
                 client_kind=kind,
                 country=self.countries[country],
                 referrer_host=self.referrers[referrer],
+                visitor=visitor,
             )
 
 
@@ -140,14 +144,14 @@ def moment(at: int) -> datetime:
     return datetime.fromtimestamp(at // 1000, UTC).replace(microsecond=at % 1000 * 1000)
 
 
-# A click while it is read: organization, link, milliseconds, what it was, country, referrer.
-_Row = tuple[str, str, int, What, str | None, str | None]
+# A click while it is read: organization, link, milliseconds, what it was, country, referrer, visitor.
+_Row = tuple[str, str, int, What, str | None, str | None, int | None]
 _TEXT = r'"[^"\\\x00-\x1f\x7f]*"'
 _TEXT_OR_NULL = rf"(?:null|{_TEXT})"
 # What nearly every line looks like; others are read by `parse_record`.
 _LINE = re.compile(
-    rf"^\[({_TEXT}),({_TEXT}),(\d{{1,11}}\.\d{{3}}),({_TEXT},{_TEXT_OR_NULL},{_TEXT},{_TEXT},{_TEXT},{_TEXT}),"
-    rf"({_TEXT_OR_NULL}),({_TEXT_OR_NULL})(|,\[.*\])\]$",
+    rf"^\[({_TEXT}),({_TEXT}),((?:0|[1-9]\d{{0,10}})\.\d{{3}}),({_TEXT},{_TEXT_OR_NULL},{_TEXT},{_TEXT},{_TEXT},{_TEXT}),"
+    rf"({_TEXT_OR_NULL}),({_TEXT_OR_NULL})(|,null|,0|,[1-9]\d{{0,9}})(|,\[.*\])\]$",
     re.MULTILINE | re.ASCII,
 )
 
@@ -170,7 +174,7 @@ def _read_fast(part: bytes, found: Stretch) -> list[_Row] | None:
     lines = _LINE.findall(text)
     if len(lines) != text.count("\n"):
         return None
-    orgs, links, times, what, countries, referrers, rests = zip(*lines, strict=True)
+    orgs, links, times, what, countries, referrers, visitors, rests = zip(*lines, strict=True)
     known = {each: tuple(json.loads(f"[{each}]")) for each in set(what)}
     outcomes = {each[0] for each in known.values()}
     values = {each: json.loads(each) for each in {*orgs, *links, *countries, *referrers}}
@@ -179,6 +183,9 @@ def _read_fast(part: bytes, found: Stretch) -> list[_Row] | None:
         or not _are_short(values.values())
         or not all(map(_are_short, known.values()))
     ):
+        return None
+    hashes = [int(each[1:]) if each not in _NO_VISITOR else None for each in visitors]
+    if max((each or 0 for each in hashes), default=0) > HIGHEST_HASH:
         return None
     if any(rests):
         try:
@@ -197,11 +204,13 @@ def _read_fast(part: bytes, found: Stretch) -> list[_Row] | None:
             map(known.__getitem__, what),
             map(read, countries),
             map(read, referrers),
+            hashes,
             strict=True,
         )
     )
 
 
+_NO_VISITOR = {"", ",null"}
 _OUTCOMES = {each.value for each in Outcome}
 
 
@@ -228,10 +237,10 @@ def _row(click: Click) -> _Row:
     """Raises ValueError for a click that no block can hold."""
     at = round(click.at.timestamp() * 1000)
     what = (click.outcome.value, click.reason, click.platform, click.system, click.browser, click.client_kind)
-    row = (click.org_id, click.link_id, at, what, click.country, click.referrer_host)
-    if not 0 <= at <= _LATEST_MS or not _are_short((click.org_id, click.link_id, *what, *row[4:])):
+    texts = (click.org_id, click.link_id, *what, click.country, click.referrer_host)
+    if not 0 <= at <= _LATEST_MS or not _are_short(texts):
         raise ValueError("not a click record")
-    return row
+    return click.org_id, click.link_id, at, what, click.country, click.referrer_host, click.visitor
 
 
 def _rows(columns: Columns) -> Iterator[_Row]:
@@ -242,6 +251,7 @@ def _rows(columns: Columns) -> Iterator[_Row]:
         map(columns.whats.__getitem__, columns.what),
         map(columns.countries.__getitem__, columns.country),
         map(columns.referrers.__getitem__, columns.referrer),
+        columns.visitor,
         strict=True,
     )
 
@@ -264,10 +274,12 @@ def _by_day(rows: Sequence[_Row]) -> dict[tuple[str, int], list[_Row]]:
 
 
 def _block(org_id: str, rows: Sequence[_Row]) -> Block:
-    _, links, at, whats, countries, referrers = zip(*rows, strict=True)
+    _, links, at, whats, countries, referrers, visitors = zip(*rows, strict=True)
     columns: dict[str, object] = {"at": [at[0], *(after - before for before, after in pairwise(at))]}
     for name, values in (("link", links), ("what", whats), ("country", countries), ("referrer", referrers)):
         columns[f"{name}_table"], columns[name] = _table(values)
+    if set(visitors) != {None}:
+        columns["visitor"] = visitors
     text = json.dumps(columns, separators=(",", ":")).encode("ascii")
     return Block(
         OrgId(org_id), len(rows), moment(min(at)), moment(max(at)), _COLUMNS + zlib.compress(text, 6)
@@ -304,6 +316,7 @@ def _checked(columns: dict[str, Any]) -> Columns:
         what=_places(columns["what"], whats, len(at)),
         country=_places(columns["country"], countries, len(at)),
         referrer=_places(columns["referrer"], referrers, len(at)),
+        visitor=_visitors(columns.get("visitor"), len(at)),
     )
 
 
@@ -318,6 +331,17 @@ def _places(column: Any, table: Sequence[object], length: int) -> list[int]:
     if len(places) != length or min(places) < 0 or max(places) >= len(table):
         raise UnreadableBlock("a column does not fit its table")
     return places
+
+
+def _visitors(column: Any, length: int) -> list[int | None]:
+    if column is None:
+        return [None] * length
+    if not isinstance(column, list) or len(column) != length or set(map(type, column)) - {int, type(None)}:
+        raise UnreadableBlock("a column is not of visitors' hashes")
+    known = {each for each in column if each is not None}
+    if known and not 0 <= min(known) <= max(known) <= HIGHEST_HASH:
+        raise UnreadableBlock("a column is not of visitors' hashes")
+    return column
 
 
 def _text(value: Any) -> str | None:

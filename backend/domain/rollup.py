@@ -48,11 +48,13 @@ Value = tuple[Dimension, str | None]
 class DayTally:
     """The requests for one link, or of one organization, on one day in UTC.
 
-    `seconds` counts clicks by second of the day; `values` counts requests by what they were.
+    `seconds` counts clicks by second of the day; `values` counts requests by what they were; `visitors` has
+    the hashes of those who clicked.
     """
 
     seconds: Counter[int] = field(default_factory=Counter)
     values: Counter[Value] = field(default_factory=Counter)
+    visitors: set[int] = field(default_factory=set)
 
 
 # By the number of the day, counted from 1970.
@@ -84,6 +86,7 @@ class Facts:
         columns.what += _common(block.what, block.whats, self._whats)
         columns.country += _common(block.country, block.countries, self._countries)
         columns.referrer += _common(block.referrer, block.referrers, self._referrers)
+        columns.visitor += block.visitor
 
     def by_link(self, links_at_once: int, after: str = "") -> Iterator[Mapping[LinkId, Tally]]:
         """The counts of each link, in the order of ids and that many links at a time.
@@ -131,6 +134,9 @@ class Facts:
             found = Counter(compress(zip(rows.link, days, column, strict=True), counted))
             for (link, day, name), count in found.items():
                 tallies[link][day].values[dimension, names[name]] += count
+        for link, day, visitor in set(compress(zip(rows.link, days, rows.visitor, strict=True), counted)):
+            if visitor is not None:
+                tallies[link][day].visitors.add(visitor)
         return tallies
 
 
@@ -159,10 +165,17 @@ class _Columns:
     what: list[int] = field(default_factory=list)
     country: list[int] = field(default_factory=list)
     referrer: list[int] = field(default_factory=list)
+    visitor: list[int | None] = field(default_factory=list)
 
     def rows(self, numbers: Sequence[int]) -> _Columns:
-        columns = (self.link, self.second, self.what, self.country, self.referrer)
-        return _Columns(*([column[number] for number in numbers] for column in columns))
+        return _Columns(
+            [self.link[number] for number in numbers],
+            [self.second[number] for number in numbers],
+            [self.what[number] for number in numbers],
+            [self.country[number] for number in numbers],
+            [self.referrer[number] for number in numbers],
+            [self.visitor[number] for number in numbers],
+        )
 
 
 def _common(column: Sequence[int], table: Sequence[ValueT], common: dict[ValueT, int]) -> Iterable[int]:

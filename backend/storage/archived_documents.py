@@ -74,6 +74,7 @@ from backend.storage.document_fields import (
 )
 from backend.storage.mongo import Document
 from backend.storage.rollups import MOST_SECONDS, name_of, seconds_in, value_of
+from backend.storage.visitor_sketches import check_sketch
 
 _LONGEST_NAME = 1_600  # of a value of 512 characters, each escaped
 
@@ -142,6 +143,11 @@ def _currency(name: str, value: object) -> object:
     # A sale keeps its currency even if that is withdrawn later.
     if not isinstance(value, str) or not re.fullmatch(r"[A-Z]{3}", value):
         raise InvalidField(name, "must be a currency code of three capital letters")
+    return value
+
+
+def _sketch(name: str, value: object) -> object:
+    check_sketch(bytes(binary(name, value)))  # type: ignore[call-overload]
     return value
 
 
@@ -214,6 +220,7 @@ _ROLLUP = DocumentFields(
         "parts": anything,
         "quarters": anything,
         "seconds": binary,
+        "visitors": _sketch,
         **dict.fromkeys(Dimension, anything),
         "expires_at": until(FINE_BUCKETS_KEPT),
     },
@@ -373,7 +380,7 @@ def _rollup(document: Document, subject: str) -> None:
     bucket = str(document["_id"]).removeprefix(f"{subject}/")
     _own_id(document, subject, bucket)
     _bucket(bucket, document)
-    of_day = {"quarters", "seconds", *Dimension}.intersection(document)
+    of_day = {"quarters", "seconds", "visitors", *Dimension}.intersection(document)
     if of_day and not bucket.startswith("day/"):
         raise InvalidField(of_day.pop(), "is a field of days only")
     quarters = document.get("quarters", {})

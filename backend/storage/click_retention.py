@@ -15,8 +15,8 @@ from backend.storage.mongo import ClientSession, Database, in_transaction
 async def set_click_days(database: Database, org_id: OrgId, days: int | None) -> int:
     """Set for how many days single clicks are kept (None: without limit), also those that are stored.
 
-    Whole blocks are deleted, each when its last click is so old. Returns how many blocks got a new date. Raises
-    UnknownOrganization.
+    Whole blocks are deleted, each when its last click is so old. Returns how many blocks got a new date.
+    Raises UnknownOrganization.
     """
 
     async def work(session: ClientSession) -> None:

@@ -22,7 +22,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LONGEST_TEXT = 10_000
-_BINARY_FIELDS = {"packed", "seconds"}
+_BINARY_FIELDS = {"packed", "seconds", "visitors"}
 _DEEPEST = 20
 _MOST_PARTS = 1000
 # How far ahead the clock of the archive's machine may have been.

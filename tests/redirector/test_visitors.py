@@ -44,7 +44,7 @@ async def visit(
     ) as client:
         await client.request(method, f"http://{link.domain}/{link.path}", headers=headers)
     lines = service.redirector.shipper.log.path.read_bytes().splitlines()
-    return parse_record("log-0", next(line for line in reversed(lines) if link.id.encode() in line)).visitor
+    return parse_record(next(line for line in reversed(lines) if link.id.encode() in line)).visitor
 
 
 async def test_one_browser_at_one_address_is_one_visitor(service: Service, make_link: LinkFactory) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -25,6 +25,7 @@ from backend.storage.click_logs import AlreadyShipped
 from backend.storage.click_merges import merge_small_blocks
 from backend.storage.mongo import Database, in_transaction
 from backend.storage.rollups import Rollups, seconds_in, value_of
+from backend.storage.visitor_sketches import count_visitors
 from tests.clicks import click, fold, recorded_clicks, ship
 
 START = datetime(2026, 2, 27, 22, tzinfo=UTC)
@@ -36,6 +37,7 @@ FACTS = st.fixed_dictionaries(
         "system": st.sampled_from(["", "iOS", "Windows 11.2"]),
         "browser": st.sampled_from(["", "$Chrome", "a.b%c"]),
         "country": st.none() | st.sampled_from(["DE", "FR"]),
+        "visitor": st.none() | st.integers(0, 5),
         "referrer_host": st.none() | st.sampled_from(["t.co", "news.example", "xn--bcher-kva.example"]),
     }
 )
@@ -53,6 +55,7 @@ def counts_one_by_one(clicks: Iterable[Click]) -> dict[str, Counter[Any]]:
     """What the rollups of these clicks should say, by looking at each."""
     found: dict[str, Counter[Any]] = {"quarters": Counter(), "hours": Counter(), "total": Counter()}
     found |= {dimension: Counter() for dimension in Dimension}
+    visitors: defaultdict[date, set[int | None]] = defaultdict(set)
     for each in clicks:
         day = each.at.date()
         found["outcome"][day, each.outcome.value] += 1
@@ -65,13 +68,15 @@ def counts_one_by_one(clicks: Iterable[Click]) -> dict[str, Counter[Any]]:
         for name in ("platform", "system", "browser", "country"):
             found[name][day, getattr(each, name)] += 1
         found["referrer"][day, each.referrer_host] += 1
+        visitors[day].add(each.visitor)
+    found["visitors"] = Counter({day: len(seen - {None}) for day, seen in visitors.items() if seen - {None}})
     return found
 
 
 async def counts_stored(database: Database, rollups: Rollups, subject: str) -> dict[str, Counter[Any]]:
     """What the rollups say."""
     found: dict[str, Counter[Any]] = {"quarters": Counter(), "hours": Counter(), "total": Counter()}
-    found |= {dimension: Counter() for dimension in Dimension}
+    found |= {name: Counter() for name in ("visitors", *Dimension)}
     async for document in database[rollups.collection].find({"_id": {"$regex": f"^{subject}/"}}):
         bucket = document["_id"].removeprefix(f"{subject}/")
         if bucket == "total":
@@ -80,6 +85,8 @@ async def counts_stored(database: Database, rollups: Rollups, subject: str) -> d
             day = datetime.fromisoformat(bucket.removeprefix("day/")).date()
             for name, field_name in (("hours", "parts"), ("quarters", "quarters")):
                 found[name].update({(day, int(each)): n for each, n in document.get(field_name, {}).items()})
+            if "visitors" in document:
+                found["visitors"][day] = count_visitors(document["visitors"])
             for dimension in Dimension:
                 found[dimension].update(
                     {(day, value_of(each)): n for each, n in document.get(dimension, {}).items()}
@@ -173,7 +180,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=60)
 @given(stretches=st.lists(st.lists(CLICKS, max_size=8), max_size=4), steps=STEPS)
 async def test_rollups_equal_a_naive_count(
     database: Database, stretches: list[Any], steps: list[Any]

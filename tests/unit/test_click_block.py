@@ -17,6 +17,7 @@ from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.deferred_links import Handoff
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.visitors import HIGHEST_HASH
 
 AT = datetime(2026, 3, 1, 23, 59, 59, 500_000, UTC)
 # Whole milliseconds, as blocks have them; near midnight, so that some are of another day.
@@ -35,6 +36,7 @@ LINES = st.builds(
     reason=st.none() | st.sampled_from(NotCounted),
     country=st.none() | st.sampled_from(["DE", "FR"]),
     referrer_host=st.none() | st.sampled_from(["news.example", "t.co"]),
+    visitor=st.none() | st.sampled_from([0, 7, HIGHEST_HASH]),
     handoff=st.none() | st.just(Handoff("com.shop", "hash", AT)),
 )  # fmt: skip
 BAD = st.sampled_from(
@@ -96,20 +98,25 @@ def test_merged_blocks_hold_the_same_clicks(lines: list[bytes]) -> None:
 
 
 COLUMNS: dict[str, Any] = {
-    "at": [0, 5], "link": [0, 1], "what": [0, 0], "country": [0, 0], "referrer": [0, 0], "link_table": ["a",
-    "b"], "what_table": [["web", None, "ios", "", "", "browser"]], "country_table": [None], "referrer_table":
-    ["t.co"],
+    "at": [0, 5],
+    "link": [0, 1], "what": [0, 0], "country": [0, 0], "referrer": [0, 0],
+    "link_table": ["a", "b"], "what_table": [["web", None, "ios", "", "", "browser"]],
+    "country_table": [None], "referrer_table": ["t.co"],
+    "visitor": [5, None],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"at": []}, {"at": [-1, 5]}, {"at": [0, 86_400_000]}, {"at": [0.0, 1]}, {"at": [True, 1]}, {"at":
-        [10**30, 0]}, {"link": [0]}, {"link": [0, 2]}, {"link": [0, -1]}, {"link": ["0", 1]}, {"link_table":
-        ["a", None]}, {"link_table": ["a", 5]}, {"link_table": ["a", "\ud800"]}, {"link_table": ["a", "x" *
-        1000]}, {"what_table": [["x", None, "", "", "", ""]]}, {"what_table": [["web", None]]}, {"what_table":
-        [5]},
+        {"at": []}, {"at": [-1, 5]}, {"at": [0, 86_400_000]}, {"at": [0.0, 1]}, {"at": [True, 1]},
+        {"at": [10**30, 0]},
+        {"link": [0]}, {"link": [0, 2]}, {"link": [0, -1]}, {"link": ["0", 1]},
+        {"link_table": ["a", None]}, {"link_table": ["a", 5]}, {"link_table": ["a", "\ud800"]},
+        {"link_table": ["a", "x" * 1000]},
+        {"what_table": [["x", None, "", "", "", ""]]}, {"what_table": [["web", None]]}, {"what_table": [5]},
+        {"visitor": [1]}, {"visitor": [1, 2**32]}, {"visitor": [-1, 0]}, {"visitor": [1, "2"]},
+        {"visitor": [True, 1]},
     ],
 )  # fmt: skip
 def test_columns_that_are_not_as_we_write_them(change: dict[str, Any]) -> None:

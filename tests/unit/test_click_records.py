@@ -46,15 +46,15 @@ def changed_line(change: Any) -> bytes:
 @given(some.none() | some.integers(0, HIGHEST_HASH), some.sampled_from([None, HANDOFF]))
 def test_visitor_and_handoff_are_read_as_written(visitor: int | None, handoff: Handoff | None) -> None:
     """With and without either of them."""
-    click = parse_record("log-0", line(visitor, handoff))
+    click = parse_record(line(visitor, handoff))
     assert (click.visitor, click.handoff) == (visitor, handoff)
 
 
 def test_lines_of_the_former_version_are_read() -> None:
     """They have no visitor. A log on disk outlives an upgrade."""
-    without_visitor = parse_record("log-0", changed_line(lambda fields: fields.pop(-2)))
+    without_visitor = parse_record(changed_line(lambda fields: fields.pop(-2)))
     assert (without_visitor.visitor, without_visitor.handoff) == (None, HANDOFF)
-    without_both = parse_record("log-0", changed_line(lambda fields: fields.__delitem__(slice(-2, None))))
+    without_both = parse_record(changed_line(lambda fields: fields.__delitem__(slice(-2, None))))
     assert (without_both.visitor, without_both.handoff) == (None, None)
 
 
@@ -62,4 +62,4 @@ def test_lines_of_the_former_version_are_read() -> None:
 def test_a_visitor_that_is_no_hash_is_refused(visitor: Any) -> None:
     """A bad line is set aside whole."""
     with pytest.raises(ValueError, match="visitor"):
-        parse_record("log-0", changed_line(lambda fields: fields.__setitem__(-2, visitor)))
+        parse_record(changed_line(lambda fields: fields.__setitem__(-2, visitor)))
