@@ -17,8 +17,10 @@ from backend.domain.rollup import OTHER
 from backend.qr_image import MEDIA_TYPES, qr_image
 from backend.storage.click_breakdown import Breakdown, break_down_clicks
 from backend.storage.click_counts import count_days, count_hours, count_window
+from backend.storage.click_visitors import visitors_by_day
 from backend.storage.install_counts import count_install_window
 from backend.storage.mongo import StorageError, is_too_slow
+from backend.storage.visitor_sketches import EXACT_UP_TO, STANDARD_ERROR
 
 PERIODS = {"month": "30 days", "day": "24 hours"}
 # Clicks are broken down by whole days in UTC: how many, and what they are called.
@@ -49,6 +51,9 @@ async def links_one(link_id: LinkId) -> Response:
         period=period,
         periods=PERIODS,
         chart=await _chart(link.id, period, now),
+        visitors=await _visitors(link.id, period, now),
+        exact_up_to=EXACT_UP_TO,
+        standard_error=f"{STANDARD_ERROR:.1%}",
         breakdown=await _breakdown(link.id, period, now),
         days=DAYS[period][1],
         other=OTHER,
@@ -74,6 +79,13 @@ async def _chart(link_id: LinkId, period: str, now: datetime) -> Chart:
     if period == "day":
         return column_chart(await count_hours(resources().database, link_id, now), "%-d %b, %H:00")
     return column_chart(await count_days(resources().database, link_id, now), "%-d %b")
+
+
+async def _visitors(link_id: LinkId, period: str, now: datetime) -> Chart | None:
+    """The link's visitors by day; None for a period of hours, since a visitor is known for a day only."""
+    if period == "day":
+        return None
+    return column_chart(await visitors_by_day(resources().database, link_id, org_id(), now), "%-d %b")
 
 
 async def _breakdown(link_id: LinkId, period: str, now: datetime) -> Breakdown | None:
