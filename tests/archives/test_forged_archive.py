@@ -38,6 +38,7 @@ from backend.storage.database import create_indexes
 from backend.storage.installs import record_install
 from backend.storage.mongo import Database, Document
 from backend.storage.restores import AlreadyTaken
+from backend.storage.visitor_sketches import add_visitors
 from tests.archives.full_organization import PASSWORD_HASH, fill
 from tests.clicks import click
 from tests.organizations import TestOrganization, create_test_organization
@@ -156,6 +157,8 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("organization_counts", {"link_id": OTHERS_LINK}, "link_id is not a field of such a document"),
     ("organization_counts", {"parts": {"all": True}}, "parts must hold whole numbers from 0"),
     ("organization_counts", {"seconds": b"123"}, "is a field of days only"),
+    ("organization_counts", {"visitors": add_visitors(None, [7])}, "visitors is a field of days only"),
+    ("click_counts", {"visitors": b"\x02no sketch"}, "visitors has a value"),
     ("organization_counts", {"more": b"123"}, "more must not be bytes"),
     ("click_blocks", {"packed": OTHERS_BLOCK}, "link_id must be a link of the archive"),
     ("click_blocks", {"packed": b"\x01no block"}, "packed is no block of clicks"),
