@@ -21,24 +21,33 @@ from backend.storage.database import open_database
 from backend.storage.mongo import StorageError
 
 Result = dict[str, Any]
+Command = Callable[..., Awaitable[Result]]
 
 
-def stored(command: Callable[..., Awaitable[Result]]) -> Callable[..., None]:
+def stored(command: Command) -> Callable[..., None]:
     """Turn this function into a command that uses the database.
 
     Its result is printed as lines of text or, with --json, as one JSON object.
     """
-
-    @json_option
-    @wraps(command)
-    def run(as_json: bool, **arguments: Any) -> None:
-        result = run_on_database(command, arguments)
-        click.echo(json.dumps(result) if as_json else _as_lines(result))
-
-    return run
+    return stored_and_shown(_as_lines)(command)
 
 
-def run_on_database(command: Callable[..., Awaitable[Result]], arguments: dict[str, Any]) -> Result:
+def stored_and_shown(show: Callable[[Result], str]) -> Callable[[Command], Callable[..., None]]:
+    """As `stored`, for a command whose result people read in a form of its own, which `show` makes."""
+
+    def decorate(command: Command) -> Callable[..., None]:
+        @json_option
+        @wraps(command)
+        def run(as_json: bool, **arguments: Any) -> None:
+            result = run_on_database(command, arguments)
+            click.echo(json.dumps(result) if as_json else show(result))
+
+        return run
+
+    return decorate
+
+
+def run_on_database(command: Command, arguments: dict[str, Any]) -> Result:
     """Run the command on the database and return its result.
 
     Raises OperatorError, which ends the command with its message.
@@ -68,9 +77,7 @@ def settings_of_installation() -> Settings:
     return settings
 
 
-async def _with_database(
-    settings: Settings, command: Callable[..., Awaitable[Result]], arguments: dict[str, Any]
-) -> Result:
+async def _with_database(settings: Settings, command: Command, arguments: dict[str, Any]) -> Result:
     try:
         async with open_database(settings) as database:
             return await command(database, **arguments)

@@ -5,25 +5,30 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from backend.cli.command import Result, stored, utc_now
+from backend.cli.command import Result, stored_and_shown, utc_now
+from backend.cli.import_report import import_result, missing_domain, shown_result
 from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.domain.apps import Apps
 from backend.domain.ids import OrgId
+from backend.imports.cells import SHORT_URL
 from backend.imports.firebase_csv import FirebaseExport, read_firebase_export
-from backend.imports.link_csv import SHORT_URL, read_rows
-from backend.imports.link_import import ImportReport, LinkImport, RowOutcome
+from backend.imports.link_csv import read_rows
+from backend.imports.link_import import ImportReport, LinkImport
+from backend.imports.preset_rows import read_preset
+from backend.imports.presets import PRESETS, Preset
 from backend.imports.report import write_left_out, write_refused
 from backend.imports.row import COLUMNS, ImportRow
 from backend.storage.apps import list_apps
 from backend.storage.mongo import Database
 from backend.storage.organizations import get_organization
 
-ReadT = TypeVar("ReadT")
+# A file of another service may name thousands of domains.
+_MOST_DOMAINS_TOLD = 5
 
 
 @click.group("import")
@@ -36,7 +41,7 @@ def import_links() -> None:
 
 
 def import_options(command: Any) -> Any:
-    """Add the options that all imports have: file, organization, dry run and report."""
+    """Add the options that all imports have: file, organization, dry run, report and moved domains."""
     report_type = click.Path(dir_okay=False, writable=True, path_type=Path)
     for decorate in (
         click.option(
@@ -46,11 +51,29 @@ def import_options(command: Any) -> Any:
             help="Where to write the refused rows and why. Default: FILE with .refused.csv at its end.",
         ),
         click.option("--dry-run", is_flag=True, help="Check every row, store nothing."),
+        click.option(
+            "--domain",
+            "domains",
+            multiple=True,
+            metavar="OLD=NEW",
+            help="Put the links of a domain that is not yours, such as shop.page.link, on one that is. "
+            "May be given more than once.",
+        ),
         org_option,
         click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
     ):
         command = decorate(command)
     return command
+
+
+default_option = click.option(
+    "--default",
+    "defaults",
+    multiple=True,
+    metavar="OURS=TEXT",
+    help="What a column of ours holds where the row has nothing for it, such as 'link_name={path}': {path} "
+    "and every column of ours or of FILE stand for the row's own. May be given more than once.",
+)
 
 
 @import_links.command("csv")
@@ -61,50 +84,44 @@ def import_options(command: Any) -> Any:
     multiple=True,
     metavar="OURS=THEIRS",
     help="Which column of FILE holds what, such as destination_url=long_url; then all others are left out. "
-    "short_url=NAME stands for domain and selected_path. May be given more than once.",
+    "short_url=NAME stands for domain and selected_path, is_disabled=NAME for the opposite of is_enabled. "
+    "May be given more than once.",
 )
-@stored
-async def import_csv(
+@default_option
+@stored_and_shown(shown_result)
+async def import_csv(  # noqa: PLR0917 - click passes them by name
     database: Database,
     file: Path,
     org_id: OrgId,
-    *,
     dry_run: bool,
     report_file: Path | None,
+    domains: tuple[str, ...],
     columns: tuple[str, ...],
+    defaults: tuple[str, ...],
 ) -> Result:
     """Create a link from each row of FILE.
 
     The first line names the columns: domain, destination_url and link_name, any other field of create-link,
-    is_enabled and created_time. For files of other services, --column says what their columns contain.
+    is_enabled or is_disabled, created_time, imported_clicks and imported_from. For files of other services,
+    --column says what their columns contain.
     """
     await get_organization(database, org_id)
-    named = _pairs(columns, "--column")
-    unknown = [name for name in named if name not in {*COLUMNS, SHORT_URL}]
-    if unknown:
-        raise click.BadParameter(
-            f"{unknown[0]} is none of {SHORT_URL}, {', '.join(COLUMNS)}", param_hint="--column"
-        )
-    rows = read_rows(file, named)
+    rows = read_rows(
+        file,
+        _named(columns, "--column", SHORT_URL),
+        _named(defaults, "--default"),
+        _pairs(domains, "--domain"),
+    )
     return await _import(database, org_id, rows, file, dry_run=dry_run, report_file=report_file)
 
 
 @import_links.command("firebase")
 @import_options
-@click.option(
-    "--domain",
-    "domains",
-    multiple=True,
-    metavar="OLD=NEW",
-    help="Put the links of a domain that is not yours, such as shop.page.link, on one that is. "
-    "May be given more than once.",
-)
-@stored
-async def import_firebase(
+@stored_and_shown(shown_result)
+async def import_firebase(  # noqa: PLR0917 - click passes them by name
     database: Database,
     file: Path,
     org_id: OrgId,
-    *,
     dry_run: bool,
     report_file: Path | None,
     domains: tuple[str, ...],
@@ -115,11 +132,41 @@ async def import_firebase(
     no place here is written to a file beside FILE.
     """
     await get_organization(database, org_id)
-    moved = _pairs(domains, "--domain")
-    export = read_firebase_export(file, moved)
+    export = read_firebase_export(file, _pairs(domains, "--domain"))
     result = await _import(database, org_id, export.rows, file, dry_run=dry_run, report_file=report_file)
     await _tell_missing_apps(database, org_id, export)
     return result
+
+
+def _preset_command(name: str, preset: Preset) -> click.Command:
+    """`waylink import NAME`, for the files of a service."""
+
+    @import_options
+    @default_option
+    @stored_and_shown(shown_result)
+    async def import_preset(  # noqa: PLR0917 - click passes them by name
+        database: Database,
+        file: Path,
+        org_id: OrgId,
+        dry_run: bool,
+        report_file: Path | None,
+        domains: tuple[str, ...],
+        defaults: tuple[str, ...],
+    ) -> Result:
+        await get_organization(database, org_id)
+        rows = read_preset(file, preset, _pairs(domains, "--domain"), _named(defaults, "--default"))
+        return await _import(database, org_id, rows, file, dry_run=dry_run, report_file=report_file)
+
+    return click.command(
+        name,
+        help=f"Create a link from each link of {preset.service} in FILE: JSON of its API, or CSV.\n\n"
+        "Links keep path, destination, name, state, time of creation and, as history, clicks, where FILE has "
+        "them. What has no place here is written to a file beside FILE.",
+    )(import_preset)
+
+
+for _name, _preset in PRESETS.items():
+    import_links.add_command(_preset_command(_name, _preset))
 
 
 async def _import(
@@ -135,13 +182,27 @@ async def _import(
     with click.progressbar(length=len(rows), label="Importing", file=sys.stderr) as bar:
         report = await links.run(rows, bar.update)
     try:
-        result = _result(report, report_file or file.with_suffix(".refused.csv"))
-        left_out = _left_out(rows, file.with_suffix(".left-out.csv"))
+        files = _write_files(report, rows, report_file or file.with_suffix(".refused.csv"), file)
     except OSError as error:
         raise click.ClickException(
             f"The report can't be written: {error}. Mend that and import again; no link is made twice."
         ) from None
-    return result | left_out | {"dry_run": dry_run}
+    for domain in list(report.missing_domains)[:_MOST_DOMAINS_TOLD]:
+        click.echo(printable(missing_domain(domain, org_id)), err=True)
+    return import_result(report, rows, dry_run=dry_run) | files
+
+
+def _write_files(report: ImportReport, rows: Sequence[ImportRow], refused: Path, file: Path) -> Result:
+    """Write the files that an import leaves, where there is something for them; their names."""
+    written: Result = {}
+    if report.refused:
+        write_refused(refused, report.refused)
+        written["report"] = str(refused)
+    if any(row.left_out for row in rows):
+        left_out = file.with_suffix(".left-out.csv")
+        write_left_out(left_out, rows)
+        written["left_out_report"] = str(left_out)
+    return written
 
 
 def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
@@ -151,20 +212,13 @@ def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
     return pairs
 
 
-def _result(report: ImportReport, report_file: Path) -> Result:
-    result: Result = {outcome.value: report.counts[outcome] for outcome in RowOutcome}
-    if report.refused:
-        write_refused(report_file, report.refused)
-        result["report"] = str(report_file)
-        for row, reason in report.refused[:5]:
-            click.echo(printable(f"line {row.line}: {reason}"), err=True)
-    return result
-
-
-def _left_out(rows: Sequence[ImportRow], path: Path) -> Result:
-    if not any(row.left_out for row in rows):
-        return {}
-    return {"left_out": write_left_out(path, rows), "left_out_report": str(path)}
+def _named(texts: tuple[str, ...], option: str, *more: str) -> dict[str, str]:
+    """The pairs of an option whose names are columns of ours, or one of `more`."""
+    pairs = _pairs(texts, option)
+    for name in pairs:
+        if name not in {*COLUMNS, *more}:
+            raise click.BadParameter(f"{name} is none of {', '.join((*more, *COLUMNS))}", param_hint=option)
+    return pairs
 
 
 async def _tell_missing_apps(database: Database, org_id: OrgId, export: FirebaseExport) -> None:

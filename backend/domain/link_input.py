@@ -29,6 +29,10 @@ CREATE_REQUIRED: dict[str, Rule[Any]] = {"domain": HostName(), **REQUIRED}
 CREATE_OPTIONAL: dict[str, Rule[Any]] = {"selected_path": LinkPath(), **OPTIONAL}
 UPDATE_FIELDS: dict[str, Rule[Any]] = {**REQUIRED, **OPTIONAL}
 
+# What another service counted for an imported link, and who that was.
+MOST_IMPORTED_CLICKS = 10**15
+IMPORTED_FROM = Text(100, shown=True)
+
 # Letters and digits that are not confused when they are read aloud or copied by hand.
 PATH_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
 GENERATED_PATH_LENGTH = 6

@@ -33,6 +33,18 @@ SOCIAL_FIELDS = ("social_title", "social_description", "social_image_url")
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedClicks:
+    """What another service had counted for a link by the time it was imported.
+
+    It is history to look at, in no window and in no sum of ours: that service counted by its own rules.
+    """
+
+    count: int
+    source: str
+    imported_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """A dynamic link.
 
@@ -55,3 +67,4 @@ class Link:
     fallbacks: dict[str, str] = field(default_factory=dict)
     custom_data: dict[str, Any] | None = None
     created_by: CreatedBy = CreatedBy.REST
+    imported_clicks: ImportedClicks | None = None

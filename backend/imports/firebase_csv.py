@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
-from backend.domain.errors import InvalidField
+from backend.imports.cells import place_of
 from backend.imports.csv_file import Line, UnreadableCsv, read_lines
-from backend.imports.link_csv import place_of
 from backend.imports.named_apps import NamedApps
-from backend.imports.row import ImportRow, LeftOut, Repeats, parse_flag
+from backend.imports.row import ImportRow, LeftOut, Repeats, parse_moment
 
 _FIELDS = (
     "short_link", "link", "apn", "afl", "amv", "ibi", "ifl", "ius", "ipfl", "ipbi", "isi", "imv", "efr",
@@ -47,7 +45,6 @@ _NO_PLACE = {
     "mt": "App Store affiliate parameters are not kept",
     "pt": "App Store affiliate parameters are not kept",
 }
-_MILLISECONDS_FROM = 10**11  # a number of this size counts milliseconds, not seconds, since 1970
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +94,9 @@ def _cells(theirs: Mapping[str, str]) -> tuple[dict[str, str], list[LeftOut]]:
     left_out = [LeftOut(name, theirs[name], reason) for name, reason in _NO_PLACE.items() if name in theirs]
     left_out += _ipad(theirs)
     if "archived" in theirs:
-        cells["is_enabled"] = _opposite(theirs["archived"])
+        cells["is_disabled"] = theirs["archived"]
     if "created" in theirs:
-        moment = _moment(theirs["created"])
+        moment = parse_moment(theirs["created"])
         if moment:
             cells["created_time"] = moment.isoformat()
         else:
@@ -115,33 +112,6 @@ def _ipad(theirs: Mapping[str, str]) -> list[LeftOut]:
         for ipad, iphone in same.items()
         if theirs.get(ipad) not in {None, theirs.get(iphone)}
     ]
-
-
-def _opposite(archived: str) -> str:
-    """The text of `is_enabled` for a text that says whether the link is archived.
-
-    If that is neither true nor false, the result is not a valid `is_enabled`, so that its row is refused
-    later.
-    """
-    try:
-        return "false" if parse_flag("archived", archived) else "true"
-    except InvalidField:
-        return f"archived is {archived}"
-
-
-def _moment(text: str) -> datetime | None:
-    """The time in this text: ISO 8601, or seconds or milliseconds since 1970.
-
-    None if it is empty or invalid.
-    """
-    try:
-        if text.isascii() and text.isdecimal():
-            number = int(text)
-            return datetime.fromtimestamp(number / 1000 if number >= _MILLISECONDS_FROM else number, UTC)
-        moment = datetime.fromisoformat(text)
-    except (ValueError, OverflowError, OSError):
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _note_apps(apps: NamedApps, theirs: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -20,16 +20,20 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import NewLink
 from backend.domain.links import TARGET_FIELDS, CreatedBy, Link
 from backend.domain.short_urls import parse_short_url
+from backend.imports.planned_links import PlannedLinks
 from backend.imports.row import ImportedLink, ImportRow
 from backend.storage.domains import list_domains
-from backend.storage.links import PathTaken, find_link, insert_link, resolve_link
-from backend.storage.loops import Place
+from backend.storage.links import PathTaken, find_link, find_links, insert_link
 from backend.storage.mongo import Database
-from backend.storage.new_links import DomainNotConfigured, check_new_link, store_new_link
+from backend.storage.new_links import DomainNotConfigured, store_new_link
 
 _NAMESPACE = uuid.UUID("6f8a4f0e-6d0c-5d55-9c5b-8d9f5b0f5c11")
 # Rows that wait for the database at the same time.
-_AT_ONCE = 32
+_STORED_AT_ONCE = 32
+# A dry run waits for no disk, only asks what is there: the more at once, the fewer questions.
+_CHECKED_AT_ONCE = 500
+
+Outcome = tuple["RowOutcome", str]
 
 
 class RowOutcome(StrEnum):
@@ -42,10 +46,15 @@ class RowOutcome(StrEnum):
 
 @dataclass(slots=True)
 class ImportReport:
-    """The number of rows with each outcome; and the refused rows with their reasons, in the file's order."""
+    """The number of rows with each outcome; and the refused rows with their reasons, in the file's order.
+
+    In the report of a dry run, `CREATED` are links that would be created. `missing_domains` are those that
+    rows name and the organization lacks, with how many rows do.
+    """
 
     counts: Counter[RowOutcome] = field(default_factory=Counter)
     refused: list[tuple[ImportRow, str]] = field(default_factory=list)
+    missing_domains: Counter[str] = field(default_factory=Counter)
 
 
 class LinkImport:
@@ -56,65 +65,70 @@ class LinkImport:
         self._org_id = org_id
         self._now = now
         self._dry_run = dry_run
-        self._domains: set[str] = set()
-        # The links of a dry run: later rows may lead to them or use the same paths.
-        self._planned: dict[Place, Link] = {}
+        self._domains: frozenset[str] = frozenset()
+        self._report = ImportReport()
         # Rows that lead to links of the organization go one after the other, or two could close a loop.
         self._one_at_a_time = asyncio.Lock()
 
     async def run(self, rows: Sequence[ImportRow], advance: Callable[[int], object]) -> ImportReport:
         """Import these rows. `advance` is called with the number of rows done since its last call."""
-        report = ImportReport()
-        self._domains = set(await list_domains(self._database, self._org_id))
-        for start in range(0, len(rows), _AT_ONCE):
-            batch = rows[start : start + _AT_ONCE]
-            outcomes = await asyncio.gather(*(self._import(row) for row in batch))
+        self._report = ImportReport()
+        self._domains = frozenset(await list_domains(self._database, self._org_id))
+        planned = PlannedLinks(self._database, self._org_id, self._domains, self._now)
+        at_once = _CHECKED_AT_ONCE if self._dry_run else _STORED_AT_ONCE
+        for start in range(0, len(rows), at_once):
+            batch = rows[start : start + at_once]
+            outcomes = await self._outcomes(batch, planned)
             for row, (outcome, reason) in zip(batch, outcomes, strict=True):
-                report.counts[outcome] += 1
+                self._report.counts[outcome] += 1
                 if outcome is RowOutcome.REFUSED:
-                    report.refused.append((row, reason))
+                    self._report.refused.append((row, reason))
             advance(len(batch))
-        return report
+        return self._report
 
-    async def _import(self, row: ImportRow) -> tuple[RowOutcome, str]:
-        link_id = str(uuid.uuid5(_NAMESPACE, f"{self._org_id}\n{row.text}"))
+    async def _outcomes(self, batch: Sequence[ImportRow], planned: PlannedLinks) -> list[Outcome]:
+        ids = [LinkId(str(uuid.uuid5(_NAMESPACE, f"{self._org_id}\n{row.text}"))) for row in batch]
+        there = await find_links(self._database, ids, self._org_id)
+        if not self._dry_run:
+            pairs = zip(batch, ids, strict=True)
+            return await asyncio.gather(
+                *(self._outcome(row, there, link_id, self._store) for row, link_id in pairs)
+            )
+        await planned.look_ahead(batch)
+
+        async def plan(imported: ImportedLink, _: LinkId) -> None:
+            await planned.add(imported.new)
+
+        # One after the other: a later row may use the path of an earlier one, or lead to it.
+        return [
+            await self._outcome(row, there, link_id, plan) for row, link_id in zip(batch, ids, strict=True)
+        ]
+
+    async def _outcome(
+        self,
+        row: ImportRow,
+        there: Container[str],
+        link_id: LinkId,
+        take: Callable[[ImportedLink, LinkId], Awaitable[None]],
+    ) -> Outcome:
+        if link_id in there:
+            return RowOutcome.ALREADY_THERE, ""
         try:
-            if await find_link(self._database, LinkId(link_id), self._org_id):
-                return RowOutcome.ALREADY_THERE, ""
-            await self._take(row.parse(), LinkId(link_id))
+            await take(row.parse(), link_id)
         except PathTaken:
             return RowOutcome.REFUSED, str(InvalidField("selected_path", "is already in use on this domain"))
-        except DomainNotConfigured:
-            return RowOutcome.REFUSED, str(InvalidField("domain", "is not configured for the organization"))
+        except DomainNotConfigured as error:
+            self._report.missing_domains[str(error)] += 1
+            return RowOutcome.REFUSED, str(
+                InvalidField("domain", f"{error} is not configured for the organization")
+            )
         except RequestError as error:
             return RowOutcome.REFUSED, str(error)
         return RowOutcome.CREATED, ""
 
-    async def _take(self, imported: ImportedLink, link_id: LinkId) -> None:
-        async with self._one_at_a_time if self._leads_home(imported.new) else contextlib.nullcontext():
-            await (self._check(imported.new) if self._dry_run else self._store(imported, link_id))
-
     def _leads_home(self, new: NewLink) -> bool:
         places = [parse_short_url(new.fields.get(name, "")) for name in TARGET_FIELDS]
         return any(place and place[0] in self._domains for place in places)
-
-    async def _check(self, new: NewLink) -> None:
-        await check_new_link(self._database, new, self._org_id, self._now, self._resolve)
-        if not new.selected_path:
-            return
-        place = (new.domain, new.selected_path)
-        if await self._resolve(place):
-            raise PathTaken
-        self._planned[place] = new.to_link(
-            new.selected_path,
-            link_id=LinkId(""),
-            org_id=self._org_id,
-            created_by=CreatedBy.REST,
-            now=self._now,
-        )
-
-    async def _resolve(self, place: Place) -> Link | None:
-        return self._planned.get(place) or await resolve_link(self._database, *place)
 
     async def _store(self, imported: ImportedLink, link_id: LinkId) -> None:
         async def insert(link: Link) -> None:
@@ -125,11 +139,12 @@ class LinkImport:
                 if not await find_link(self._database, link_id, self._org_id):
                     raise
 
-        await store_new_link(
-            self._database,
-            imported.new,
-            org_id=self._org_id,
-            created_by=CreatedBy.REST,
-            now=self._now,
-            insert=insert,
-        )
+        async with self._one_at_a_time if self._leads_home(imported.new) else contextlib.nullcontext():
+            await store_new_link(
+                self._database,
+                imported.new,
+                org_id=self._org_id,
+                created_by=CreatedBy.REST,
+                now=self._now,
+                insert=insert,
+            )

@@ -8,13 +8,23 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from backend.domain.errors import InvalidField
-from backend.domain.link_input import CREATE_OPTIONAL, CREATE_REQUIRED, NewLink, parse_new_link
-from backend.domain.links import Link
+from backend.domain.link_input import (
+    CREATE_OPTIONAL,
+    CREATE_REQUIRED,
+    IMPORTED_FROM,
+    MOST_IMPORTED_CLICKS,
+    NewLink,
+    parse_new_link,
+)
+from backend.domain.links import ImportedClicks, Link
 
+# What was counted elsewhere. It grows from one export to the next, so it does not tell rows apart.
+_COUNT_COLUMNS = ("imported_clicks", "imported_from")
 # What a link of another service has besides the fields of create-link.
-STATE_COLUMNS = ("is_enabled", "created_time")
+STATE_COLUMNS = ("is_enabled", "is_disabled", "created_time", *_COUNT_COLUMNS)
 COLUMNS = (*CREATE_REQUIRED, *CREATE_OPTIONAL, *STATE_COLUMNS)
 _NUMBERS = ("ios_behavior", "android_behavior")
+_MILLISECONDS_FROM = 10**11  # a number of this size counts milliseconds, not seconds, since 1970
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -29,15 +39,28 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class ImportedLink:
-    """The link in a row: its fields, whether it is enabled, and when it was created in the other service."""
+    """The link in a row: its fields, and its state in the other service."""
 
     new: NewLink
     is_enabled: bool = True
     created_at: datetime | None = None
+    clicks: int | None = None
+    clicks_from: str = ""
 
     def with_state(self, link: Link) -> Link:
-        """The link as it was in the other service: enabled or not, with its time of creation."""
-        return replace(link, is_enabled=self.is_enabled, created_at=self.created_at or link.created_at)
+        """The link as it was in the other service: enabled or not, with its time of creation and its clicks.
+
+        The clicks are those until the import, which is when `link` was made.
+        """
+        clicks = (
+            None if self.clicks is None else ImportedClicks(self.clicks, self.clicks_from, link.created_at)
+        )
+        return replace(
+            link,
+            is_enabled=self.is_enabled,
+            created_at=self.created_at or link.created_at,
+            imported_clicks=clicks,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +78,18 @@ class ImportRow:
 
         Rows with the same text are the same link.
         """
-        return json.dumps([self.cells, self.earlier], sort_keys=True)
+        return json.dumps([_identity(self.cells), self.earlier], sort_keys=True)
 
     def parse(self) -> ImportedLink:
         """The link in this row. Raises RequestError, as the body of create-link does."""
         body = {name: _value(name, cell) for name, cell in self.cells.items() if name not in STATE_COLUMNS}
-        return ImportedLink(parse_new_link(body), _is_enabled(self.cells), _created_at(self.cells))
+        return ImportedLink(
+            parse_new_link(body),
+            _is_enabled(self.cells),
+            _created_at(self.cells),
+            _clicks(self.cells),
+            IMPORTED_FROM.parse("imported_from", self.cells.get("imported_from", "another service")),
+        )
 
 
 class Repeats:
@@ -71,7 +100,7 @@ class Repeats:
 
     def earlier(self, cells: Mapping[str, str]) -> int:
         """How many rows with these cells were counted before. Counts this one too."""
-        text = json.dumps(cells, sort_keys=True)
+        text = json.dumps(_identity(cells), sort_keys=True)
         self._seen[text] = self._seen.get(text, -1) + 1
         return self._seen[text]
 
@@ -87,19 +116,58 @@ def parse_flag(column: str, text: str) -> bool:
         raise InvalidField(column, "must be true or false") from None
 
 
+def parse_moment(text: str) -> datetime | None:
+    """The time in this text: ISO 8601, or seconds or milliseconds since 1970.
+
+    None if it is empty or neither. A time without a zone is in UTC.
+    """
+    text = text.strip()
+    try:
+        if text.isascii() and text.isdecimal():
+            number = int(text)
+            return datetime.fromtimestamp(number / 1000 if number >= _MILLISECONDS_FROM else number, UTC)
+        moment = datetime.fromisoformat(text)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment.astimezone(UTC)  # in the first year or the last, UTC may have no such time
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment
+
+
+def _identity(cells: Mapping[str, str]) -> dict[str, str]:
+    """What tells this row from others: all but counts, and a state in one form, whichever column has it."""
+    kept = {name: cell for name, cell in cells.items() if name not in _COUNT_COLUMNS}
+    is_disabled = _FLAGS.get(kept.get("is_disabled", "").strip().lower())
+    if is_disabled is not None and "is_enabled" not in kept:
+        del kept["is_disabled"]
+        kept["is_enabled"] = "false" if is_disabled else "true"
+    return kept
+
+
 def _is_enabled(cells: Mapping[str, str]) -> bool:
-    return parse_flag("is_enabled", cells["is_enabled"]) if "is_enabled" in cells else True
+    if "is_disabled" not in cells:
+        return parse_flag("is_enabled", cells.get("is_enabled", "true"))
+    if "is_enabled" in cells:
+        raise InvalidField("is_disabled", "must not be given together with is_enabled")
+    return not parse_flag("is_disabled", cells["is_disabled"])
 
 
 def _created_at(cells: Mapping[str, str]) -> datetime | None:
     if "created_time" not in cells:
         return None
-    try:
-        moment = datetime.fromisoformat(cells["created_time"].strip())
-        in_utc = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        raise InvalidField("created_time", "must be a date-time such as 2024-05-31T12:00:00Z") from None
-    return in_utc.replace(microsecond=0)
+    moment = parse_moment(cells["created_time"])
+    if moment is None:
+        raise InvalidField("created_time", "must be a date-time such as 2024-05-31T12:00:00Z")
+    return moment.astimezone(UTC).replace(microsecond=0)
+
+
+def _clicks(cells: Mapping[str, str]) -> int | None:
+    if "imported_clicks" not in cells:
+        return None
+    text = cells["imported_clicks"].strip()
+    if not text.isascii() or not text.isdecimal() or int(text[:20]) > MOST_IMPORTED_CLICKS:
+        raise InvalidField("imported_clicks", f"must be a whole number from 0 to {MOST_IMPORTED_CLICKS}")
+    return int(text)
 
 
 def _value(name: str, cell: str) -> object:

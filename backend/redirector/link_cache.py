@@ -247,6 +247,7 @@ def _only_what_redirects_need(link: Link) -> Link:
         social=link.social or _NONE,
         fallbacks=link.fallbacks or _NONE,
         custom_data=None,
+        imported_clicks=None,
     )
 
 

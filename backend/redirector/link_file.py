@@ -27,6 +27,7 @@ _FORMAT = 1
 _UNREADABLE_BY_OTHERS = 0o077
 _logger = logging.getLogger(__name__)
 LinkAndApps = tuple[Link, Apps]
+_NOT_NEEDED = {"created_at", "modified_at", "imported_clicks"}
 
 
 def path_in(data_dir: Path) -> Path:
@@ -109,7 +110,7 @@ class LinkFile:
 def _plain(link: Link) -> dict[str, Any]:
     """The link's fields as JSON values, without those that redirects don't need."""
     fields = asdict(replace(link, custom_data=None, link_name=""))
-    return {name: value for name, value in fields.items() if name not in {"created_at", "modified_at"}}
+    return {name: value for name, value in fields.items() if name not in _NOT_NEEDED}
 
 
 def _link_and_apps(fields: dict[str, Any], apps: dict[str, Any]) -> LinkAndApps:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from bson import Decimal128, ObjectId
@@ -22,7 +22,7 @@ from backend.domain.errors import InvalidField, RequestError
 from backend.domain.field_rules import Flag, HostName, JsonObject, LinkPath, Number, Uuid, parse_string
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.installs import AppPlatform, Match
-from backend.domain.link_input import body_of, parse_new_link
+from backend.domain.link_input import IMPORTED_FROM, MOST_IMPORTED_CLICKS, body_of, parse_new_link
 from backend.domain.links import Behavior
 from backend.domain.organizations import NAME_RULE
 from backend.domain.origins import parse_origin
@@ -158,6 +158,17 @@ def _password_hash(name: str, value: object) -> object:
 
 
 _LONGEST_KEPT = timedelta(days=36_500)
+
+
+def _click_count(name: str, value: object) -> object:
+    if type(value) is not int or not 0 <= value <= MOST_IMPORTED_CLICKS:
+        raise InvalidField(name, f"must be a whole number from 0 to {MOST_IMPORTED_CLICKS}")
+    return value
+
+
+_IMPORTED_CLICKS = nested(
+    DocumentFields({"count": _click_count, "source": IMPORTED_FROM.parse, "imported_at": time})
+)
 # Reports of browsers and apps affect only their own organization, so they may have other fields too.
 _TOUCH = nested(DocumentFields({"at": time, "utm": texts, "click_ids": texts}, is_open=True))
 _MOMENT = nested(DocumentFields({"at": time}, is_open=True))
@@ -449,6 +460,9 @@ def _link(document: Document, holdings: Holdings) -> None:
     made = new.to_link(
         link.path, link_id=link.id, org_id=holdings.org_id, created_by=link.created_by, now=link.created_at
     )
+    if "imported_clicks" in document:
+        _IMPORTED_CLICKS("imported_clicks", document["imported_clicks"])
+        made = replace(made, imported_clicks=link.imported_clicks)
     stored = links.to_document(made) | {
         name: document[name] for name in ("created_at", "modified_at", "is_enabled") if name in document
     }

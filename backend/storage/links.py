@@ -19,6 +19,7 @@ from backend.domain.links import (
     UTM_FIELDS,
     Behavior,
     CreatedBy,
+    ImportedClicks,
     Link,
 )
 from backend.domain.short_urls import parse_short_url
@@ -79,6 +80,12 @@ async def find_link_at(database: Database, domain: str, path: str, org_id: OrgId
 async def resolve_link(database: Database, domain: str, path: str) -> Link | None:
     """The link that a visitor asks for, of any organization; None if there is none."""
     return _from_found(await database[NAME].find_one({"domain": domain, "path": path}))
+
+
+async def taken_paths(database: Database, domain: str, paths: Iterable[str]) -> set[str]:
+    """Those of these paths that a link on the domain has, of any organization."""
+    cursor = database[NAME].find({"domain": domain, "path": {"$in": list(paths)}}, {"path": 1, "_id": 0})
+    return {document["path"] async for document in cursor}
 
 
 async def change_link(
@@ -170,6 +177,8 @@ def _owned(org_id: OrgId, created_by: CreatedBy | None) -> dict[str, str]:
 def to_document(link: Link) -> dict[str, Any]:
     """The stored form of a link."""
     document = asdict(link)
+    if link.imported_clicks is None:
+        del document["imported_clicks"]
     return {"_id": document.pop("id"), **document}
 
 
@@ -183,4 +192,6 @@ def from_document(document: dict[str, Any]) -> Link:
     values["ios_behavior"] = Behavior(values["ios_behavior"])
     values["android_behavior"] = Behavior(values["android_behavior"])
     values["created_by"] = CreatedBy(values["created_by"])
+    if (clicks := values.get("imported_clicks")) is not None:
+        values["imported_clicks"] = ImportedClicks(**known_fields(clicks, ImportedClicks))
     return Link(id=document["_id"], **values)

@@ -124,8 +124,8 @@ async def test_refused_rows(database: Database, organization: TestOrganization, 
     assert [reason.partition(" must ")[0] for _, reason in report.refused] == [
         "destination_url",
         "selected_path",
-        "domain is not configured for the organization",
-        "is_enabled",
+        "domain elsewhere.page.link is not configured for the organization",
+        "is_disabled",
         "selected_path",
     ]
     assert [each.column for each in export.rows[4].left_out] == ["created"]

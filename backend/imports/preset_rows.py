@@ -1,0 +1,127 @@
+"""Reads a file of another service into rows, by what a preset says of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from backend.imports.cells import SHORT_URL, Defaults, parse_defaults, place_of, settled
+from backend.imports.presets import Preset
+from backend.imports.records import Record, UnreadableRecords, key, read_records
+from backend.imports.row import ImportRow, LeftOut, Repeats, parse_moment
+
+# What a flag says that is not set, and a state that is the usual one.
+_NOTHING_SPECIAL = {"false", "no", "0", "active"}
+# Services don't ask for a name; the path is one.
+_NAME = {"link_name": "{path}"}
+
+
+def read_preset(
+    path: Path, preset: Preset, moved: Mapping[str, str], defaults: Mapping[str, str]
+) -> list[ImportRow]:
+    """The rows of a service's file: JSON of its API, or CSV.
+
+    `moved` maps old domains to new ones; `defaults` are templates for missing cells. Raises UnreadableCsv,
+    UnreadableRecords and InvalidTemplate before anything is imported.
+    """
+    records = read_records(path, preset.list_at)
+    _check(records, preset, defaults)
+    names = {name for record in records for name in record.names.values()}
+    templates = parse_defaults(_NAME | dict(defaults), names)
+    return list(_rows(records, preset, moved, templates))
+
+
+def _check(records: list[Record], preset: Preset, defaults: Mapping[str, str]) -> None:
+    """Refuse a file in which no link has a destination, or none has a short URL."""
+    has = {ours for record in records for ours in _found(record, preset)}
+    if "destination_url" not in has or not has & {SHORT_URL, "selected_path"}:
+        names = sorted({name for record in records[:100] for name in record.names.values()})
+        theirs = " or ".join(preset.named[SHORT_URL]), " or ".join(preset.named["destination_url"])
+        raise UnreadableRecords(
+            f"These are no links of {preset.service}: none has {theirs[0]}, and {theirs[1]}. "
+            f"The file's fields are: {', '.join(names[:30])}. `waylink import csv --column` takes any names."
+        )
+    if SHORT_URL not in has and "domain" not in defaults:
+        raise UnreadableRecords(
+            "The file has paths without their domain. Say which it is: --default domain=go.shop.com"
+        )
+
+
+def _rows(
+    records: list[Record], preset: Preset, moved: Mapping[str, str], defaults: Defaults
+) -> Iterator[ImportRow]:
+    repeats = Repeats()
+    for record in records:
+        found = _found(record, preset)
+        left_out = [*_left_out(record, preset), *_unknown_time(found)]
+        theirs = {record.names[name]: value for name, value in record.fields.items()}
+        places, shared = _places(record, preset, found, moved)
+        for place in places or [{}]:
+            cells = settled({**found, **place}, theirs, defaults, moved)
+            if "imported_clicks" in cells:
+                cells.setdefault("imported_from", preset.service)
+            yield ImportRow(record.number, cells, repeats.earlier(cells), (*left_out, *shared))
+            left_out, shared = [], []  # told once
+
+
+def _found(record: Record, preset: Preset) -> dict[str, str]:
+    """The record's values in our columns."""
+    found: dict[str, str] = {}
+    for ours, theirs in preset.named.items():
+        flag = preset.only_with.get(ours)
+        if flag and record.fields.get(key(flag), "").lower() != "true":
+            continue
+        value = next((record.fields[key(name)] for name in theirs if key(name) in record.fields), None)
+        if value is not None:
+            found[ours] = value.strip("/") if ours == "selected_path" else value
+    return found
+
+
+def _places(
+    record: Record, preset: Preset, found: dict[str, str], moved: Mapping[str, str]
+) -> tuple[list[dict[str, str]], list[LeftOut]]:
+    """Every domain and path that the link has; taken out of `found`.
+
+    A place on a host that only the service can serve is left out, where the link has others.
+    """
+    urls = [found.pop(SHORT_URL)] if SHORT_URL in found else []
+    more = record.fields.get(key(preset.more_places), "") or record.fields.get("customlink", "")
+    urls += [each.strip() for each in more.split(",") if preset.more_places and each.strip()]
+    places = {url: place_of(url) for url in urls}
+    lost = [
+        url
+        for url, place in places.items()
+        if place["domain"] in preset.shared_hosts and place["domain"] not in moved
+    ]
+    if len(lost) == len(places):
+        lost = []
+    host = f"only {preset.service} can serve its own domain"
+    return (
+        [place for url, place in places.items() if url not in lost],
+        [LeftOut(SHORT_URL, url, host) for url in lost],
+    )
+
+
+def _unknown_time(found: dict[str, str]) -> list[LeftOut]:
+    """Bring the time of creation into our form; a form that is not known is taken out, and told."""
+    text = found.pop("created_time", None)
+    if text is None:
+        return []
+    moment = parse_moment(text)
+    if moment is None:
+        return [LeftOut("created_time", text, "the time is in a form that is not known")]
+    found["created_time"] = moment.isoformat()
+    return []
+
+
+def _left_out(record: Record, preset: Preset) -> list[LeftOut]:
+    reasons = {key(name): reason for name, reason in preset.no_place.items()}
+    used = {key(name) for theirs in preset.named.values() for name in theirs} | set(map(key, preset.silent))
+    left_out = []
+    for name, value in record.fields.items():
+        whole = name.partition(".")[0]  # what holds of an object, such as `geo`, holds of its fields
+        if not {name, whole} & used and value.lower() not in _NOTHING_SPECIAL:
+            reason = reasons.get(name) or reasons.get(whole, "not known to this import")
+            # A secret is not copied into one more file.
+            left_out.append(LeftOut(record.names[name], "(set)" if name == "password" else value, reason))
+    return left_out

@@ -1,0 +1,134 @@
+"""Links as another service writes them: rows of its CSV, or objects of its API's JSON answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.domain.errors import OperatorError
+from backend.imports.csv_file import Line, read_lines
+
+_DEEPEST = 4
+
+
+class UnreadableRecords(OperatorError):
+    """The whole file can't be imported. The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A link of another service: its fields that have a value, as text, by `key` of their names.
+
+    `number` is the line of a CSV file, or the place among the links of a JSON file. `names` are the fields'
+    names as they stand in the file.
+    """
+
+    number: int
+    fields: dict[str, str]
+    names: dict[str, str]
+
+
+def key(name: str) -> str:
+    """One form for the spellings of a name: `Short link`, `short_link` and `shortLink` are the same."""
+    return "".join(each for each in name.lower() if each.isalnum() or each == ".")
+
+
+def read_records(path: Path, list_at: Sequence[str]) -> list[Record]:
+    """The links of a file: CSV with a line of names, or JSON.
+
+    JSON is one answer of the service's API or several one after the other, each with a list of links at
+    `list_at`; a list of links; or links one after the other. Raises UnreadableCsv and UnreadableRecords.
+    """
+    records = list(_from_json(path, list_at) if _is_json(path) else _from_csv(path))
+    if not records:
+        raise UnreadableRecords(f"{path} has no links in it.")
+    return records
+
+
+def _is_json(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(200).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in {b"{", b"["}
+
+
+def _from_csv(path: Path) -> Iterator[Record]:
+    head, *lines = read_lines(path) or [Line(0, [])]
+    for line in lines:
+        if len(line.cells) > len(head.cells):
+            raise UnreadableRecords(
+                f"Line {line.number} has {len(line.cells)} columns; the first line names {len(head.cells)}."
+            )
+        yield _record(line.number, zip(head.cells, line.cells, strict=False))
+
+
+def _from_json(path: Path, list_at: Sequence[str]) -> Iterator[Record]:
+    number = 0
+    for document in _documents(path):
+        for link in _links(document, list_at):
+            if not isinstance(link, dict):
+                raise UnreadableRecords(f"{path} has something in its list that is no link.")
+            number += 1
+            yield _record(number, _flat(link))
+
+
+def _documents(path: Path) -> Iterator[object]:
+    try:
+        text = path.read_text(encoding="utf-8-sig").strip()
+        decoder, position = json.JSONDecoder(), 0
+        while position < len(text):
+            document, position = decoder.raw_decode(text, position)
+            yield document
+            while position < len(text) and text[position].isspace():
+                position += 1
+    except UnicodeDecodeError:
+        raise UnreadableRecords(f"{path} is not in UTF-8.") from None
+    except (ValueError, RecursionError) as error:
+        raise UnreadableRecords(f"{path} is not JSON: {error}.") from None
+
+
+def _links(document: object, list_at: Sequence[str]) -> Iterable[object]:
+    if isinstance(document, list):
+        # The answers of several pages in one list, or the links themselves.
+        return [link for each in document for link in _links(each, list_at)]
+    if not list_at:
+        return [document]
+    found = document
+    for name in list_at:
+        if not isinstance(found, dict) or name not in found:
+            return [document]
+        found = found[name]
+    if isinstance(found, dict):
+        return list(found.values())
+    return found if isinstance(found, list) else [found]
+
+
+def _flat(link: dict[str, object], before: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """The fields of a link as text; `meta.validUntil` is the field of an object in it."""
+    for name, value in link.items():
+        if isinstance(value, dict) and value and depth < _DEEPEST:
+            yield from _flat(value, f"{before}{name}.", depth + 1)
+        else:
+            yield before + name, _text(value)
+
+
+def _text(value: object) -> str:
+    if value is None or value in ([], {}):
+        return ""
+    if isinstance(value, list):
+        return ", ".join(_name(each) for each in value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _name(value: object) -> str:
+    """An element of a list: what a tag is called, or the text itself."""
+    return _text(value["name"] if isinstance(value, dict) and "name" in value else value)
+
+
+def _record(number: int, fields: Iterable[tuple[str, str]]) -> Record:
+    record = Record(number, {}, {})
+    for name, value in fields:
+        if value.strip() and key(name) not in record.fields:
+            record.fields[key(name)] = value.strip()
+            record.names[key(name)] = name
+    return record

@@ -1,0 +1,200 @@
+"""Links from files of other services."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from backend.app import utc_now
+from backend.domain.links import Link
+from backend.imports.link_import import LinkImport, RowOutcome
+from backend.imports.preset_rows import read_preset
+from backend.imports.presets import PRESETS
+from backend.imports.records import UnreadableRecords
+from backend.imports.report import write_left_out
+from backend.imports.row import ImportRow
+from backend.storage.links import list_links
+from backend.storage.mongo import Database
+from tests.imports import services
+from tests.organizations import TestOrganization
+
+SPRING = datetime(2023, 4, 1, 9, 30, tzinfo=UTC)
+
+
+def read(
+    folder: Path, service: str, content: str, defaults: dict[str, str] | None = None, domain: str = ""
+) -> list[ImportRow]:
+    """The rows of a file with this content."""
+    file = folder / "export"
+    file.write_text(content, encoding="utf-8", newline="")
+    return read_preset(file, PRESETS[service], {services.DOMAIN: domain} if domain else {}, defaults or {})
+
+
+async def imported(
+    database: Database, organization: TestOrganization, rows: list[ImportRow]
+) -> dict[str, Link]:
+    """Import the rows, of which none may be refused; the organization's links by path."""
+    report = await LinkImport(database, organization.id, utc_now(), dry_run=False).run(rows, lambda _: None)
+    assert report.refused == []
+    assert report.counts == {RowOutcome.CREATED: len(rows)}
+    return {link.path: link for link in await list_links(database, organization.id, skip=0, limit=100)}
+
+
+def left_out(rows: list[ImportRow]) -> set[str]:
+    """The fields of the file that were left out."""
+    return {each.column for row in rows for each in row.left_out}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "clicks", "told"),
+    [
+        ("bitly", services.BITLY, None, {"tags"}),
+        ("shortio", services.SHORTIO, None, {"tags", "iphoneURL", "expiresAt"}),
+        ("rebrandly", services.REBRANDLY, 42, {"tags"}),
+        ("dub", services.DUB, 1042, {"tags", "expiresAt", "password", "ios", "geo.DE"}),
+        ("dub", services.DUB_CSV, 1042, {"Tags", "Leads"}),
+        ("kutt", services.KUTT, 17, {"password", "expire_in"}),
+        ("yourls", services.YOURLS, 1042, set()),
+        ("yourls", services.YOURLS_CSV, 1042, set()),
+        ("shlink", services.SHLINK, 1042, {"tags", "meta.validUntil", "meta.maxVisits"}),
+        ("shlink", services.SHLINK_CSV, 1042, {"tags"}),
+    ],
+    ids=[
+        "bitly", "shortio", "rebrandly", "dub", "dub-csv", "kutt", "yourls", "yourls-csv", "shlink",
+        "shlink-csv",
+    ],
+)  # fmt: skip
+async def test_each_service(
+    database: Database,
+    organization: TestOrganization,
+    tmp_path: Path,
+    name: str,
+    content: str,
+    clicks: int | None,
+    told: set[str],
+) -> None:
+    """Path, destination, name, state, time and clicks are taken over; what has no place is told, and no id
+    or owner is."""
+    defaults = {"domain": services.DOMAIN} if content == services.YOURLS_CSV else {}
+    rows = read(tmp_path, name, content, defaults, organization.domain)
+    links = await imported(database, organization, rows)
+    spring = links["spring"]
+    assert spring.destination_url.startswith("https://shop.example/sale")
+    has_title = content not in {services.DUB_CSV, services.YOURLS_CSV}
+    assert spring.link_name == ("Spring sale" if has_title else "spring")
+    assert spring.is_enabled
+    assert spring.created_at == SPRING or content == services.YOURLS_CSV
+    history = spring.imported_clicks
+    assert (history.count, history.source) == (clicks, PRESETS[name].service) if history else not clicks
+    assert left_out(rows) == told
+    assert [link.is_enabled for path, link in links.items() if "old" in path] in ([], [False])
+
+
+async def test_names_that_are_missing(
+    database: Database, organization: TestOrganization, tmp_path: Path
+) -> None:
+    """A link without a title is called by its path, or by what `--default` says."""
+    rows = read(tmp_path, "bitly", services.BITLY, {}, organization.domain)
+    assert [row.cells["link_name"] for row in rows] == ["Spring sale", "Spring sale", "2old"]
+    named = {"link_name": "{path} of {long_url}"}
+    rows = read(tmp_path, "bitly", services.BITLY, named, organization.domain)
+    links = await imported(database, organization, rows)
+    assert links["2old"].link_name == "2old of https://shop.example/old"
+
+
+async def test_utm_and_previews(database: Database, organization: TestOrganization, tmp_path: Path) -> None:
+    """UTM fields are taken over; a preview's texts only where the service showed them."""
+    short = await imported(
+        database, organization, read(tmp_path, "shortio", services.SHORTIO, {}, organization.domain)
+    )
+    assert short["spring"].utm == {
+        "utm_source": "mail",
+        "utm_medium": "email",
+        "utm_campaign": "spring",
+    }
+    spring, old = (row.cells for row in read(tmp_path, "dub", services.DUB))
+    assert (spring["utm_source"], spring["utm_campaign"]) == ("mail", "spring")
+    assert spring["social_title"] == "Spring sale"
+    assert spring["social_description"] == "Everything must go"
+    assert spring["social_image_url"] == "https://shop.example/sale.png"
+    assert "social_title" not in old
+
+
+def test_every_short_url_of_a_bitly_link(tmp_path: Path) -> None:
+    """A custom short URL is a link of its own; the one on bit.ly, which only Bitly serves, is left out
+    where there are others, and moved where that is asked for."""
+    content = services.BITLY.replace(f"{services.DOMAIN}/3kXyZ1a", "bit.ly/3kXyZ1a")
+    rows = read(tmp_path, "bitly", content)
+    assert [row.cells["selected_path"] for row in rows] == ["spring", "2old"]
+    assert ("short_url", "https://bit.ly/3kXyZ1a") in [(each.column, each.value) for each in rows[0].left_out]
+    file = tmp_path / "export"
+    moved = read_preset(file, PRESETS["bitly"], {"bit.ly": "go.shop.example"}, {})
+    assert [(row.cells["domain"], row.cells["selected_path"]) for row in moved[:2]] == [
+        ("go.shop.example", "3kXyZ1a"),
+        (services.DOMAIN, "spring"),
+    ]
+
+
+def test_bitly_csv(tmp_path: Path) -> None:
+    """A CSV file may have the API's names or the three headings that are known of Bitly's own export."""
+    content = f"Link,Custom Link,Destination URL\nbit.ly/1a,{services.DOMAIN}/spring,https://shop.example/s\n"
+    [row] = read(tmp_path, "bitly", content)
+    assert (row.cells["domain"], row.cells["selected_path"]) == (services.DOMAIN, "spring")
+    content = f"link,long_url,title,created_at\nhttps://{services.DOMAIN}/a,https://shop.example/a,,2023\n"
+    [row] = read(tmp_path, "bitly", content)
+    assert row.cells["link_name"] == "a"
+
+
+def test_several_answers_in_a_file(tmp_path: Path) -> None:
+    """The pages of an API may follow one another, stand in a list, or be bare links."""
+    pages = services.KUTT + "\n" + services.KUTT.replace("spring", "summer").replace("old", "older")
+    paths = ["spring", "old", "summer", "older"]
+    assert [row.cells["selected_path"] for row in read(tmp_path, "kutt", pages)] == paths
+    listed = f"[{services.KUTT}, {services.KUTT.replace('spring', 'summer').replace('old', 'older')}]"
+    assert [row.cells["selected_path"] for row in read(tmp_path, "kutt", listed)] == paths
+    bare = "\n".join(json.dumps(link) for link in json.loads(services.KUTT)["data"])
+    assert [row.line for row in read(tmp_path, "kutt", bare)] == [1, 2]
+
+
+def test_a_password_is_not_copied(tmp_path: Path) -> None:
+    """The report of what was left out says that a link had a password, and not which."""
+    path = tmp_path / "left-out.csv"
+    write_left_out(path, read(tmp_path, "dub", services.DUB))
+    text = path.read_text(encoding="utf-8")
+    assert "sesame" not in text
+    assert ("password", "(set)") in {
+        (row["column"], row["value"]) for row in csv.DictReader(text.splitlines())
+    }
+
+
+def test_a_time_in_another_form_is_told(tmp_path: Path) -> None:
+    """A link whose time of creation can't be read is imported without it."""
+    [row] = read(tmp_path, "rebrandly", services.REBRANDLY.replace("2023-04-01T09:30:00.000Z", "in spring"))
+    assert "created_time" not in row.cells
+    assert ("created_time", "in spring") in [(each.column, each.value) for each in row.left_out]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        (
+            "kutt",
+            services.DUB,
+            "no links of Kutt: none has link or link.url, and target. The file's fields are",
+        ),
+        ("kutt", '{"total": 0, "data": []}', "has no links in it"),
+        ("kutt", "", "has no links in it"),
+        ("kutt", '{"data": [', "is not JSON"),
+        ("kutt", '{"data": ["spring"]}', "no link"),
+        ("kutt", "link,target\na,b,c\n", "Line 2 has 3 columns; the first line names 2"),
+        ("yourls", services.YOURLS_CSV, "--default domain=go.shop.com"),
+    ],
+)
+def test_files_that_are_none(tmp_path: Path, name: str, content: str, sentence: str) -> None:
+    """A file without such links is refused whole, with one sentence that says what it has."""
+    with pytest.raises(UnreadableRecords, match=sentence):
+        read(tmp_path, name, content)
