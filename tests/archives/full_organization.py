@@ -30,6 +30,8 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     """Give the organization links, visitors and apps; gives the ids of its links."""
     await _make_links(client, organization)
     link_ids = [link.id for link in await list_links(database, organization.id, skip=0, limit=9)]
+    clicks = {"count": 1042, "source": "Bitly", "imported_at": datetime(2026, 1, 2, tzinfo=UTC)}
+    await database["links"].update_one({"_id": link_ids[0]}, {"$set": {"imported_clicks": clicks}})
     await _click(database, organization, link_ids)
     await _visit(client, organization)
     install = Install(

@@ -50,6 +50,7 @@ MARKS = counted_once.NAME
 OTHERS_LINK = str(uuid.uuid4())
 OTHERS_BLOCK = block_of(OrgId("o"), [click(OrgId("o"), LinkId(OTHERS_LINK), NOW)]).packed
 ESCAPE = "a\x1b]0;owned\x07b"
+CLICKS = {"count": 5, "source": "Bitly", "imported_at": NOW}
 
 
 @pytest.fixture(scope="module")
@@ -209,6 +210,12 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("links", {"created_at": "yesterday"}, "created_at must be a date"),
     ("api_keys", {"_id": "1"}, "_id must be a UUID"),
     ("links", {"clicks": 9}, "clicks is not a field of a link"),
+    ("links", {"imported_clicks": CLICKS | {"count": -1}}, "count must be a whole number from 0"),
+    ("links", {"imported_clicks": CLICKS | {"count": 5.0}}, "count must be a whole number from 0"),
+    ("links", {"imported_clicks": CLICKS | {"source": "x" * 101}}, "source must have at most 100 characters"),
+    ("links", {"imported_clicks": CLICKS | {"imported_at": "2026"}}, "imported_at must be a date"),
+    ("links", {"imported_clicks": CLICKS | {"more": 1}}, "more is not a field of such a document"),
+    ("links", {"imported_clicks": 9}, "the document is not as such are stored"),
     ("apps", {"android": {"package": "x;y", "fingerprints": []}}, "the document is not as such are stored"),
     ("apps", {"ios": {"team_id": 1, "bundle_id": "a", "app_store_id": None}}, "the document is not as such"),
     ("idempotency", {"path": "/"}, "path must be segments"),

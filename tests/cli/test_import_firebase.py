@@ -7,7 +7,8 @@ from pathlib import Path
 
 import httpx
 
-from tests.service_process import ServiceProcess, run_process
+from backend.domain.ids import OrgId
+from tests.service_process import ServiceProcess, invoke, run_process
 
 SAMPLE = Path(__file__).parents[2] / "docs" / "samples" / "firebase-dynamic-links.csv"
 IPHONE = (
@@ -26,15 +27,11 @@ def test_import_firebase(tmp_path: Path, running: ServiceProcess) -> None:
     command = (
         "import", "firebase", str(file), "--org", org_id, "--domain", "go.shop.example=links.shop.example"
     )  # fmt: skip
-    expected = {
-        "created": 3,
-        "already_there": 0,
-        "refused": 0,
-        "left_out": 8,
-        "left_out_report": str(tmp_path / "export.left-out.csv"),
-    }
-    assert running.command(*command, "--dry-run") == expected | {"dry_run": True}
-    assert running.command(*command) == expected | {"dry_run": False}
+    dry = running.command(*command, "--dry-run")
+    assert (dry["would_be_created"], dry["already_there"], dry["refused"]) == (3, 0, 0)
+    assert sum(each["rows"] for each in dry["not_taken_over"]) == 8
+    assert dry["left_out_report"] == str(tmp_path / "export.left-out.csv")
+    assert running.command(*command)["created"] == 3
     again = run_process(*command, environment=running.environment)
     assert f"waylink app set links.shop.example --org {org_id} --ios-team-id TEAM" in again.stderr
     with (tmp_path / "export.left-out.csv").open(encoding="utf-8", newline="") as opened:
@@ -45,6 +42,23 @@ def test_import_firebase(tmp_path: Path, running: ServiceProcess) -> None:
     assert visit(running.base_url, "/app/Xy12", WINDOWS).startswith("https://shop.example/desktop?")
     assert visit(running.base_url, "/app/Xy12", IPHONE).startswith("https://shop.example/ios?")
     assert not visit(running.base_url, "/old", WINDOWS)
+
+
+def test_a_domain_that_is_missing(tmp_path: Path, running: ServiceProcess, org_id: OrgId) -> None:
+    """The import names each domain that the organization lacks, with the command that adds it; Google's own
+    can't be added, only moved."""
+    file = tmp_path / "export.csv"
+    text = SAMPLE.read_text(encoding="utf-8")
+    file.write_text(text.replace("go.shop.example/old", "shop.page.link/old"), encoding="utf-8")
+    command = ("import", "firebase", str(file), "--org", org_id, "--dry-run")
+    done = invoke(*command, environment=running.environment)
+    added = f"If it is yours: waylink domain add go.shop.example --org {org_id}\n"
+    assert f"go.shop.example is no link domain of the organization. {added}" in done.stderr
+    assert "shop.page.link is Google's: put its links on a domain of yours with --domain" in done.stderr
+    assert running.command(*command)["missing_domains"] == [
+        {"domain": "go.shop.example", "rows": 2},
+        {"domain": "shop.page.link", "rows": 1},
+    ]
 
 
 def visit(base_url: str, path: str, agent: str) -> str:

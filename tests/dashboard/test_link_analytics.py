@@ -87,6 +87,19 @@ async def test_clicks_by_day(person: Person, clicks: Clicks) -> None:
     assert re.findall(r"<dt>(.*?)</dt><dd>(\d+)</dd>", page)[:1] == [("Clicks in all", "11")]
 
 
+async def test_clicks_of_another_service(person: Person, clicks: Clicks) -> None:
+    """What another service had counted stands beside our clicks, named and dated, and is in none of them."""
+    history = {"count": 1042, "source": "Bitly", "imported_at": datetime(2026, 1, 2, tzinfo=UTC)}
+    await clicks.database["links"].update_one({"_id": clicks.link_id}, {"$set": {"imported_clicks": history}})
+    await clicks.add(utc_now(), 3)
+    page = (await person.get(f"/links/{clicks.link_id}")).text
+    figures = re.findall(r"<dt>(.*?)</dt><dd>([\d,]+)</dd>", page)[:4]
+    assert figures == [
+        ("Clicks in all", "3"), ("Last 30 days", "3"), ("Last 7 days", "3"), ("Before, by Bitly", "1,042"),
+    ]  # fmt: skip
+    assert "Bitly had counted 1,042 when the link was imported on 2 Jan 2026." in page
+
+
 async def test_clicks_by_hour(person: Person, clicks: Clicks) -> None:
     """Each of the last 24 hours has its clicks, across midnight in UTC."""
     now = utc_now()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import csv
+from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 
 from backend.app import utc_now
-from backend.domain.links import Link
+from backend.domain.links import ImportedClicks, Link
 from backend.imports.csv_file import UnreadableCsv
 from backend.imports.link_csv import read_rows
 from backend.imports.link_import import ImportReport, LinkImport, RowOutcome
 from backend.imports.report import write_refused
+from backend.imports.template import InvalidTemplate
 from backend.storage.links import list_links
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization
@@ -86,6 +89,134 @@ async def test_a_dry_run_stores_nothing(
     file = write(tmp_path / "links.csv", f"{organization.domain},a,https://shop.example,A,,,", ",,,,,,x")
     assert counts(await run_import(database, organization, file, dry_run=True)) == (1, 0, 1)
     assert await links(database, organization) == []
+
+
+async def test_a_dry_run_knows_what_is_there(
+    database: Database, organization: TestOrganization, tmp_path: Path
+) -> None:
+    """A dry run tells apart what would be created, links that are there already, and paths in use."""
+    domain = organization.domain
+    there = [f"{domain},a,https://shop.example,A,,,", f"{domain.upper()},b,https://shop.example,B,,,"]
+    await run_import(database, organization, write(tmp_path / "links.csv", *there))
+    rows = [*there, f"{domain.upper()},B,https://shop.example,B,,,", f"{domain},b,https://shop.example,C,,,"]
+    file = write(tmp_path / "links.csv", *rows, "other.example,c,https://shop.example,D,,,")
+    report = await run_import(database, organization, file, dry_run=True)
+    assert counts(report) == (1, 2, 2)
+    assert [row.line for row, _ in report.refused] == [5, 6]
+    assert report.missing_domains == {"other.example": 1}
+
+
+async def test_a_dry_run_is_faster(
+    database: Database, organization: TestOrganization, tmp_path: Path, tell: Callable[[str], None]
+) -> None:
+    """Checking a file takes less time than importing it."""
+    rows = (f"{organization.domain},r{n},https://shop.example/{n},L{n},,," for n in range(500))
+    file = write(tmp_path / "links.csv", *rows)
+    took = {}
+    for dry_run in (True, False):
+        began = perf_counter()
+        assert counts(await run_import(database, organization, file, dry_run=dry_run)) == (500, 0, 0)
+        took[dry_run] = perf_counter() - began
+    tell(f"import of 500 rows: dry run {took[True]:.1f} s, run {took[False]:.1f} s")
+    assert took[True] < took[False]
+
+
+def columns_of(folder: Path, content: str) -> Path:
+    """A CSV file with other columns."""
+    path = folder / "other.csv"
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def test_defaults(tmp_path: Path) -> None:
+    """A template fills what a row lacks from its other fields, and changes nothing that is there."""
+    file = columns_of(
+        tmp_path,
+        "link,long_url,title,campaign\n"
+        "go.shop.example/a,https://shop.example/a,,mail\n"
+        "go.shop.example/b/c,https://shop.example/b,Bee,\n"
+        "go.shop.example,https://shop.example/c,,\n",
+    )
+    named = {"short_url": "link", "destination_url": "long_url", "link_name": "title"}
+    rows = read_rows(file, named, {"link_name": "{path} ({campaign})", "utm_source": "old"})
+    assert [row.cells.get("link_name") for row in rows] == ["a (mail)", "Bee", None]
+    assert [row.cells["utm_source"] for row in rows] == ["old"] * 3
+    rows = read_rows(file, {"destination_url": "long_url", "selected_path": "title"}, {
+        "domain": "go.shop.example", "link_name": "{long_url}"
+    })  # fmt: skip
+    assert rows[0].cells["link_name"] == "https://shop.example/a"
+    assert rows[0].cells["domain"] == "go.shop.example"
+
+
+@pytest.mark.parametrize(
+    "template", ["{nothing}", "{domain.__class__}", "{path!r}", "{path:>9}", "{path", "{}"]
+)
+def test_a_template_that_is_none(tmp_path: Path, template: str) -> None:
+    """A template names fields of the row and nothing else; the error says which there are."""
+    file = columns_of(tmp_path, "domain,destination_url,link_name\n")
+    with pytest.raises(InvalidTemplate, match=r"There are: .*destination_url|is not a template"):
+        read_rows(file, None, {"link_name": template})
+
+
+async def test_the_opposite_of_a_flag(
+    database: Database, organization: TestOrganization, tmp_path: Path
+) -> None:
+    """`is_disabled` takes a column such as `archived`; what is neither true nor false is refused, and so is a
+    row that says both."""
+    domain = organization.domain
+    file = columns_of(
+        tmp_path,
+        "domain,selected_path,destination_url,link_name,archived,is_enabled\n"
+        f"{domain},a,https://shop.example,A,TRUE,\n"
+        f"{domain},b,https://shop.example,B,no,\n"
+        f"{domain},c,https://shop.example,C,,\n"
+        f"{domain},d,https://shop.example,D,perhaps,\n"
+        f"{domain},e,https://shop.example,E,yes,true\n",
+    )
+    same = ("domain", "selected_path", "destination_url", "link_name", "is_enabled")
+    rows = read_rows(file, {name: name for name in same} | {"is_disabled": "archived"})
+    report = await LinkImport(database, organization.id, utc_now(), dry_run=False).run(rows, lambda _: None)
+    assert [reason for _, reason in report.refused] == [
+        "is_disabled must be true or false",
+        "is_disabled must not be given together with is_enabled",
+    ]
+    states = {link.path: link.is_enabled for link in await links(database, organization)}
+    assert states == {"a": False, "b": True, "c": True}
+
+
+async def test_clicks_as_history(database: Database, organization: TestOrganization, tmp_path: Path) -> None:
+    """Counts of another service are kept with its name and the time of the import; a later export with
+    higher counts is the same link; what is no number is refused."""
+    domain = organization.domain
+    head = "domain,destination_url,link_name,imported_clicks,imported_from\n"
+    row = f"{domain},https://shop.example,A,%s,Bitly\n"
+    assert counts(await run_import(database, organization, columns_of(tmp_path, head + row % 1042))) == (
+        1,
+        0,
+        0,
+    )
+    assert counts(await run_import(database, organization, columns_of(tmp_path, head + row % 2000))) == (
+        0,
+        1,
+        0,
+    )
+    [link] = await links(database, organization)
+    assert link.imported_clicks == ImportedClicks(1042, "Bitly", link.modified_at)
+    for wrong in ("-1", "1.5", "many", "9" * 5000):
+        file = columns_of(tmp_path, head + (row % wrong).replace(",A,", f",{wrong[:9]},"))
+        [(_, reason)] = (await run_import(database, organization, file)).refused
+        assert reason == "imported_clicks must be a whole number from 0 to 1000000000000000"
+
+
+async def test_tags_are_told(database: Database, organization: TestOrganization, tmp_path: Path) -> None:
+    """A column of tags is no reason to refuse a file; it is left out, and told as such."""
+    file = columns_of(
+        tmp_path,
+        f"domain,destination_url,link_name,tags\n{organization.domain},https://shop.example,A,spring\n",
+    )
+    [row] = read_rows(file)
+    assert [(each.column, each.reason) for each in row.left_out] == [("tags", "links have no tags")]
+    assert counts(await run_import(database, organization, file)) == (1, 0, 0)
 
 
 async def test_the_report_can_be_corrected_and_imported(

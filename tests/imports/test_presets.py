@@ -160,6 +160,24 @@ def test_several_answers_in_a_file(tmp_path: Path) -> None:
     assert [row.line for row in read(tmp_path, "kutt", bare)] == [1, 2]
 
 
+def test_the_table_of_yourls(tmp_path: Path) -> None:
+    """YOURLS' own table as CSV has paths without a domain, which `--default` names."""
+    content = (
+        "keyword,url,title,timestamp,ip,clicks\n"
+        "spring,https://shop.example/sale,Spring sale,2023-04-01 09:30:00,203.0.113.7,1042\n"
+    )
+    [row] = read(tmp_path, "yourls", content, {"domain": services.DOMAIN})
+    assert row.cells == {
+        "domain": services.DOMAIN,
+        "selected_path": "spring",
+        "destination_url": "https://shop.example/sale",
+        "link_name": "Spring sale",
+        "created_time": SPRING.isoformat(),
+        "imported_clicks": "1042",
+        "imported_from": "YOURLS",
+    }
+
+
 def test_a_password_is_not_copied(tmp_path: Path) -> None:
     """The report of what was left out says that a link had a password, and not which."""
     path = tmp_path / "left-out.csv"

@@ -15,7 +15,14 @@ from backend.storage.mongo import Database
 from tests.organizations import TestOrganization
 
 SAMPLES = Path(__file__).parents[2] / "docs" / "samples"
-NAMED = {"short_url": "link", "destination_url": "long_url", "link_name": "title"}
+NAMED = {
+    "short_url": "link",
+    "destination_url": "long_url",
+    "link_name": "title",
+    "is_disabled": "archived",
+    "imported_clicks": "clicks",
+}
+DEFAULTS = {"link_name": "{path}", "imported_from": "Our old service"}
 
 
 @pytest.mark.parametrize(
@@ -27,9 +34,10 @@ async def test_samples(
     """Every row of a sample becomes a link, with the options that the page gives."""
     rows = [
         replace(row, cells=row.cells | {"domain": organization.domain})
-        for row in read_rows(SAMPLES / name, named)
+        for row in read_rows(SAMPLES / name, named, DEFAULTS if named else {})
     ]
     report = await LinkImport(database, organization.id, utc_now(), dry_run=False).run(rows, lambda _: None)
     assert report.counts == {RowOutcome.CREATED: count}
     found = await list_links(database, organization.id, skip=0, limit=9)
-    assert sum(link.is_enabled for link in found) == count - (name == "links.csv")
+    assert sum(link.is_enabled for link in found) == count - 1
+    assert [link.imported_clicks is None for link in found] == [not named] * count
