@@ -89,32 +89,33 @@ class LinkImport:
     async def _outcomes(self, batch: Sequence[ImportRow], planned: PlannedLinks) -> list[Outcome]:
         ids = [LinkId(str(uuid.uuid5(_NAMESPACE, f"{self._org_id}\n{row.text}"))) for row in batch]
         there = await find_links(self._database, ids, self._org_id)
+        parsed = [_parsed(row) for row in batch]
         if not self._dry_run:
-            pairs = zip(batch, ids, strict=True)
+            pairs = zip(parsed, ids, strict=True)
             return await asyncio.gather(
-                *(self._outcome(row, there, link_id, self._store) for row, link_id in pairs)
+                *(self._outcome(each, there, id_, self._store) for each, id_ in pairs)
             )
-        await planned.look_ahead(batch)
+        await planned.look_ahead(each.new for each in parsed if isinstance(each, ImportedLink))
 
         async def plan(imported: ImportedLink, _: LinkId) -> None:
             await planned.add(imported.new)
 
         # One after the other: a later row may use the path of an earlier one, or lead to it.
-        return [
-            await self._outcome(row, there, link_id, plan) for row, link_id in zip(batch, ids, strict=True)
-        ]
+        return [await self._outcome(each, there, id_, plan) for each, id_ in zip(parsed, ids, strict=True)]
 
     async def _outcome(
         self,
-        row: ImportRow,
+        parsed: ImportedLink | RequestError,
         there: Container[str],
         link_id: LinkId,
         take: Callable[[ImportedLink, LinkId], Awaitable[None]],
     ) -> Outcome:
         if link_id in there:
             return RowOutcome.ALREADY_THERE, ""
+        if isinstance(parsed, RequestError):
+            return RowOutcome.REFUSED, str(parsed)
         try:
-            await take(row.parse(), link_id)
+            await take(parsed, link_id)
         except PathTaken:
             return RowOutcome.REFUSED, str(InvalidField("selected_path", "is already in use on this domain"))
         except DomainNotConfigured as error:
@@ -148,3 +149,10 @@ class LinkImport:
                 now=self._now,
                 insert=insert,
             )
+
+
+def _parsed(row: ImportRow) -> ImportedLink | RequestError:
+    try:
+        return row.parse()
+    except RequestError as error:
+        return error

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
-from backend.domain.errors import RequestError
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import NewLink
-from backend.domain.links import CreatedBy, Link
-from backend.imports.row import ImportRow
+from backend.domain.links import TARGET_FIELDS, CreatedBy, Link
+from backend.domain.short_urls import parse_short_url
 from backend.storage.domains import is_domain
 from backend.storage.links import PathTaken, resolve_link, taken_paths
 from backend.storage.loops import Place
@@ -32,14 +31,10 @@ class PlannedLinks:
         self._taken: set[Place] = set()
         self._served: dict[str, bool] = {}
 
-    async def look_ahead(self, rows: Sequence[ImportRow]) -> None:
-        """Ask, in one question a domain, which paths of the rows that come next are in use."""
+    async def look_ahead(self, links: Iterable[NewLink]) -> None:
+        """Ask, in one question a domain, which paths of the links that come next are in use."""
         wanted: dict[str, list[str]] = {}
-        for row in rows:
-            try:
-                new = row.parse().new
-            except RequestError:
-                continue
+        for new in links:
             if new.selected_path and new.domain in self._domains:
                 wanted.setdefault(new.domain, []).append(new.selected_path)
         self._taken = {
@@ -49,7 +44,7 @@ class PlannedLinks:
         }
 
     async def add(self, new: NewLink) -> None:
-        """Plan a link of the rows that were looked up.
+        """Plan a link that was looked up.
 
         Raises DomainNotConfigured, InvalidField and PathTaken, as storing it would.
         """
@@ -64,16 +59,24 @@ class PlannedLinks:
             created_by=CreatedBy.REST,
             now=self._now,
         )
-        await refuse_loop(self._database, link, self._resolve)
+        if await self._leads_to_links(new):
+            await refuse_loop(self._database, link, self._resolve)
         place = (new.domain, new.selected_path)
         if place in self._planned or place in self._taken:
             raise PathTaken(new.selected_path)
         self._planned[place] = link
 
+    async def _leads_to_links(self, new: NewLink) -> bool:
+        """Whether an address of the link is on a link domain of anyone: most are not, and can't loop."""
+        places = [parse_short_url(new.fields.get(name, "")) for name in TARGET_FIELDS]
+        return any([place and await self._is_served(place[0]) for place in places])
+
+    async def _is_served(self, domain: str) -> bool:
+        if domain not in self._served:
+            self._served[domain] = await is_domain(self._database, domain)
+        return self._served[domain]
+
     async def _resolve(self, place: Place) -> Link | None:
         if place in self._planned:
             return self._planned[place]
-        domain, path = place
-        if domain not in self._served:
-            self._served[domain] = await is_domain(self._database, domain)
-        return await resolve_link(self._database, domain, path) if self._served[domain] else None
+        return await resolve_link(self._database, *place) if await self._is_served(place[0]) else None

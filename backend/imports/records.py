@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from backend.domain.errors import OperatorError
@@ -30,6 +31,7 @@ class Record:
     names: dict[str, str]
 
 
+@lru_cache(maxsize=4096)
 def key(name: str) -> str:
     """One form for the spellings of a name: `Short link`, `short_link` and `shortLink` are the same."""
     return "".join(each for each in name.lower() if each.isalnum() or each == ".")
