@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from backend.imports.cells import SHORT_URL, Defaults, parse_defaults, place_of, settled
+from backend.imports.foreign_links import ForeignLink, UnreadableLinks, key, read_foreign_links
 from backend.imports.presets import Preset
-from backend.imports.records import Record, UnreadableRecords, key, read_records
 from backend.imports.row import ImportRow, LeftOut, Repeats, parse_moment
 
 # What a flag says that is not set, and a state that is the usual one.
@@ -22,70 +22,70 @@ def read_preset(
     """The rows of a service's file: JSON of its API, or CSV.
 
     `moved` maps old domains to new ones; `defaults` are templates for missing cells. Raises UnreadableCsv,
-    UnreadableRecords and InvalidTemplate before anything is imported.
+    UnreadableLinks and InvalidTemplate before anything is imported.
     """
-    records = read_records(path, preset.list_at)
-    _check(records, preset, defaults)
-    names = {name for record in records for name in record.names.values()}
+    links = read_foreign_links(path, preset.list_at)
+    _check(links, preset, defaults)
+    names = {name for link in links for name in link.names.values()}
     templates = parse_defaults(_NAME | dict(defaults), names)
-    return list(_rows(records, preset, moved, templates))
+    return list(_rows(links, preset, moved, templates))
 
 
-def _check(records: list[Record], preset: Preset, defaults: Mapping[str, str]) -> None:
+def _check(links: list[ForeignLink], preset: Preset, defaults: Mapping[str, str]) -> None:
     """Refuse a file in which no link has a destination, or none has a short URL."""
-    has = {ours for record in records for ours in _found(record, preset)}
+    has = {ours for link in links for ours in _found(link, preset)}
     if "destination_url" not in has or not has & {SHORT_URL, "selected_path"}:
-        names = sorted({name for record in records[:100] for name in record.names.values()})
+        names = sorted({name for link in links[:100] for name in link.names.values()})
         theirs = " or ".join(preset.named[SHORT_URL]), " or ".join(preset.named["destination_url"])
-        raise UnreadableRecords(
+        raise UnreadableLinks(
             f"These are no links of {preset.service}: none has {theirs[0]}, and {theirs[1]}. "
             f"The file's fields are: {', '.join(names[:30])}. `waylink import csv --column` takes any names."
         )
     if SHORT_URL not in has and "domain" not in defaults:
-        raise UnreadableRecords(
+        raise UnreadableLinks(
             "The file has paths without their domain. Say which it is: --default domain=go.shop.com"
         )
 
 
 def _rows(
-    records: list[Record], preset: Preset, moved: Mapping[str, str], defaults: Defaults
+    links: list[ForeignLink], preset: Preset, moved: Mapping[str, str], defaults: Defaults
 ) -> Iterator[ImportRow]:
     repeats = Repeats()
-    for record in records:
-        found = _found(record, preset)
-        left_out = [*_left_out(record, preset), *_unknown_time(found)]
-        theirs = {record.names[name]: value for name, value in record.fields.items()}
-        places, shared = _places(record, preset, found, moved)
+    for link in links:
+        found = _found(link, preset)
+        left_out = [*_left_out(link, preset), *_unknown_time(found)]
+        theirs = {link.names[name]: value for name, value in link.fields.items()}
+        places, shared = _places(link, preset, found, moved)
         for place in places or [{}]:
             cells = settled({**found, **place}, theirs, defaults, moved)
             if "imported_clicks" in cells:
                 cells.setdefault("imported_from", preset.service)
-            yield ImportRow(record.number, cells, repeats.earlier(cells), (*left_out, *shared))
+            yield ImportRow(link.number, cells, repeats.earlier(cells), (*left_out, *shared))
             left_out, shared = [], []  # told once
 
 
-def _found(record: Record, preset: Preset) -> dict[str, str]:
-    """The record's values in our columns."""
+def _found(link: ForeignLink, preset: Preset) -> dict[str, str]:
+    """The link's values in our columns."""
     found: dict[str, str] = {}
     for ours, theirs in preset.named.items():
         flag = preset.only_with.get(ours)
-        if flag and record.fields.get(key(flag), "").lower() != "true":
+        if flag and link.fields.get(key(flag), "").lower() != "true":
             continue
-        value = next((record.fields[key(name)] for name in theirs if key(name) in record.fields), None)
+        value = next((link.fields[key(name)] for name in theirs if key(name) in link.fields), None)
         if value is not None:
             found[ours] = value.strip("/") if ours == "selected_path" else value
     return found
 
 
 def _places(
-    record: Record, preset: Preset, found: dict[str, str], moved: Mapping[str, str]
+    link: ForeignLink, preset: Preset, found: dict[str, str], moved: Mapping[str, str]
 ) -> tuple[list[dict[str, str]], list[LeftOut]]:
     """Every domain and path that the link has; taken out of `found`.
 
     A place on a host that only the service can serve is left out, where the link has others.
     """
     urls = [found.pop(SHORT_URL)] if SHORT_URL in found else []
-    more = record.fields.get(key(preset.more_places), "") or record.fields.get("customlink", "")
+    more = link.fields.get(key(preset.more_places), "") or link.fields.get("customlink", "")
     urls += [each.strip() for each in more.split(",") if preset.more_places and each.strip()]
     places = {url: place_of(url) for url in urls}
     lost = [
@@ -114,14 +114,14 @@ def _unknown_time(found: dict[str, str]) -> list[LeftOut]:
     return []
 
 
-def _left_out(record: Record, preset: Preset) -> list[LeftOut]:
+def _left_out(link: ForeignLink, preset: Preset) -> list[LeftOut]:
     reasons = {key(name): reason for name, reason in preset.no_place.items()}
     used = {key(name) for theirs in preset.named.values() for name in theirs} | set(map(key, preset.silent))
     left_out = []
-    for name, value in record.fields.items():
+    for name, value in link.fields.items():
         whole = name.partition(".")[0]  # what holds of an object, such as `geo`, holds of its fields
         if not {name, whole} & used and value.lower() not in _NOTHING_SPECIAL:
             reason = reasons.get(name) or reasons.get(whole, "not known to this import")
             # A secret is not copied into one more file.
-            left_out.append(LeftOut(record.names[name], "(set)" if name == "password" else value, reason))
+            left_out.append(LeftOut(link.names[name], "(set)" if name == "password" else value, reason))
     return left_out

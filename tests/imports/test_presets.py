@@ -11,10 +11,10 @@ import pytest
 
 from backend.app import utc_now
 from backend.domain.links import Link
+from backend.imports.foreign_links import UnreadableLinks
 from backend.imports.link_import import LinkImport, RowOutcome
 from backend.imports.preset_rows import read_preset
 from backend.imports.presets import PRESETS
-from backend.imports.records import UnreadableRecords
 from backend.imports.report import write_left_out
 from backend.imports.row import ImportRow
 from backend.storage.links import list_links
@@ -214,5 +214,5 @@ def test_a_time_in_another_form_is_told(tmp_path: Path) -> None:
 )
 def test_files_that_are_none(tmp_path: Path, name: str, content: str, sentence: str) -> None:
     """A file without such links is refused whole, with one sentence that says what it has."""
-    with pytest.raises(UnreadableRecords, match=sentence):
+    with pytest.raises(UnreadableLinks, match=sentence):
         read(tmp_path, name, content)

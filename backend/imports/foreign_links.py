@@ -14,12 +14,12 @@ from backend.imports.csv_file import Line, read_lines
 _DEEPEST = 4
 
 
-class UnreadableRecords(OperatorError):
+class UnreadableLinks(OperatorError):
     """The whole file can't be imported. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ForeignLink:
     """A link of another service: its fields that have a value, as text, by `key` of their names.
 
     `number` is the line of a CSV file, or the place among the links of a JSON file. `names` are the fields'
@@ -37,16 +37,16 @@ def key(name: str) -> str:
     return "".join(each for each in name.lower() if each.isalnum() or each == ".")
 
 
-def read_records(path: Path, list_at: Sequence[str]) -> list[Record]:
+def read_foreign_links(path: Path, list_at: Sequence[str]) -> list[ForeignLink]:
     """The links of a file: CSV with a line of names, or JSON.
 
     JSON is one answer of the service's API or several one after the other, each with a list of links at
-    `list_at`; a list of links; or links one after the other. Raises UnreadableCsv and UnreadableRecords.
+    `list_at`; a list of links; or links one after the other. Raises UnreadableCsv and UnreadableLinks.
     """
-    records = list(_from_json(path, list_at) if _is_json(path) else _from_csv(path))
-    if not records:
-        raise UnreadableRecords(f"{path} has no links in it.")
-    return records
+    links = list(_from_json(path, list_at) if _is_json(path) else _from_csv(path))
+    if not links:
+        raise UnreadableLinks(f"{path} has no links in it.")
+    return links
 
 
 def _is_json(path: Path) -> bool:
@@ -54,24 +54,24 @@ def _is_json(path: Path) -> bool:
         return file.read(200).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in {b"{", b"["}
 
 
-def _from_csv(path: Path) -> Iterator[Record]:
+def _from_csv(path: Path) -> Iterator[ForeignLink]:
     head, *lines = read_lines(path) or [Line(0, [])]
     for line in lines:
         if len(line.cells) > len(head.cells):
-            raise UnreadableRecords(
+            raise UnreadableLinks(
                 f"Line {line.number} has {len(line.cells)} columns; the first line names {len(head.cells)}."
             )
-        yield _record(line.number, zip(head.cells, line.cells, strict=False))
+        yield _foreign_link(line.number, zip(head.cells, line.cells, strict=False))
 
 
-def _from_json(path: Path, list_at: Sequence[str]) -> Iterator[Record]:
+def _from_json(path: Path, list_at: Sequence[str]) -> Iterator[ForeignLink]:
     number = 0
     for document in _documents(path):
         for link in _links(document, list_at):
             if not isinstance(link, dict):
-                raise UnreadableRecords(f"{path} has something in its list that is no link.")
+                raise UnreadableLinks(f"{path} has something in its list that is no link.")
             number += 1
-            yield _record(number, _flat(link))
+            yield _foreign_link(number, _flat(link))
 
 
 def _documents(path: Path) -> Iterator[object]:
@@ -84,9 +84,9 @@ def _documents(path: Path) -> Iterator[object]:
             while position < len(text) and text[position].isspace():
                 position += 1
     except UnicodeDecodeError:
-        raise UnreadableRecords(f"{path} is not in UTF-8.") from None
+        raise UnreadableLinks(f"{path} is not in UTF-8.") from None
     except (ValueError, RecursionError) as error:
-        raise UnreadableRecords(f"{path} is not JSON: {error}.") from None
+        raise UnreadableLinks(f"{path} is not JSON: {error}.") from None
 
 
 def _links(document: object, list_at: Sequence[str]) -> Iterable[object]:
@@ -127,10 +127,10 @@ def _name(value: object) -> str:
     return _text(value["name"] if isinstance(value, dict) and "name" in value else value)
 
 
-def _record(number: int, fields: Iterable[tuple[str, str]]) -> Record:
-    record = Record(number, {}, {})
+def _foreign_link(number: int, fields: Iterable[tuple[str, str]]) -> ForeignLink:
+    link = ForeignLink(number, {}, {})
     for name, value in fields:
-        if value.strip() and key(name) not in record.fields:
-            record.fields[key(name)] = value.strip()
-            record.names[key(name)] = name
-    return record
+        if value.strip() and key(name) not in link.fields:
+            link.fields[key(name)] = value.strip()
+            link.names[key(name)] = name
+    return link
