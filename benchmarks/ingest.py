@@ -88,6 +88,9 @@ async def _measure(server: str, seconds: int, rounds: int, sizes: Sequence[int],
                     runs.append([await bench.measure(empty, 1)])
                     runs[-1] += [await bench.measure(ours, size) for size in sizes]
                 _report(runs, sizes)
+                errors = sum(each.run.errors for pair in runs for each in pair)
+                if errors:
+                    print(f"  {errors:,} answers were errors: MongoDB was too slow on this machine")
                 sent = [(first, 1), *(pair for each in runs for pair in zip(each[1:], sizes, strict=True))]
                 await _report_stored(settings, sum(each.run.answers * size for each, size in sent))
 
@@ -112,8 +115,8 @@ class _Bench:
         run = await post(server.url + PATH, self._seconds, SCRIPT, *arguments)
         return Measured(
             run,
-            (server.cpu_seconds - before[0]) / run.answers,
-            (cpu_seconds_of(self._mongodb) - before[1]) / run.answers,
+            (server.cpu_seconds - before[0]) / max(1, run.answers),
+            (cpu_seconds_of(self._mongodb) - before[1]) / max(1, run.answers),
         )
 
 
