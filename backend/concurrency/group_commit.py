@@ -21,7 +21,8 @@ class GroupCommit(Generic[ItemT, ResultT]):
     """
 
     GATHER = 0.002  # seconds that the first item of a group waits for others
-    MOST_IN_GROUP = 64
+    # What waits goes together, up to this size: beyond it a group takes longer without costing less an item.
+    MOST_IN_GROUP = 512
     MOST_WAITING = 2000
     # While one group waits for the disks of a majority, others can be sent.
     MOST_WRITERS = 4
@@ -30,13 +31,15 @@ class GroupCommit(Generic[ItemT, ResultT]):
         self,
         store: Callable[[Sequence[ItemT]], Awaitable[Sequence[ResultT]]],
         is_unreachable: Callable[[Exception], bool],
+        size_of: Callable[[ItemT], int] = lambda _: 1,
     ) -> None:
         """`store` returns a result for each item, in order.
 
-        `is_unreachable` says if an error is only temporary.
+        `is_unreachable` says if an error is only temporary, `size_of` how much of a group an item takes.
         """
         self._store = store
         self._is_unreachable = is_unreachable
+        self._size_of = size_of
         self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
         self._is_gathering = False
         self._writers: set[asyncio.Task[None]] = set()
@@ -69,11 +72,18 @@ class GroupCommit(Generic[ItemT, ResultT]):
         await asyncio.sleep(self.GATHER)
         self._is_gathering = False
         while self._waiting:
-            group, self._waiting = (
-                self._waiting[: self.MOST_IN_GROUP],
-                self._waiting[self.MOST_IN_GROUP :],
-            )
-            await self._commit(group)
+            await self._commit(self._take_group())
+
+    def _take_group(self) -> list[tuple[ItemT, asyncio.Future[ResultT]]]:
+        """The items that wait longest, at least one, and no more than make up a group."""
+        size = number = 0
+        for item, _ in self._waiting:
+            size += self._size_of(item)
+            if number and size > self.MOST_IN_GROUP:
+                break
+            number += 1
+        group, self._waiting = self._waiting[:number], self._waiting[number:]
+        return group
 
     async def _commit(self, group: list[tuple[ItemT, asyncio.Future[ResultT]]]) -> None:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,5 +49,10 @@ def error_answer(error: Exception) -> AsgiAnswer:
     if refusal is None:
         _log.error("A request failed", exc_info=error)
         refusal = Refusal(error_table.SERVER_FAULT)
-    headers = [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
+    headers = encoded(refusal.headers.items())
     return json_answer(refusal.row.body(**refusal.details), refusal.row.status, headers)
+
+
+def encoded(headers: Iterable[tuple[str, str]]) -> Headers:
+    """Headers in the form in which the server takes them."""
+    return [(name.lower().encode(), value.encode()) for name, value in headers]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -14,7 +13,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId
 from backend.domain.rejections import BATCH, Rejection
 from backend.json_api import error_table
-from backend.json_api.asgi_answer import AsgiAnswer, Headers, error_answer, json_answer
+from backend.json_api.asgi_answer import AsgiAnswer, encoded, error_answer, json_answer
 from backend.json_api.asgi_request import AsgiRequest, ClientGone, Scope
 from backend.json_api.call_limits import Sender
 from backend.json_api.error_table import ErrorRow
@@ -22,7 +21,14 @@ from backend.json_api.json_body import JsonReader
 from backend.json_api.refusal import Refusal, storage_unreachable
 from backend.sdk_api.device_cookie import renewed_device_cookie
 from backend.sdk_api.ingest import ingest, remember_rejections
-from backend.sdk_api.origins import CallingSite, preflight_headers, reading_headers, require_allowed_origin
+from backend.sdk_api.origins import (
+    ALLOW_ORIGIN,
+    EXPOSED,
+    CallingSite,
+    preflight_headers,
+    reader_of,
+    require_allowed_origin,
+)
 from backend.sdk_api.service import SdkService
 
 # text/plain is what a browser sends without a preflight.
@@ -38,6 +44,7 @@ MEDIA_TYPE_WRONG = ErrorRow(
 ENCODING_WRONG = ErrorRow(
     415, 415, "Unsupported Media Type", "Content-Encoding is not accepted", "UNSUPPORTED_CONTENT_ENCODING"
 )
+_ALLOW_ORIGIN, (_EXPOSED,) = ALLOW_ORIGIN.lower().encode(), encoded([EXPOSED])
 _VARY = (b"vary", b"Origin")
 _NO_CONTENT = (b"content-type", b"text/html; charset=utf-8")
 _WRONG_METHOD = json_answer(
@@ -79,14 +86,16 @@ class BatchRoute:
             raise
         except Exception as error:
             answer = error_answer(error)
-        answer.headers += [_VARY, *_encoded(await reading_headers(site, answer.status))]
+        answer.headers.append(_VARY)
+        if origin := await reader_of(site, answer.status):
+            answer.headers += [(_ALLOW_ORIGIN, origin.encode()), _EXPOSED]
         return answer
 
     async def _preflight(self, request: AsgiRequest, site: CallingSite) -> AsgiAnswer:
         """Say that the site may send calls."""
         asks = request.header(b"access-control-request-private-network") == "true"
         allowed = await preflight_headers(site, is_private_network=asks)
-        return AsgiAnswer(204, [_NO_CONTENT, *_encoded(allowed)])
+        return AsgiAnswer(204, [_NO_CONTENT, *encoded(allowed.items())])
 
     async def _receive(self, request: AsgiRequest, site: CallingSite) -> AsgiAnswer:
         """Store the calls of a batch, each only once. The answer has a result for each call."""
@@ -149,10 +158,6 @@ def _decimal(text: str) -> Decimal:
         return Decimal(text)
     except InvalidOperation:
         raise ValueError("an exponent beyond what decimals hold") from None
-
-
-def _encoded(headers: Mapping[str, str]) -> Headers:
-    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
 
 _READER = JsonReader(parse_float=_decimal)

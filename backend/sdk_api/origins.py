@@ -18,6 +18,9 @@ from backend.storage.refusals import OriginRefusal, add_refusal
 ORIGIN_REFUSED = ErrorRow(
     403, 403, "Origin not allowed", "The request's Origin is not an Allowed Web Origin", "ORIGIN_NOT_ALLOWED"
 )
+ALLOW_ORIGIN = "Access-Control-Allow-Origin"
+# What else a page may read of an answer that it may read.
+EXPOSED = ("Access-Control-Expose-Headers", "Retry-After")
 # Seconds; the longest that Chromium remembers a preflight.
 PREFLIGHT_LIFETIME = 7200
 # No origin is longer: a scheme, a host name of 253 characters, a port.
@@ -74,8 +77,8 @@ async def preflight_headers(site: CallingSite, *, is_private_network: bool) -> d
     return allowed | ({"Access-Control-Allow-Private-Network": "true"} if is_private_network else {})
 
 
-async def reading_headers(site: CallingSite, status: int) -> dict[str, str]:
-    """The headers that let the page read an answer of this status, errors included, if its origin is known.
+async def reader_of(site: CallingSite, status: int) -> str | None:
+    """The origin whose pages may read an answer of this status, errors included, if it is a known one.
 
     A refusal because of the origin stays unreadable.
     """
@@ -83,8 +86,8 @@ async def reading_headers(site: CallingSite, status: int) -> dict[str, str]:
         REFUSALS.labels(status).inc()
     origin = site.origin
     if origin and status != ORIGIN_REFUSED.status and await _is_known(site, origin, status):
-        return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": "Retry-After"}
-    return {}
+        return origin
+    return None
 
 
 async def _is_some_site(site: CallingSite, origin: str) -> bool:

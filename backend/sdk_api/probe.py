@@ -13,7 +13,7 @@ from backend.current import of_app
 from backend.json_api.call_limits import sender
 from backend.json_api.json_body import read_bytes
 from backend.sdk_api.blueprint import sdk
-from backend.sdk_api.origins import CallingSite, reading_headers
+from backend.sdk_api.origins import ALLOW_ORIGIN, EXPOSED, CallingSite, reader_of
 from backend.sdk_api.service import SdkService
 
 # Only hashes are sent back: this route must not read out what a proxy adds to a request.
@@ -46,5 +46,6 @@ async def probe(rest: str) -> Response:
 async def _allow_reading(response: Response) -> Response:
     site = CallingSite(of_app(SdkService), sender(), request.headers.getlist("Origin"))
     response.vary.add("Origin")
-    response.headers.update(await reading_headers(site, response.status_code))
+    if origin := await reader_of(site, response.status_code):
+        response.headers.update([(ALLOW_ORIGIN, origin), EXPOSED])
     return response

@@ -33,7 +33,9 @@ class SdkService:
             return [None] * len(requests)
 
         self.commit: GroupCommit[Batch, list[Status]] = GroupCommit(
-            lambda batches: store_batches(database, batches), is_unreachable
+            lambda batches: store_batches(database, batches),
+            is_unreachable,
+            size_of=lambda batch: len(batch.calls),
         )
         self.rejections: GroupCommit[RejectedCalls, None] = GroupCommit(store_rejections, is_unreachable)
         self.site_origins: TimedCache[tuple[str, OrgId], bool] = TimedCache(

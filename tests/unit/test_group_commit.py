@@ -16,7 +16,7 @@ def is_unreachable(error: Exception) -> bool:
 
 
 async def test_what_arrives_together_is_stored_together() -> None:
-    """A hundred items at once take a few writes, and each gets its own result."""
+    """A thousand items at once take a few writes, and each gets its own result."""
     groups: list[Sequence[int]] = []
 
     async def store(items: Sequence[int]) -> list[int]:
@@ -24,8 +24,22 @@ async def test_what_arrives_together_is_stored_together() -> None:
         return [item * 2 for item in items]
 
     commit = GroupCommit(store, is_unreachable)
-    assert await asyncio.gather(*(commit.add(number) for number in range(100))) == list(range(0, 200, 2))
-    assert [len(group) for group in groups] == [64, 36]
+    assert await asyncio.gather(*(commit.add(number) for number in range(1000))) == list(range(0, 2000, 2))
+    assert [len(group) for group in groups] == [512, 488]
+
+
+async def test_a_group_has_a_largest_size() -> None:
+    """Large items fill it sooner; one that is larger than a group is stored alone."""
+    groups: list[Sequence[int]] = []
+
+    async def store(items: Sequence[int]) -> Sequence[int]:
+        groups.append(items)
+        return items
+
+    commit = GroupCommit(store, is_unreachable, size_of=lambda item: item)
+    sizes = [200, 312, 1, 600, 500, 12, 500]
+    assert await asyncio.gather(*map(commit.add, sizes)) == sizes
+    assert groups == [[200, 312], [1], [600], [500, 12], [500]]
 
 
 async def test_one_bad_item_does_not_sink_the_others() -> None:
