@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import sys
+import uuid
 from pathlib import Path
 
 import httpx
 
 from tests.polling import wait_for
 from tests.proxy_process import server_process
+from tests.sdk_batches import BATCH, call, timestamp
 from tests.service_process import environment_of, free_port, run_command
 
 API = "/serviceCore/pa/v1"
 
 
 def test_a_link_is_made_followed_and_counted_on_granian(tmp_path: Path) -> None:
-    """REST API, redirector, startup and shutdown work there."""
+    """REST API, redirector, calls of the browser SDK, startup and shutdown work there."""
     port = free_port()
     environment = environment_of(tmp_path, WAYLINK_PORT=str(port))
     granian = [sys.executable, "-m", "granian", "--interface", "asgi", "--factory", "--loop", "uvloop"]
@@ -35,6 +37,23 @@ def test_a_link_is_made_followed_and_counted_on_granian(tmp_path: Path) -> None:
         visit = httpx.get(f"{address}/kites", headers={"Host": "go.granian.example"})
         assert visit.headers["Location"].startswith("https://shop.example/?cl_link_id=")
         assert counted(address, headers) == 1
+        assert stored_on(address, org_id, environment) == "accepted"
+
+
+def stored_on(address: str, org_id: str, environment: dict[str, str]) -> str:
+    """The status of a call that a browser sends there."""
+    origin = "https://shop.granian.example"
+    run_command("origin", "add", origin, "--org", org_id, environment=environment)
+    key = run_command("key", "create", "--org", org_id, "--kind", "web", environment=environment)["key"]
+    batch = {
+        "api_key": key,
+        "device_id": str(uuid.uuid4()),
+        "sdk": "js/test",
+        "sent_at": timestamp(),
+        "calls": [call("event", name="seen")],
+    }
+    answer = httpx.post(f"{address}{BATCH}", json=batch, headers={"Origin": origin})
+    return str(answer.json()["results"][0]["status"])
 
 
 def counted(address: str, headers: dict[str, str]) -> int:
