@@ -26,6 +26,7 @@ from backend.redirector.fold_helper import FoldHelper, HelperFailed
 from backend.redirector.metrics import count_folded
 from backend.storage.click_folds import Busy, Folded, Folds, waiting_clicks
 from backend.storage.click_merges import merge_small_blocks, organizations_with_small_blocks
+from backend.storage.former_clicks import FormerClicks
 from backend.storage.mongo import Database, StorageError
 
 _SHORTEST_REST, _LONGEST_REST = 0.2, 1.0
@@ -52,6 +53,7 @@ class Folder:
         """`folder` is the one with the click logs, which processes on this machine share."""
         self._database = database
         self._folds = Folds(database)
+        self._former = FormerClicks(database)
         self._helper = FoldHelper(database)
         self._lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         self._waiting: Counter[OrgId] = Counter()  # clicks that were shipped, by organization
@@ -112,12 +114,21 @@ class Folder:
                 return _SHORTEST_REST * random.uniform(0.5, 1)  # noqa: S311 - jitter
             if time.monotonic() > self._sweep_at:
                 self._waiting |= Counter(await waiting_clicks(self._database))
+                self._former.look()
                 self._sweep_at = time.monotonic() + _SWEEP_EVERY
             if not self._waiting:
                 self._arrived.clear()
             rest = await self._fold() if self._waiting else 0.0
             await self._merge()
-        return rest
+            return rest if self._former.is_done else max(rest, await self._move())
+
+    async def _move(self) -> float:
+        """Move clicks that an earlier version stored. Returns the seconds to rest."""
+        began = time.monotonic()
+        self.add(await self._former.move())
+        if not self._former.is_done:
+            self._arrived.set()
+        return min(_REST * (time.monotonic() - began), _LONGEST_REST)
 
     async def _fold(self) -> float:
         began = time.monotonic()

@@ -1,6 +1,7 @@
 """The `clicks` collection: a document for each click, as versions before `click_blocks` stored them.
 
-Nothing is added to it, but by the restore of an archive of such a version.
+Nothing is added to it, but by the restore of an archive of such a version. The service moves what is in it
+(storage/former_clicks).
 """
 
 from __future__ import annotations

@@ -314,6 +314,19 @@ def test_indexes(installation: Installation) -> None:
     assert about(installation.doctor()[1], "storage", "error") == []
 
 
+def test_clicks_that_are_not_in_blocks_yet(installation: Installation) -> None:
+    """What an earlier version stored and the service has not moved yet is told with its number."""
+    with mongodb(installation.running) as database:
+        database["clicks"].insert_many({"_id": f"former-{number}", "org_id": "none"} for number in range(3))
+        try:
+            findings = about(installation.doctor()[1], "storage", "info")
+        finally:
+            database["clicks"].delete_many({"org_id": "none"})
+    [told] = [each for each in findings if each["subject"] == "clicks"]
+    assert told["message"] == "3 clicks that an earlier version stored are not in blocks yet."
+    assert "clicks" not in {each["subject"] for each in about(installation.doctor()[1], "storage")}
+
+
 def test_a_database_that_does_not_answer(installation: Installation) -> None:
     """Without its database, the rest is left out and one error says why, without the password."""
     uri = f"mongodb://user:secret@127.0.0.1:{free_port()}/?serverSelectionTimeoutMS=200"
