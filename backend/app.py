@@ -25,6 +25,8 @@ from backend.rate_limits.service_limits import ServiceLimits
 from backend.redirector.follow import Redirector
 from backend.redirector.link_file import path_in
 from backend.rest_api import documentation, rest
+from backend.rest_api.link_service import LinkService
+from backend.rest_api.link_text import LinkText
 from backend.sdk_api import BatchRoute, SdkService, sdk
 from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
@@ -146,9 +148,10 @@ class Service:
 def create_api(resources: Resources, sdk_service: SdkService) -> Quart:
     """The Quart application of the API host, for everything but batches of the browser SDK."""
     api = Quart("backend")
-    attach(api, resources, sdk_service)
+    attach(api, resources, sdk_service, LinkService(resources))
     # A double slash is an unknown path like any other, not a redirect.
     api.url_map.merge_slashes = False
+    api.url_map.converters["link"] = LinkText
     keep_order_of_fields(api)
     answer_errors(api)
     answer_browsers(api, otherwise=answer_http_error)

@@ -26,7 +26,7 @@ from backend.settings import Settings
 from backend.storage.click_counts import count_window
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.links import insert_link
+from backend.storage.links import insert_links
 from benchmarks.cores import leave_a_core
 from benchmarks.servers import empty_app, installed_servers, service
 from benchmarks.spread import spread
@@ -91,7 +91,7 @@ async def _report_counted(settings: Settings, link: Link, answers: int) -> None:
 async def _store_link(settings: Settings) -> Link:
     async with open_database(settings) as database:
         link = new_link(OrgId(await prepare_domain(database)), 0)
-        await insert_link(database, link)
+        await insert_links(database, [link])
     return link
 
 

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from backend.domain.api_keys import KeyKind, hash_key
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.links import Link
+from backend.domain.link_operations import ChangeLink, LinkRequest
+from backend.domain.links import CreatedBy, Link
 from backend.domain.organizations import Organization
 from backend.settings import Settings
 from backend.storage import api_keys, domains, links, organizations, origins
+from backend.storage.link_writes import store_link
 from backend.storage.mongo import Database
 from demo_site.demo_user import DemoUser, prepare_user
 
@@ -70,9 +72,10 @@ async def _link(database: Database, org_id: OrgId, shop: str, now: datetime) -> 
     """Create the demo link. If it exists but the shop's port has changed, update its destination."""
     existing = await links.find_link_at(database, DOMAIN, PATH, org_id)
     if existing is None:
-        await links.insert_link(database, _spring_link(org_id, shop, now))
+        await links.insert_links(database, [_spring_link(org_id, shop, now)])
     elif existing.destination_url != f"{shop}/":
-        await links.change_link(database, existing.id, org_id, {"destination_url": f"{shop}/"}, now)
+        change = ChangeLink(existing.id, {"destination_url": f"{shop}/"})
+        await store_link(database, LinkRequest(org_id, CreatedBy.DASHBOARD, now, change))
 
 
 def _spring_link(org_id: OrgId, shop: str, now: datetime) -> Link:

@@ -46,6 +46,11 @@ def is_bucket(name: str) -> bool:
     return name == TOTAL or _BUCKET.fullmatch(name) is not None
 
 
+def day_of(bucket: str) -> str | None:
+    """The day that a bucket is of, such as 2026-01-31; None if it is not a day's."""
+    return bucket.removeprefix("day/") if bucket.startswith("day/") else None
+
+
 def is_fine(bucket: str) -> bool:
     """Whether the bucket is an hour or a minute.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 
 import idna
 
@@ -19,6 +20,7 @@ class InvalidHostName(ValueError):
     """The text is not a host name. The message states the rule that it breaks."""
 
 
+@lru_cache(maxsize=2_000)
 def normalize_host(text: str) -> str:
     """A host (from a Host header or typed by a user) in lower case and punycode, without port or final dot.
 
@@ -59,6 +61,8 @@ def is_host_name(text: str) -> bool:
 
 def is_ip_address(host: str) -> bool:
     """Whether the host is an IP address, not a name."""
+    if ":" not in host and not host[-1:].isdigit():  # most hosts, told without an exception
+        return False
     try:
         ipaddress.ip_address(host.strip("[]"))
     except ValueError:

@@ -8,7 +8,16 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.errors import InvalidField, MissingField
-from backend.domain.field_rules import HostName, JsonObject, LinkPath, Number, Rule, Text, WebAddress
+from backend.domain.field_rules import (
+    Flag,
+    HostName,
+    JsonObject,
+    LinkPath,
+    Number,
+    Rule,
+    Text,
+    WebAddress,
+)
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, Behavior, CreatedBy, Link
 
@@ -27,7 +36,25 @@ OPTIONAL: dict[str, Rule[Any]] = {
 }
 CREATE_REQUIRED: dict[str, Rule[Any]] = {"domain": HostName(), **REQUIRED}
 CREATE_OPTIONAL: dict[str, Rule[Any]] = {"selected_path": LinkPath(), **OPTIONAL}
+CREATE_FIELDS: dict[str, Rule[Any]] = CREATE_REQUIRED | CREATE_OPTIONAL
 UPDATE_FIELDS: dict[str, Rule[Any]] = {**REQUIRED, **OPTIONAL}
+# What the operations beside the contract's take too.
+EXTERNAL_ID = Text(256, shown=True)
+NEW_LINK_FIELDS: dict[str, Rule[Any]] = {
+    **CREATE_FIELDS,
+    "external_id": EXTERNAL_ID,
+    "is_enabled": Flag(),
+}
+CHANGE_FIELDS: dict[str, Rule[Any]] = {
+    **UPDATE_FIELDS,
+    "external_id": EXTERNAL_ID,
+    "is_enabled": Flag(),
+    "is_archived": Flag(),
+}
+# Null, and for a text "", stand for such a field that is not set.
+CLEARABLE = frozenset({*OPTIONAL, "external_id"})
+_FIXED = frozenset({"domain", "selected_path"})
+_GROUPED = frozenset({*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS})
 
 # What another service counted for an imported link, and who that was.
 MOST_IMPORTED_CLICKS = 10**15
@@ -39,6 +66,8 @@ GENERATED_PATH_LENGTH = 6
 
 # Field names with their parsed values; None clears an optional field.
 Changes = dict[str, Any]
+Rules = Mapping[str, Rule[Any]]
+_STATE = frozenset({"is_enabled", "is_archived"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,34 +85,40 @@ class NewLink:
         self, path: str, *, link_id: LinkId, org_id: OrgId, created_by: CreatedBy, now: datetime
     ) -> Link:
         """The link with this path. New links are enabled (decisions, "initial is_enabled")."""
-        made = now.replace(microsecond=0)
-        bare = Link(
+        fields, made = self.fields, now.replace(microsecond=0)
+        return Link(
             id=link_id,
             org_id=org_id,
             domain=self.domain,
             path=path,
-            destination_url=self.fields["destination_url"],
-            link_name=self.fields["link_name"],
+            destination_url=fields["destination_url"],
+            link_name=fields["link_name"],
             created_at=made,
             modified_at=made,
             created_by=created_by,
+            is_enabled=fields.get("is_enabled", True),
+            ios_behavior=fields.get("ios_behavior") or Behavior.BROWSER,
+            android_behavior=fields.get("android_behavior") or Behavior.BROWSER,
+            utm=_merge({}, fields, UTM_FIELDS),
+            social=_merge({}, fields, SOCIAL_FIELDS),
+            fallbacks=_merge({}, fields, FALLBACK_FIELDS),
+            custom_data=fields.get("custom_data"),
+            external_id=fields.get("external_id"),
         )
-        return apply_changes(bare, self.fields)
 
 
-def parse_new_link(body: Mapping[str, object]) -> NewLink:
-    """Read the body of a create-link request.
+def parse_new_link(body: Mapping[str, object], rules: Rules = CREATE_FIELDS) -> NewLink:
+    """Read the body of a create-link request, or of another with these fields.
 
-    Null means that a field is absent; for an optional field, so does empty text. Raises MissingField or
+    Null means that a field is not set; for an optional text, so does an empty one. Raises MissingField or
     InvalidField.
     """
     for name in CREATE_REQUIRED:
         if body.get(name) is None:
             raise MissingField(name)
-    _refuse_unknown(body, CREATE_REQUIRED | CREATE_OPTIONAL)
-    values = _parse(body, CREATE_REQUIRED | CREATE_OPTIONAL, clearable=OPTIONAL)
-    given = {name: value for name, value in values.items() if value is not None}
-    return NewLink(given.pop("domain"), given.pop("selected_path", None), given)
+    _refuse_unknown(body, rules)
+    fields = _parse(body, rules)
+    return NewLink(fields.pop("domain"), fields.pop("selected_path", None), fields)
 
 
 def body_of(link: Link) -> dict[str, Any]:
@@ -102,18 +137,29 @@ def body_of(link: Link) -> dict[str, Any]:
     }
 
 
-def parse_changes(body: Mapping[str, object]) -> Changes:
-    """Read the body of an update-link request. Raises InvalidField, also for unknown fields."""
-    _refuse_unknown(body, UPDATE_FIELDS)
-    return _parse(body, UPDATE_FIELDS, clearable=OPTIONAL)
+def parse_changes(body: Mapping[str, object], rules: Rules = UPDATE_FIELDS) -> Changes:
+    """Read the body of a request that changes these fields of a link.
+
+    Raises InvalidField, also for unknown fields.
+    """
+    _refuse_unknown(body, rules)
+    return _parse(body, rules)
 
 
-def apply_changes(link: Link, changes: Changes) -> Link:
-    """A copy of the link with these changes. Its modification time stays the same."""
+def apply_changes(link: Link, changes: Changes, now: datetime) -> Link:
+    """The link with these changes, also of its state, made at `now`; the same link if they change nothing.
+
+    Raises InvalidField if an archived link would be enabled.
+    """
+    changed = _with_state(_with_fields(link, changes), changes, now)
+    return link if changed == link else replace(changed, modified_at=now.replace(microsecond=0))
+
+
+def _with_fields(link: Link, changes: Changes) -> Link:
     plain: dict[str, Any] = {
         name: Behavior.BROWSER if value is None and OPTIONAL.get(name) is _BEHAVIOR else value
         for name, value in changes.items()
-        if name not in {*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS}
+        if name not in _GROUPED and name not in _STATE
     }
     return replace(
         link,
@@ -124,35 +170,47 @@ def apply_changes(link: Link, changes: Changes) -> Link:
     )
 
 
-def _refuse_unknown(body: Mapping[str, object], known: Mapping[str, Rule[Any]]) -> None:
+def _with_state(link: Link, changes: Changes, now: datetime) -> Link:
+    """The link archived, taken out of the archive as it was before, enabled or disabled."""
+    if not changes.get("is_archived", link.is_archived):
+        before = link.was_enabled if link.is_archived else link.is_enabled
+        is_enabled = changes.get("is_enabled", before)
+        return replace(link, is_enabled=is_enabled, archived_at=None, was_enabled=False)
+    if changes.get("is_enabled"):
+        raise InvalidField("is_enabled", "must not be true while the link is archived")
+    if link.is_archived:
+        return link
+    was_enabled = changes.get("is_enabled", link.is_enabled)
+    return replace(link, is_enabled=False, archived_at=now.replace(microsecond=0), was_enabled=was_enabled)
+
+
+def _refuse_unknown(body: Mapping[str, object], known: Rules) -> None:
     for name in body:
-        if name in CREATE_REQUIRED | CREATE_OPTIONAL and name not in known:
-            raise InvalidField(name, "can't be changed")
         if name not in known:
-            raise InvalidField(_shown(name), "is not a field of this request")
+            raise InvalidField(
+                shown_name(name), "can't be changed" if name in _FIXED else "is not a field of this request"
+            )
 
 
-def _parse(
-    body: Mapping[str, object], rules: Mapping[str, Rule[Any]], clearable: Mapping[str, Rule[Any]]
-) -> Changes:
+def _parse(body: Mapping[str, object], rules: Rules) -> Changes:
     return {
-        name: _parse_field(name, body[name], rule, clearable=name in clearable)
+        name: _parse_field(name, body[name], rule)
         for name, rule in rules.items()
         if name in body and not (name == "selected_path" and body[name] is None)
     }
 
 
-def _parse_field(name: str, value: object, rule: Rule[Any], *, clearable: bool) -> Any:
-    if clearable and (value is None or (value == "" and rule is not _BEHAVIOR)):
+def _parse_field(name: str, value: object, rule: Rule[Any]) -> Any:
+    if name in CLEARABLE and (value is None or (value == "" and rule is not _BEHAVIOR)):
         return None
     return rule.parse(name, value)
 
 
 def _merge(old: Mapping[str, str], changes: Changes, names: tuple[str, ...]) -> dict[str, str]:
-    merged = dict(old) | {name: changes[name] for name in names if name in changes}
-    return {name: merged[name] for name in names if merged.get(name) is not None}
+    merged = {name: changes[name] if name in changes else old.get(name) for name in names}
+    return {name: value for name, value in merged.items() if value is not None}
 
 
-def _shown(name: str) -> str:
+def shown_name(name: str) -> str:
     """A field name from the request, fit for an error message: ASCII, at most 100 characters."""
     return name.encode("ascii", "backslashreplace").decode()[:100]

@@ -25,6 +25,14 @@ class CreatedBy(StrEnum):
     SDK = "sdk"
 
 
+class LinkState(StrEnum):
+    """What a link does for visitors now."""
+
+    ENABLED = "enabled"
+    DISABLED = "disabled"
+    ARCHIVED = "archived"
+
+
 UTM_FIELDS = ("utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content")
 # Where visitors go instead of the destination: on a desktop, or where a phone lacks the app.
 FALLBACK_FIELDS = ("ios_fallback_url", "android_fallback_url", "desktop_url")
@@ -48,7 +56,9 @@ class ImportedClicks:
 class Link:
     """A dynamic link.
 
-    `utm`, `social` and `fallbacks` map field names to values, only for fields that are set.
+    `utm`, `social` and `fallbacks` map field names to values, only for fields that are set. `external_id` is
+    the organization's own name for the link, unique among its links. An archived link is never enabled;
+    `was_enabled` says whether it was when it was archived.
     """
 
     id: LinkId
@@ -68,3 +78,18 @@ class Link:
     custom_data: dict[str, Any] | None = None
     created_by: CreatedBy = CreatedBy.REST
     imported_clicks: ImportedClicks | None = None
+    external_id: str | None = None
+    archived_at: datetime | None = None
+    was_enabled: bool = False
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether the link is archived: it leads nowhere, and keeps its path and its counts."""
+        return self.archived_at is not None
+
+    @property
+    def state(self) -> LinkState:
+        """What the link does for visitors now."""
+        if self.is_archived:
+            return LinkState.ARCHIVED
+        return LinkState.ENABLED if self.is_enabled else LinkState.DISABLED

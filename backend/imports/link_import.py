@@ -11,21 +11,22 @@ import contextlib
 import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable, Container, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import NewLink
-from backend.domain.links import TARGET_FIELDS, CreatedBy, Link
+from backend.domain.link_operations import CreateLink, DomainNotConfigured, LinkRequest, PathTaken
+from backend.domain.links import TARGET_FIELDS, CreatedBy
 from backend.domain.short_urls import parse_short_url
 from backend.imports.planned_links import PlannedLinks
 from backend.imports.row import ImportedLink, ImportRow
 from backend.storage.domains import list_domains
-from backend.storage.links import PathTaken, find_link, find_links, insert_link
+from backend.storage.link_writes import store_link
+from backend.storage.links import find_links
 from backend.storage.mongo import Database
-from backend.storage.new_links import DomainNotConfigured, store_new_link
 
 _NAMESPACE = uuid.UUID("6f8a4f0e-6d0c-5d55-9c5b-8d9f5b0f5c11")
 # Rows that wait for the database at the same time.
@@ -128,27 +129,14 @@ class LinkImport:
         return RowOutcome.CREATED, ""
 
     def _leads_home(self, new: NewLink) -> bool:
-        places = [parse_short_url(new.fields.get(name, "")) for name in TARGET_FIELDS]
+        places = [parse_short_url(new.fields.get(name) or "") for name in TARGET_FIELDS]
         return any(place and place[0] in self._domains for place in places)
 
     async def _store(self, imported: ImportedLink, link_id: LinkId) -> None:
-        async def insert(link: Link) -> None:
-            try:
-                await insert_link(self._database, replace(imported.with_state(link), id=link_id))
-            except PathTaken:
-                # Another import of the same file may have stored this very row a moment ago.
-                if not await find_link(self._database, link_id, self._org_id):
-                    raise
-
+        create = CreateLink(imported.new, link_id, imported.with_state)
+        request = LinkRequest(self._org_id, CreatedBy.REST, self._now, create)
         async with self._one_at_a_time if self._leads_home(imported.new) else contextlib.nullcontext():
-            await store_new_link(
-                self._database,
-                imported.new,
-                org_id=self._org_id,
-                created_by=CreatedBy.REST,
-                now=self._now,
-                insert=insert,
-            )
+            await store_link(self._database, request)
 
 
 def _parsed(row: ImportRow) -> ImportedLink | RequestError:

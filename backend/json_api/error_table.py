@@ -96,17 +96,24 @@ PATH_TAKEN = ErrorRow(400, 101, VALIDATION, "selected_path is already in use on 
 DOMAIN_NOT_CONFIGURED = ErrorRow(
     400, 101, VALIDATION, "domain is not configured for the organization", "INVALID_VALUE"
 )
+EXTERNAL_ID_TAKEN = ErrorRow(
+    400, 101, VALIDATION, "external_id is already in use by another link", "INVALID_VALUE"
+)
 BODY_NOT_AN_OBJECT = ErrorRow(400, 101, VALIDATION, "Request body must be a JSON object", "INVALID_VALUE")
 IDEMPOTENCY_KEY_REUSED = ErrorRow(
     400, 101, VALIDATION, "Idempotency-Key was already used with another request body", "INVALID_VALUE"
 )
 PAGE_INVALID = ErrorRow(400, 400, INVALID_PAGE, "Page must be a whole number from 1", "page")
+QUERY_INVALID = ErrorRow(400, 400, "Invalid query parameters", "{message}", "{field}")
 CREATED_BY_INVALID = ErrorRow(
     400, 400, INVALID_PAGE, "createdBy must be one of api_user, api_rest, sdk", "createdBy"
 )
 PATH_UNKNOWN = ErrorRow(404, 404, "Not Found", "There is nothing at this path", "NOT_FOUND")
 METHOD_NOT_ALLOWED = ErrorRow(
     405, 405, "Method Not Allowed", "This path does not answer to this method", "METHOD_NOT_ALLOWED"
+)
+LINK_HAS_CLICKS = ErrorRow(
+    409, 409, "Conflict", "The link has clicks; purge it with force=true to lose them", "LINK_HAS_CLICKS"
 )
 BODY_TOO_SLOW = ErrorRow(
     408, 408, "Request Timeout", "The request body did not arrive in time", "REQUEST_TIMEOUT"

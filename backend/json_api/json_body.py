@@ -16,15 +16,15 @@ from backend.json_api.refusal import Refusal
 MAX_BODY_BYTES = 64 * 1024
 
 
-async def read_json_object() -> dict[str, Any]:
+async def read_json_object(most: int = MAX_BODY_BYTES) -> dict[str, Any]:
     """The body of the current request as a JSON object.
 
-    Raises Refusal for another media type (415), more than 64 KiB (413), or anything but a JSON object (400).
-    A missing Content-Type is taken for JSON.
+    Raises Refusal for another media type (415), more than `most` bytes (413), or anything but a JSON object
+    (400). A missing Content-Type is taken for JSON.
     """
     if request.content_type and not _is_json(request.mimetype):
         raise Refusal(error_table.MEDIA_TYPE_WRONG)
-    return _READER.read(await read_bytes())
+    return _READER.read(await read_bytes(most))
 
 
 class JsonReader:
@@ -52,10 +52,10 @@ class JsonReader:
         return value
 
 
-async def read_bytes() -> bytes:
-    """The body of the current request. Raises Refusal (413) if it has more than 64 KiB."""
+async def read_bytes(most: int = MAX_BODY_BYTES) -> bytes:
+    """The body of the current request. Raises Refusal (413) if it has more than `most` bytes."""
     # When the body is read in pieces, the framework's own time limit does not apply.
-    body = Body(request.content_length or 0)
+    body = Body(request.content_length or 0, most)
     try:
         async with asyncio.timeout(request.body_timeout):
             async for piece in request.body:
@@ -68,20 +68,21 @@ async def read_bytes() -> bytes:
 class Body:
     """The body of a request, of which Content-Length has `announced` so many bytes, as its pieces come in."""
 
-    __slots__ = ("_pieces", "_size")
+    __slots__ = ("_most", "_pieces", "_size")
 
-    def __init__(self, announced: int) -> None:
-        """Raises Refusal (413) if it will have more than 64 KiB."""
-        if announced > MAX_BODY_BYTES:
-            raise _too_large()
+    def __init__(self, announced: int, most: int = MAX_BODY_BYTES) -> None:
+        """Raises Refusal (413) if it will have more than `most` bytes."""
+        if announced > most:
+            raise _too_large(most)
+        self._most = most
         self._pieces: list[bytes] = []
         self._size = 0
 
     def add(self, piece: bytes) -> None:
-        """Add the next piece. Raises Refusal (413) if there are more than 64 KiB now."""
+        """Add the next piece. Raises Refusal (413) if there is more than there may be now."""
         self._size += len(piece)
-        if self._size > MAX_BODY_BYTES:
-            raise _too_large()
+        if self._size > self._most:
+            raise _too_large(self._most)
         self._pieces.append(piece)
 
     @property
@@ -90,8 +91,8 @@ class Body:
         return b"".join(self._pieces)
 
 
-def _too_large() -> Refusal:
-    return Refusal(error_table.BODY_TOO_LARGE, message=str(MAX_BODY_BYTES))
+def _too_large(most: int) -> Refusal:
+    return Refusal(error_table.BODY_TOO_LARGE, message=str(most))
 
 
 def _is_json(media_type: str) -> bool:

@@ -6,6 +6,7 @@ from backend.current import resources
 from backend.domain.ids import KeyId, OrgId
 from backend.json_api import error_table
 from backend.json_api.call_limits import refused
+from backend.rate_limits.limit import LimitState
 from backend.rate_limits.service_limits import REST_OF_KEY
 
 RATE_LIMIT_HEADERS = {
@@ -22,9 +23,21 @@ async def rate_limit_headers(key_id: KeyId, org_id: OrgId) -> dict[str, str]:
     """
     limits = resources().rate_limits
     state = await limits.rest_requests.count(key_id)
-    values = (state.limit, state.remaining, state.reset_after)
-    headers = dict(zip(RATE_LIMIT_HEADERS, map(str, values), strict=True))
+    headers = _headers(state)
     if not state.allowed:
         refusal = refused(limits, error_table.RATE_LIMIT_EXCEEDED, REST_OF_KEY, state.reset_after, org_id)
         raise refusal.with_headers(headers)
     return headers
+
+
+async def count_more(key_id: KeyId, amount: int) -> dict[str, str]:
+    """Count so many requests more for one that was admitted, and return the headers for its answer.
+
+    It is never refused: what it takes beyond the limit is missing from nothing but this minute.
+    """
+    return _headers(await resources().rate_limits.rest_requests.count(key_id, amount))
+
+
+def _headers(state: LimitState) -> dict[str, str]:
+    values = (state.limit, state.remaining, state.reset_after)
+    return dict(zip(RATE_LIMIT_HEADERS, map(str, values), strict=True))

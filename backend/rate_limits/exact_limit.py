@@ -1,10 +1,14 @@
-"""A limit that is exact across all processes. It costs one database write for each request."""
+"""A limit that is exact across all processes.
+
+It costs a database write for each request, and one for all requests of a key that come during another one.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from backend.rate_limits.limit import Limit, LimitState, state_of
@@ -41,21 +45,52 @@ class ExactLimit:
         self._monotonic = monotonic
         self._used_up: dict[str, _UsedUp] = {}
         self._failing = False
+        # By key: what waits to be counted; none while nothing is on its way to the database.
+        self._waiting: dict[str, list[tuple[int, asyncio.Future[LimitState]]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
 
-    async def count(self, key: str) -> LimitState:
-        """Count one request for this key. The result says whether it is allowed, and what is left."""
+    async def count(self, key: str, amount: int = 1) -> LimitState:
+        """Count `amount` requests for this key. The result says whether they are allowed, and what is left.
+
+        They are allowed if anything was left, even less than `amount`: otherwise large amounts would always
+        be refused.
+        """
         now = self._monotonic()
         used_up = self._used_up.get(key)
         if used_up and now < used_up.believed_until:
             return state_of(self._limit, self._limit.amount, used_up.ends - now, allowed=False)
+        counted: asyncio.Future[LimitState] = asyncio.get_running_loop().create_future()
+        waiting = self._waiting.get(key)
+        if waiting is not None:  # while one write for the key is on its way, the next one is gathered
+            waiting.append((amount, counted))
+        else:
+            self._waiting[key] = [(amount, counted)]
+            task = asyncio.create_task(self._count_waiting(key))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return await counted
+
+    async def _count_waiting(self, key: str) -> None:
+        """Count all requests that wait for this key, those that come meanwhile with one write as well."""
+        while waiting := self._waiting[key]:
+            self._waiting[key] = []
+            for (_, counted), state in zip(
+                waiting, await self._states(key, [each for each, _ in waiting]), strict=True
+            ):
+                if not counted.done():  # the request may have been given up
+                    counted.set_result(state)
+        del self._waiting[key]
+
+    async def _states(self, key: str, amounts: Sequence[int]) -> list[LimitState]:
+        """The state after each of these amounts."""
         try:
             with deadline(self.PATIENCE):
-                state = await self._count(key)
+                states = await self._count(key, amounts)
         except StorageError as error:
             self._log_change(failing=True, reason=type(error).__name__)
-            return state_of(self._limit, 0, self._limit.seconds, allowed=True)
+            return [state_of(self._limit, 0, self._limit.seconds, allowed=True)] * len(amounts)
         self._log_change(failing=False)
-        return state
+        return states
 
     async def give_back(self, key: str) -> None:
         """Undo one `count` for this key."""
@@ -67,12 +102,18 @@ class ExactLimit:
         self._used_up.pop(key, None)
         await forget_count(self._database, self._window_id(key))
 
-    async def _count(self, key: str) -> LimitState:
-        window = await count_in_window(self._database, self._window_id(key), 1, self._limit.seconds)
+    async def _count(self, key: str, amounts: Sequence[int]) -> list[LimitState]:
+        window = await count_in_window(
+            self._database, self._window_id(key), sum(amounts), self._limit.seconds
+        )
         if window.count >= self._limit.amount:
             self._remember(key, window.seconds_left)
-        allowed = window.count <= self._limit.amount
-        return state_of(self._limit, window.count, window.seconds_left, allowed=allowed)
+        states, count = [], window.count - sum(amounts)
+        for amount in amounts:
+            allowed = count < self._limit.amount
+            count += amount
+            states.append(state_of(self._limit, count, window.seconds_left, allowed=allowed))
+        return states
 
     def _window_id(self, key: str) -> str:
         return f"{self._limit.name}/{key}"

@@ -25,6 +25,7 @@ from backend.storage.changes import (
     Current,
     EverythingChanged,
     LinkChanged,
+    LinkDeleted,
     ReadsInDoubt,
     watch_changes,
 )
@@ -220,6 +221,10 @@ class LinkCache:
                 self._current_until = at + self._seconds_to_live
             case LinkChanged(domain, path):
                 self._expire((domain, path))
+            case LinkDeleted(link_id):
+                deleted = (key for key, entry in self._entries.items() if entry.link.id == link_id)
+                for key in [*self._loads, *deleted]:
+                    self._expire(key)
             case ReadsInDoubt(since):
                 for key in [*self._loads, *(k for k, e in self._entries.items() if e.loaded_at >= since)]:
                     self._expire(key)
@@ -243,6 +248,7 @@ def _only_what_redirects_need(link: Link) -> Link:
         link_name="",
         created_at=_EPOCH,
         modified_at=_EPOCH,
+        external_id=None,
         utm=_shared(link.utm),
         social=link.social or _NONE,
         fallbacks=link.fallbacks or _NONE,

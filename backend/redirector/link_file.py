@@ -27,7 +27,10 @@ _FORMAT = 1
 _UNREADABLE_BY_OTHERS = 0o077
 _logger = logging.getLogger(__name__)
 LinkAndApps = tuple[Link, Apps]
-_NOT_NEEDED = {"created_at", "modified_at", "imported_clicks"}
+# An archived link is not enabled, which is all that redirects need to know of it.
+_NOT_NEEDED = frozenset(
+    {"created_at", "modified_at", "imported_clicks", "external_id", "archived_at", "was_enabled"}
+)
 
 
 def path_in(data_dir: Path) -> Path:

@@ -1,7 +1,25 @@
 """The REST API for servers (contract, "Endpoints")."""
 
-from backend.rest_api import analytics, change_link, create_link, find_links
+from backend.rest_api import (
+    analytics,
+    bulk_links,
+    change_link,
+    create_link,
+    find_links,
+    list_links,
+    write_links,
+)
 from backend.rest_api.blueprint import rest
 from backend.rest_api.documentation import documentation
 
-__all__ = ["analytics", "change_link", "create_link", "documentation", "find_links", "rest"]
+__all__ = [
+    "analytics",
+    "bulk_links",
+    "change_link",
+    "create_link",
+    "documentation",
+    "find_links",
+    "list_links",
+    "rest",
+    "write_links",
+]

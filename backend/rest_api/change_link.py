@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-from backend.current import resources
 from backend.domain.errors import MissingField
 from backend.domain.field_rules import Flag
 from backend.domain.ids import LinkId
 from backend.domain.link_input import Changes, parse_changes
-from backend.json_api import error_table
+from backend.domain.link_operations import ChangeLink
 from backend.json_api.json_body import read_json_object
-from backend.json_api.refusal import Refusal
-from backend.rest_api.blueprint import caller, rest
+from backend.rest_api.blueprint import rest
 from backend.rest_api.link_reference import parse_link_id
-from backend.storage.changed_links import LinkGone, store_changes
-from backend.storage.links import find_link
+from backend.rest_api.link_service import carry_out
 
 
 @rest.patch("/update-link/<link_text>")
@@ -42,12 +39,5 @@ def _read_status(body: dict[str, object]) -> bool:
 
 
 async def _change(link_id: LinkId, changes: Changes) -> None:
-    """Change the organization's link. Raises Refusal if it has no link with this id."""
-    database = resources().database
-    link = await find_link(database, link_id, caller().org_id)
-    if link is None:
-        raise Refusal(error_table.LINK_NOT_FOUND)
-    try:
-        await store_changes(database, link, changes, resources().clock())
-    except LinkGone:
-        raise Refusal(error_table.LINK_NOT_FOUND) from None
+    """Change the organization's link. Raises Refusal if it has no link with this id, or archived it."""
+    await carry_out(ChangeLink(link_id, changes, not_archived=True))

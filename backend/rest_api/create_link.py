@@ -2,73 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from quart import Response, jsonify
 
 from backend.current import resources
-from backend.domain.link_input import NewLink, parse_new_link
-from backend.domain.links import CreatedBy, Link
-from backend.json_api import error_table
+from backend.domain.ids import LinkId
+from backend.domain.link_input import parse_new_link
+from backend.domain.link_operations import CreateLink, LinkResult
 from backend.json_api.json_body import read_json_object
-from backend.json_api.refusal import Refusal, storage_unreachable
-from backend.rest_api.blueprint import caller, rest
-from backend.rest_api.idempotency_key import IdempotencyKey, read_idempotency_key
-from backend.storage.idempotency import KeyUsed, find_earlier_request, insert_link_once
-from backend.storage.links import PathTaken, insert_link
-from backend.storage.new_links import DomainNotConfigured, store_new_link
+from backend.json_api.refusal import storage_unreachable
+from backend.rest_api.blueprint import API_ROOT, rest
+from backend.rest_api.idempotency_key import IdempotencyKey, earlier_request, read_idempotency_key
+from backend.rest_api.link_service import link_of, requested, submit
+from backend.storage.idempotency import KeyUsed, link_record
+from backend.storage.link_writes import Submission
+from backend.storage.mongo import Document
 
 
 @rest.post("/create-link")
 async def create_link() -> Response:
     """Create a link. Without `selected_path`, its path is generated and unique on the domain."""
     body = await read_json_object()
-    new = parse_new_link(body)
-    key = read_idempotency_key(body)
-    if key and (earlier := await _earlier_answer(key)):
+    request = requested(CreateLink(parse_new_link(body)))
+    key = read_idempotency_key("", body)
+    if key is None:
+        link = link_of(await submit(Submission([request])))
+        return _created(link.domain, link.path, link.id)
+    if earlier := await _earlier_answer(key):
         return earlier
-    try:
-        link = await _store(new, key)
-    except DomainNotConfigured:
-        raise Refusal(error_table.DOMAIN_NOT_CONFIGURED) from None
-    except PathTaken:
-        raise Refusal(error_table.PATH_TAKEN) from None
-    except KeyUsed:
+
+    async def record(outcomes: Sequence[LinkResult]) -> Document | None:
+        made = outcomes[0].link
+        return link_record(made, key.fingerprint, request.now) if made else None
+
+    outcome = await submit(Submission([request], key.record_id, record))
+    if isinstance(outcome.error, KeyUsed):
         return await _answer_of_the_one_that_was_faster(key)
-    return _created(link.domain, link.path)
-
-
-async def _store(new: NewLink, key: IdempotencyKey | None) -> Link:
-    database, now = resources().database, resources().clock()
-
-    async def insert(link: Link) -> None:
-        if key:
-            await insert_link_once(database, link, key.text, key.fingerprint, now)
-        else:
-            await insert_link(database, link)
-
-    return await store_new_link(
-        database, new, org_id=caller().org_id, created_by=CreatedBy.REST, now=now, insert=insert
-    )
+    link = link_of(outcome)
+    return _created(link.domain, link.path, link.id)
 
 
 async def _earlier_answer(key: IdempotencyKey) -> Response | None:
-    earlier = await find_earlier_request(resources().database, caller().org_id, key.text)
-    if earlier is None:
-        return None
-    if earlier.fingerprint != key.fingerprint:
-        raise Refusal(error_table.IDEMPOTENCY_KEY_REUSED)
-    return _created(earlier.domain, earlier.path)
+    earlier = await earlier_request(key)
+    return _created(earlier.domain, earlier.path, earlier.link_id) if earlier else None
 
 
-async def _answer_of_the_one_that_was_faster(key: IdempotencyKey | None) -> Response:
-    answer = await _earlier_answer(key) if key else None
+async def _answer_of_the_one_that_was_faster(key: IdempotencyKey) -> Response:
+    answer = await _earlier_answer(key)
     if answer is None:  # it was stored on one member only, which failed
         raise storage_unreachable()
     return answer
 
 
-def _created(domain: str, path: str) -> Response:
+def _created(domain: str, path: str, link_id: LinkId | None) -> Response:
     answer: dict[str, Any] = {
         "status": "success",
         "message": "Link created successfully",
@@ -76,4 +64,11 @@ def _created(domain: str, path: str) -> Response:
     }
     response = jsonify(answer)
     response.status_code = 201
+    if link_id:
+        response.headers["Location"] = address_of(link_id)
     return response
+
+
+def address_of(link_id: LinkId) -> str:
+    """The address under which the link can be read."""
+    return f"{resources().settings.base_url}{API_ROOT}/links/{link_id}"

@@ -43,14 +43,14 @@ async def links_info() -> dict[str, Any]:
     if not short_url:
         raise Refusal(error_table.SHORT_URL_EMPTY)
     link = await find_by_short_url(short_url, caller().org_id)
-    if link is None:
+    if link is None or link.is_archived:
         raise Refusal(error_table.SHORT_URL_UNKNOWN)
     return link_json(link, resources().short_url_form)
 
 
 @rest.get("/links/page")
 async def links_page() -> dict[str, Any]:
-    """One page of the organization's links, newest first, enabled and disabled ones."""
+    """One page of the organization's links, newest first, enabled and disabled ones, not archived ones."""
     wanted = _read_page_request()
     database, form, org_id = resources().database, resources().short_url_form, caller().org_id
     total = await count_links(database, org_id, wanted.created_by)

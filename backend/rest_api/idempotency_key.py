@@ -1,4 +1,4 @@
-"""The Idempotency-Key header: a create-link request repeated with it does not create a second link."""
+"""The Idempotency-Key header: a request repeated with it is not carried out a second time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from dataclasses import dataclass
 
 from quart import request
 
+from backend.current import resources
 from backend.domain.errors import InvalidField
+from backend.json_api import error_table
+from backend.json_api.refusal import Refusal
+from backend.rest_api.blueprint import caller
+from backend.storage.idempotency import EarlierRequest, find_earlier_request, record_id
 
 HEADER = "Idempotency-Key"
 PATTERN = r"[!-~]{1,255}"
@@ -18,24 +23,41 @@ PATTERN = r"[!-~]{1,255}"
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyKey:
-    """The caller's key for one request, and a fingerprint of the request's body."""
+    """The caller's key for one request, and a fingerprint of the request's operation and body."""
 
     text: str
     fingerprint: str
 
+    @property
+    def record_id(self) -> str:
+        """The id under which it is remembered what was carried out."""
+        return record_id(caller().org_id, self.text)
 
-def read_idempotency_key(body: Mapping[str, object]) -> IdempotencyKey | None:
-    """The Idempotency-Key of the current request with the fingerprint of `body`; None without the header.
 
-    Raises InvalidField if the header is not a valid key.
+def read_idempotency_key(operation: str, body: Mapping[str, object]) -> IdempotencyKey | None:
+    """The Idempotency-Key of the current request; None without the header.
+
+    `operation` tells apart the operations that take a key; "" is create-link. Raises InvalidField if the
+    header is not a valid key.
     """
     text = request.headers.get(HEADER)
     if text is None:
         return None
     if not re.fullmatch(PATTERN, text):
         raise InvalidField(HEADER, "must be 1 to 255 visible ASCII characters")
-    return IdempotencyKey(text, _fingerprint(body))
+    return IdempotencyKey(text, _fingerprint(operation, body))
 
 
-def _fingerprint(body: Mapping[str, object]) -> str:
-    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+async def earlier_request(key: IdempotencyKey) -> EarlierRequest | None:
+    """What was carried out under this key before; None if nothing was.
+
+    Raises Refusal if it was another request.
+    """
+    earlier = await find_earlier_request(resources().database, caller().org_id, key.text)
+    if earlier and earlier.fingerprint != key.fingerprint:
+        raise Refusal(error_table.IDEMPOTENCY_KEY_REUSED)
+    return earlier
+
+
+def _fingerprint(operation: str, body: Mapping[str, object]) -> str:
+    return hashlib.sha256((operation + json.dumps(body, sort_keys=True)).encode()).hexdigest()

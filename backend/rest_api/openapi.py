@@ -54,16 +54,15 @@ def _operation(operation: Operation) -> dict[str, Any]:
 
 
 def _responses(operation: Operation) -> dict[str, Any]:
-    success = {
-        "description": operation.summary,
-        "headers": _rate_limit_headers(),
-        "content": _json(_reference(operation.answer)),
-    }
+    success: dict[str, Any] = {"description": operation.summary, "headers": _rate_limit_headers()}
+    if operation.answer:
+        success["content"] = _json(_reference(operation.answer))
+    successes = {str(status): success for status in (operation.status, operation.other_status) if status}
     rows: dict[int, list[ErrorRow]] = {}
     for row in operation.errors:
         rows.setdefault(row.status, []).append(row)
     errors = {str(status): _error(status, rows[status]) for status in sorted(rows)}
-    return {str(operation.status): success} | errors
+    return successes | errors
 
 
 def _error(status: int, rows: list[ErrorRow]) -> dict[str, Any]:

@@ -10,27 +10,41 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.domain.field_rules import Flag, Rule, Schema, Word
-from backend.domain.link_input import CREATE_OPTIONAL, CREATE_REQUIRED, OPTIONAL, UPDATE_FIELDS
+from backend.domain.link_input import (
+    CHANGE_FIELDS,
+    CLEARABLE,
+    CREATE_FIELDS,
+    CREATE_REQUIRED,
+    NEW_LINK_FIELDS,
+    UPDATE_FIELDS,
+)
 from backend.domain.links import CreatedBy
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
-from backend.rest_api import idempotency_key
+from backend.rest_api import idempotency_key, list_links
+from backend.rest_api.bulk_links import MOST_OPERATIONS, OPS
 from backend.rest_api.find_links import DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE
+from backend.rest_api.write_links import DELETE_QUERY
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One method of one path. `endpoint` names its Quart route, `answer` the schema of its answer."""
+    """One method of one path.
+
+    `endpoint` names its Quart route, `answer` the schema of its answer; None if that has no body.
+    """
 
     endpoint: str
     method: str
     path: str
     summary: str
     status: int
-    answer: str
+    answer: str | None
     errors: tuple[ErrorRow, ...]
     body: Schema | None = None
     parameters: tuple[Schema, ...] = ()
+    # Another status of success, with the same answer.
+    other_status: int | None = None
 
 
 def _fields(rules: Mapping[str, Rule[Any]], required: Mapping[str, Rule[Any]]) -> Schema:
@@ -39,7 +53,7 @@ def _fields(rules: Mapping[str, Rule[Any]], required: Mapping[str, Rule[Any]]) -
     An optional field may be null; if it is text, also empty.
     """
     properties = {
-        name: rule.schema() if name in required or name not in OPTIONAL else _clearable(rule.schema())
+        name: _clearable(rule.schema()) if name in CLEARABLE else rule.schema()
         for name, rule in rules.items()
     }
     kept = {"required": list(required)} if required else {}
@@ -85,6 +99,46 @@ _PAGE_PARAMETERS = (
         "Only links made with this kind of key; without it, all of the organization.",
     ),
 )
+_LIST_MEANINGS = {
+    "search": "Text in name, path or destination, or a complete short URL.",
+    "domain": "Only links on this domain.",
+    "state": "Only links in this state; without it, all but archived ones.",
+    "campaign": "Only links with this utm_campaign.",
+    "external_id": "Only the link with this external id, also if it is archived.",
+    "created_after": "Only links made at this time or later.",
+    "created_before": "Only links made before this time.",
+    "modified_after": "Only links changed at this time or later.",
+    "modified_before": "Only links changed before this time.",
+    "sort": "The order, with - before it for descending. Clicks are those of the last 7 or 30 days.",
+    "size": "Links on a page.",
+    "cursor": "The next_cursor of the page before, with the same filters and order.",
+}
+_LIST_PARAMETERS = tuple(
+    _query(name, rule.schema(), _LIST_MEANINGS[name]) for name, rule in list_links.QUERY.items()
+)
+_DELETE_MEANINGS = {
+    "purge": "Delete the link for good, with its counts; its path is free again.",
+    "force": "Purge it even if it has clicks.",
+}
+_DELETE_PARAMETERS = tuple(
+    _query(name, rule.schema(), _DELETE_MEANINGS[name]) for name, rule in DELETE_QUERY.items()
+)
+_BULK: Schema = {
+    "type": "object",
+    "required": ["operations"],
+    "additionalProperties": False,
+    "properties": {
+        "operations": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": MOST_OPERATIONS,
+            # What breaks a rule in here is told in the operation's own result.
+            "description": f"Each has `op` ({', '.join(OPS)}), `id` for update and archive, and `link` with "
+            "the fields of POST /links for create and upsert, of PATCH /links for update.",
+            "items": {},
+        }
+    },
+}
 _SHORT_URL: Schema = {"type": "string", "description": "The complete short URL, with its protocol."}
 _REFERENCE: Schema = {
     "type": "object",
@@ -128,7 +182,7 @@ OPERATIONS = (
             error_table.KEY_INVALID_FOR_CREATE,
             *_EVERYWHERE,
         ),
-        body=_fields(CREATE_REQUIRED | CREATE_OPTIONAL, CREATE_REQUIRED),
+        body=_fields(CREATE_FIELDS, CREATE_REQUIRED),
         parameters=(_IDEMPOTENCY_KEY,),
     ),
     Operation(
@@ -189,6 +243,107 @@ OPERATIONS = (
             "required": ["shortUrl"],
             "properties": {"shortUrl": _SHORT_URL | {"minLength": 1}},
         },
+    ),
+    Operation(
+        "list_links",
+        "get",
+        "/links",
+        "List links with every field, by filters and in any order",
+        200,
+        "LinkList",
+        (error_table.QUERY_INVALID, *_KEY_ERRORS, *_EVERYWHERE),
+        parameters=_LIST_PARAMETERS,
+    ),
+    Operation(
+        "post_link",
+        "post",
+        "/links",
+        "Create a link; with a known external_id, bring its link up to date",
+        201,
+        "WholeLink",
+        (
+            error_table.QUERY_INVALID,
+            error_table.FIELD_MISSING,
+            error_table.DOMAIN_NOT_CONFIGURED,
+            error_table.PATH_TAKEN,
+            error_table.IDEMPOTENCY_KEY_REUSED,
+            *_BODY_ERRORS,
+            *_KEY_ERRORS,
+            *_EVERYWHERE,
+        ),
+        body=_fields(NEW_LINK_FIELDS, CREATE_REQUIRED),
+        parameters=(_IDEMPOTENCY_KEY,),
+        other_status=200,
+    ),
+    Operation(
+        "get_link",
+        "get",
+        "/links/{linkId}",
+        "Get a link with every field",
+        200,
+        "WholeLink",
+        (
+            error_table.LINK_ID_INVALID,
+            error_table.QUERY_INVALID,
+            *_KEY_ERRORS,
+            error_table.LINK_NOT_FOUND,
+            *_EVERYWHERE,
+        ),
+        parameters=(_LINK_ID,),
+    ),
+    Operation(
+        "patch_link",
+        "patch",
+        "/links/{linkId}",
+        "Change fields and state of a link",
+        200,
+        "WholeLink",
+        (
+            error_table.LINK_ID_INVALID,
+            error_table.QUERY_INVALID,
+            error_table.EXTERNAL_ID_TAKEN,
+            *_BODY_ERRORS,
+            *_KEY_ERRORS,
+            error_table.LINK_NOT_FOUND,
+            *_EVERYWHERE,
+        ),
+        body=_fields(CHANGE_FIELDS, {}),
+        parameters=(_LINK_ID,),
+    ),
+    Operation(
+        "delete_link",
+        "delete",
+        "/links/{linkId}",
+        "Archive a link, or purge it",
+        204,
+        None,
+        (
+            error_table.LINK_ID_INVALID,
+            error_table.QUERY_INVALID,
+            *_KEY_ERRORS,
+            error_table.LINK_NOT_FOUND,
+            error_table.LINK_HAS_CLICKS,
+            *_EVERYWHERE,
+        ),
+        parameters=(_LINK_ID, *_DELETE_PARAMETERS),
+    ),
+    Operation(
+        "bulk_links",
+        "post",
+        "/links/bulk",
+        "Create, change or archive up to 1,000 links",
+        200,
+        "BulkResults",
+        (
+            error_table.QUERY_INVALID,
+            error_table.FIELD_MISSING,
+            error_table.IDEMPOTENCY_KEY_REUSED,
+            *_BODY_ERRORS,
+            *_KEY_ERRORS,
+            *_EVERYWHERE,
+        ),
+        body=_BULK,
+        parameters=(_IDEMPOTENCY_KEY,),
     ),
     Operation(
         "links_page",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from backend.domain.analytics import WindowCounts
-from backend.domain.links import Link
+from backend.domain.ids import LinkId
+from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, ImportedClicks, Link
 from backend.domain.short_urls import ShortUrlForm
+
+NO_CLICKS = WindowCounts(0, 0, 0)
 
 
 def link_json(link: Link, form: ShortUrlForm) -> dict[str, Any]:
@@ -22,6 +26,57 @@ def link_json(link: Link, form: ShortUrlForm) -> dict[str, Any]:
         "modifiedTime": _seconds(link.modified_at),
         "org_id": link.org_id,
     }
+
+
+def whole_links_json(
+    links: Sequence[Link], counts: Mapping[LinkId, WindowCounts], form: ShortUrlForm
+) -> list[dict[str, Any]]:
+    """These links with every field, as GET /links shows them. One that has no counts was not clicked."""
+    return [whole_link_json(link, counts.get(link.id, NO_CLICKS), form) for link in links]
+
+
+def whole_link_json(link: Link, clicks: WindowCounts, form: ShortUrlForm) -> dict[str, Any]:
+    """A link with every field. One that is not set is null."""
+    return {
+        "id": link.id,
+        "external_id": link.external_id,
+        "org_id": link.org_id,
+        "domain": link.domain,
+        "path": link.path,
+        "short_url": form.write(link.domain, link.path),
+        "destination_url": link.destination_url,
+        "link_name": link.link_name,
+        "is_enabled": link.is_enabled,
+        "is_archived": link.is_archived,
+        "state": link.state,
+        "ios_behavior": int(link.ios_behavior),
+        "android_behavior": int(link.android_behavior),
+        **{name: link.utm.get(name) for name in UTM_FIELDS},
+        **{name: link.social.get(name) for name in SOCIAL_FIELDS},
+        **{name: link.fallbacks.get(name) for name in FALLBACK_FIELDS},
+        "custom_data": link.custom_data,
+        "created_by": link.created_by,
+        "created_at": time_json(link.created_at),
+        "modified_at": time_json(link.modified_at),
+        "archived_at": time_json(link.archived_at) if link.archived_at else None,
+        "imported_clicks": _imported_json(link.imported_clicks) if link.imported_clicks else None,
+        "clicks": {
+            "total": clicks.total,
+            "last_7_days": clicks.last_7_days,
+            "last_30_days": clicks.last_30_days,
+        },
+    }
+
+
+def _imported_json(clicks: ImportedClicks) -> dict[str, Any]:
+    """What another service had counted, which is in no count of ours."""
+    at = time_json(clicks.imported_at)
+    return {"count": clicks.count, "source": clicks.source, "imported_at": at}
+
+
+def time_json(moment: datetime) -> str:
+    """A time in UTC, in whole seconds, with its zone."""
+    return f"{_seconds(moment)}Z"
 
 
 def click_counts_json(counts: WindowCounts) -> dict[str, int]:

@@ -9,6 +9,7 @@ _TYPES = {
     "integer": "whole number",
     "boolean": "true or false",
     "object": "JSON object",
+    "array": "list",
     "null": "null",
 }
 _FORMATS = {"uri": "http or https URL", "uuid": "UUID"}

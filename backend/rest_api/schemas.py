@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.domain.field_rules import Schema
+from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS
 
 _TEXT: Schema = {"type": "string"}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
@@ -12,11 +13,17 @@ _TIME: Schema = {
     "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$",
     "description": "UTC, in whole seconds, without zone.",
 }
+# What the operations beside the contract's show.
+_ZONED_TIME: Schema = {"type": "string", "format": "date-time", "description": "UTC, in whole seconds."}
 
 
 def _object(**properties: Schema) -> Schema:
     """The schema of an object with at least these properties: version 1 may get more."""
     return {"type": "object", "required": list(properties), "properties": properties}
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
 
 
 def _counts(what: str) -> Schema:
@@ -40,6 +47,49 @@ SCHEMAS: dict[str, Schema] = {
         modifiedTime=_TIME,
         org_id=_TEXT,
     ),
+    "WholeLink": _object(
+        id=_UUID,
+        external_id=_or_null(_TEXT),
+        org_id=_TEXT,
+        domain=_TEXT,
+        path=_TEXT,
+        short_url=_TEXT,
+        destination_url=_TEXT,
+        link_name=_TEXT,
+        is_enabled={"type": "boolean"},
+        is_archived={"type": "boolean"},
+        state={"type": "string", "description": "enabled, disabled or archived; there may be more."},
+        ios_behavior=_COUNT,
+        android_behavior=_COUNT,
+        **dict.fromkeys((*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS), _or_null(_TEXT)),
+        custom_data=_or_null({"type": "object"}),
+        created_by=_TEXT,
+        created_at=_ZONED_TIME,
+        modified_at=_ZONED_TIME,
+        archived_at=_or_null(_ZONED_TIME),
+        imported_clicks=_or_null(_object(count=_COUNT, source=_TEXT, imported_at=_ZONED_TIME)),
+        clicks=_object(total=_COUNT, last_7_days=_COUNT, last_30_days=_COUNT),
+    ),
+    "LinkList": _object(
+        links={"type": "array", "items": {"$ref": "#/components/schemas/WholeLink"}},
+        next_cursor=_or_null(_TEXT),
+    ),
+    "BulkResults": _object(
+        results={"type": "array", "items": {"$ref": "#/components/schemas/BulkResult"}},
+    ),
+    "BulkResult": {
+        "type": "object",
+        "required": ["status"],
+        "properties": {
+            "status": {
+                "type": "string",
+                "description": "created, updated, unchanged, archived or rejected.",
+            },
+            "id": _UUID,
+            "short_url": _TEXT,
+            "error": {"$ref": "#/components/schemas/Error"},
+        },
+    },
     "Pagination": _object(
         current_page={"type": "integer", "minimum": 1},
         page_size={"type": "integer", "minimum": 1},

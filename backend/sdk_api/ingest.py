@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -91,9 +91,13 @@ async def _sources(service: SdkService, org_id: OrgId, calls: Iterable[Call]) ->
         call.call_id: call.fields.get("signals", {}) for call in calls if call.kind is Kind.ATTRIBUTION
     }
     wanted = {found for each in signals.values() if (found := _link_id(each))}
-    database = service.resources.database
-    links: dict[str, Link] = await find_links(database, wanted, org_id) if wanted else {}
-    return {call_id: source_of(each, links.get(_link_id(each) or "")) for call_id, each in signals.items()}
+    links = await find_links(service.resources.database, wanted, org_id)
+    return {call_id: source_of(each, _link(each, links)) for call_id, each in signals.items()}
+
+
+def _link(signals: dict[str, str], links: Mapping[LinkId, Link]) -> Link | None:
+    link_id = _link_id(signals)
+    return links.get(link_id) if link_id else None
 
 
 def _link_id(signals: dict[str, str]) -> LinkId | None:

@@ -11,18 +11,25 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 
 from bson import Decimal128, ObjectId
 
 from backend.domain import money
-from backend.domain.analytics import FINE_BUCKETS_KEPT, is_bucket, is_fine
+from backend.domain.analytics import FINE_BUCKETS_KEPT, day_of, is_bucket, is_fine
 from backend.domain.api_keys import KeyKind
 from backend.domain.click_block import UnreadableBlock, moment, unpack
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.field_rules import Flag, HostName, JsonObject, LinkPath, Number, Uuid, parse_string
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.installs import AppPlatform, Match
-from backend.domain.link_input import IMPORTED_FROM, MOST_IMPORTED_CLICKS, body_of, parse_new_link
+from backend.domain.link_input import (
+    EXTERNAL_ID,
+    IMPORTED_FROM,
+    MOST_IMPORTED_CLICKS,
+    body_of,
+    parse_new_link,
+)
 from backend.domain.links import Behavior
 from backend.domain.organizations import NAME_RULE
 from backend.domain.origins import parse_origin
@@ -50,6 +57,7 @@ from backend.storage import (
     organization_counts,
     organizations,
     origins,
+    purged_links,
     refusals,
     users,
 )
@@ -94,7 +102,7 @@ class Holdings:
 
     def add(self, name: str, document: Document) -> None:
         """Note what later documents may refer to in this document."""
-        if name == links.NAME:
+        if name in {links.NAME, purged_links.NAME}:
             self.link_ids.add(LinkId(str(document["_id"])))
         elif name == domains.NAME:
             self.domains.add(str(document["_id"]))
@@ -233,6 +241,7 @@ _ROLLUP = DocumentFields(
         "seconds": binary,
         "visitors": _sketch,
         **dict.fromkeys(Dimension, anything),
+        "day": text,
         "expires_at": until(FINE_BUCKETS_KEPT),
     },
 )
@@ -257,15 +266,15 @@ _FOLD = DocumentFields(
         "to_link": text,
     },
 )
+_PURGED_LINK = DocumentFields({"at": time})
 _MARK = DocumentFields({"at": time})
 _CALL = DocumentFields({"expires_at": until(calls.KEPT)})
-_EARLIER_REQUEST = DocumentFields(
-    {
-        "fingerprint": text,
-        "domain": HostName().parse,
-        "path": LinkPath().parse,
-        "expires_at": until(idempotency.LIFETIME),
-    }
+_EARLIER: Mapping[str, Parse] = {"fingerprint": text, "expires_at": until(idempotency.LIFETIME)}
+_EARLIER_LINK = DocumentFields(
+    {**_EARLIER, "domain": HostName().parse, "path": LinkPath().parse}, {"link_id": Uuid().parse}
+)
+_EARLIER_ANSWER = DocumentFields(
+    {**_EARLIER, "status": integer, "answer": list_of(partial(text, longest=idempotency.PIECE))}
 )
 _ORIGIN = DocumentFields({"origin": lambda _, value: parse_origin(value), "created_at": time})
 _DOMAIN = DocumentFields({"created_at": time})
@@ -338,7 +347,12 @@ def _mark(document: Document, holdings: Holdings) -> None:
 
 
 def _earlier_request(document: Document, holdings: Holdings) -> None:
-    _EARLIER_REQUEST.check(document)
+    if "answer" in document:
+        _EARLIER_ANSWER.check(document)
+        if document["status"] not in {200, 201}:
+            raise InvalidField("status", "must be that of a success")
+        return
+    _EARLIER_LINK.check(document)
     _own_domain("domain", document["domain"], holdings)
 
 
@@ -391,6 +405,8 @@ def _rollup(document: Document, subject: str) -> None:
     bucket = str(document["_id"]).removeprefix(f"{subject}/")
     _own_id(document, subject, bucket)
     _bucket(bucket, document)
+    if document.get("day", day_of(bucket)) != day_of(bucket):
+        raise InvalidField("day", "must be the day that is counted")
     of_day = {"quarters", "seconds", "visitors", *Dimension}.intersection(document)
     if of_day and not bucket.startswith("day/"):
         raise InvalidField(of_day.pop(), "is a field of days only")
@@ -446,6 +462,9 @@ def _fold(document: Document, holdings: Holdings) -> None:
         raise InvalidField("fold", "is not whole")
 
 
+_STATE = ("created_at", "modified_at", "is_enabled", "external_id", "archived_at", "was_enabled")
+
+
 def _link(document: Document, holdings: Holdings) -> None:
     """Raise an error unless create-link would accept the link's fields and store them in this form."""
     Uuid().parse("_id", document["_id"])
@@ -463,14 +482,22 @@ def _link(document: Document, holdings: Holdings) -> None:
     if "imported_clicks" in document:
         _IMPORTED_CLICKS("imported_clicks", document["imported_clicks"])
         made = replace(made, imported_clicks=link.imported_clicks)
-    stored = links.to_document(made) | {
-        name: document[name] for name in ("created_at", "modified_at", "is_enabled") if name in document
-    }
+    or_none(EXTERNAL_ID.parse)("external_id", link.external_id)
+    or_none(time)("archived_at", link.archived_at)
+    Flag().parse("was_enabled", link.was_enabled)
+    if link.is_archived and link.is_enabled:
+        raise InvalidField("is_enabled", "must not be true while the link is archived")
+    stored = links.to_document(made) | {name: document[name] for name in _STATE if name in document}
     for name, value in document.items():
         if name not in stored:
             raise InvalidField(name, "is not a field of a link")
         if stored[name] != value:
             raise InvalidField(name, "is not in the form in which it is stored")
+
+
+def _purged_link(document: Document, _: Holdings) -> None:
+    _PURGED_LINK.check(document)
+    as_stored("_id", document["_id"], Uuid().parse)
 
 
 def _apps(document: Document, holdings: Holdings) -> None:
@@ -518,6 +545,7 @@ _RULES: Mapping[str, Callable[[Document, Holdings], None]] = {
     install_counts.NAME: _counts,
     refusals.NAME: lambda document, _: _REFUSALS.check(document),
     links.NAME: _link,
+    purged_links.NAME: _purged_link,
     apps.NAME: _apps,
     origins.NAME: _origin,
     domains.NAME: _domain,

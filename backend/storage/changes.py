@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.concurrency.background_task import BackgroundTask
+from backend.domain.ids import LinkId
 from backend.storage import apps, heartbeats, links
 from backend.storage.heartbeats import Heart
 from backend.storage.mongo import Database, StorageError, deadline, go_on_closing, is_unreachable
@@ -33,8 +34,15 @@ class LinkChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkDeleted:
+    """The link with this id was deleted."""
+
+    link_id: LinkId
+
+
+@dataclass(frozen=True, slots=True)
 class EverythingChanged:
-    """Anything may have changed: a domain's apps, a deleted link, a dropped collection, or missed changes."""
+    """Anything may have changed: a domain's apps, a dropped collection, or missed changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,7 @@ class Current:
     at: float
 
 
-Change = LinkChanged | EverythingChanged | ReadsInDoubt | Current
+Change = LinkChanged | LinkDeleted | EverythingChanged | ReadsInDoubt | Current
 
 
 async def watch_changes(database: Database) -> AsyncIterator[Change]:
@@ -122,6 +130,9 @@ class _Stream:
             return self._prove(document["number"])
         if collection == links.NAME and document:
             return [LinkChanged(document["domain"], document["path"])]
+        if collection == links.NAME and found.get("operationType") in {"delete", "update", "replace"}:
+            # Of an update, too: the link was deleted before it was looked up.
+            return [LinkDeleted(LinkId(found["documentKey"]["_id"]))]
         return [EverythingChanged()]
 
     def _prove(self, number: int) -> list[Change]:

@@ -30,10 +30,12 @@ from backend.storage import (
     known_addresses,
     leads,
     limited,
+    link_orders,
     links,
     organization_counts,
     organizations,
     origins,
+    purged_links,
     rate_limits,
     refusals,
     rejections,
@@ -74,6 +76,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     click_blocks.COLLECTION,
     install_counts.COLLECTION,
     refusals.COLLECTION,
+    purged_links.COLLECTION,
     links.COLLECTION,
     apps.COLLECTION,
     origins.COLLECTION,
@@ -91,6 +94,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     known_addresses.COLLECTION,
     rejections.COLLECTION,
     limited.COLLECTION,
+    link_orders.COLLECTION,
 )
 
 

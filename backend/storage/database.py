@@ -20,6 +20,7 @@ from pymongo.read_concern import ReadConcern
 
 from backend.domain.errors import OperatorError
 from backend.settings import Settings
+from backend.storage import click_counts
 from backend.storage.collections import declared_indexes
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.lanes import BACKGROUND
@@ -186,4 +187,5 @@ async def create_indexes(database: Database) -> None:
     """Create the missing indexes of all collections. Each collection's file declares its own."""
     declared = declared_indexes().items()
     with deadline(_INDEX_SECONDS):  # a new index of a large collection takes long
+        await click_counts.name_days(database)
         await asyncio.gather(*(database[name].create_indexes(made) for name, made in declared if made))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from pymongo import IndexModel
@@ -10,7 +11,7 @@ from pymongo.errors import DuplicateKeyError
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
-from backend.storage.mongo import Database
+from backend.storage.mongo import ClientSession, Database
 from backend.storage.ownership import ByField
 
 NAME = "domains"
@@ -43,6 +44,14 @@ async def insert_domain(database: Database, domain: str, org_id: OrgId, now: dat
 async def is_domain_of(database: Database, domain: str, org_id: OrgId) -> bool:
     """Whether the organization owns the domain."""
     return await database[NAME].find_one({"_id": domain, "org_id": org_id}, {"_id": 1}) is not None
+
+
+async def find_owners(
+    database: Database, session: ClientSession | None, names: Iterable[str]
+) -> dict[str, OrgId]:
+    """Those of these host names that are link domains, each with the organization that owns it."""
+    found = database[NAME].find({"_id": {"$in": list(names)}}, {"org_id": 1}, session=session)
+    return {each["_id"]: OrgId(each["org_id"]) async for each in found}
 
 
 async def is_domain(database: Database, domain: str) -> bool:

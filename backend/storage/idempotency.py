@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pymongo.errors import DuplicateKeyError
-
-from backend.domain.ids import OrgId
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
-from backend.storage import links
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal
-from backend.storage.mongo import ClientSession, Database, in_transaction, until_confirmed
+from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "idempotency"
@@ -24,6 +22,7 @@ COLLECTION = Collection(
 )
 # How long a key is remembered. Clients repeat a request much earlier.
 LIFETIME = timedelta(hours=24)
+PIECE = 8_000
 
 
 class KeyUsed(ValueError):
@@ -32,42 +31,60 @@ class KeyUsed(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class EarlierRequest:
-    """The link that was created under a key, and the fingerprint of the request's body."""
+    """What was carried out under a key, and the fingerprint of the request's body.
+
+    `answer` is the body that was answered, with its status. Of a create-link request only the link is kept:
+    its domain, path and id (None where a former version made it).
+    """
 
     fingerprint: str
-    domain: str
-    path: str
+    answer: tuple[int, str] | None
+    domain: str = ""
+    path: str = ""
+    link_id: LinkId | None = None
 
 
 async def find_earlier_request(database: Database, org_id: OrgId, key: str) -> EarlierRequest | None:
     """The organization's earlier request with this key; None if there is none."""
-    found = await database[NAME].find_one({"_id": _id(org_id, key)})
-    return EarlierRequest(found["fingerprint"], found["domain"], found["path"]) if found else None
+    found = await database[NAME].find_one({"_id": record_id(org_id, key)})
+    if found is None:
+        return None
+    if "answer" in found:
+        return EarlierRequest(found["fingerprint"], (found["status"], "".join(found["answer"])))
+    return EarlierRequest(found["fingerprint"], None, found["domain"], found["path"], found.get("link_id"))
 
 
-async def insert_link_once(database: Database, link: Link, key: str, fingerprint: str, now: datetime) -> None:
-    """Store a new link together with its key, both or neither.
+async def find_used(database: Database, session: ClientSession | None, ids: Sequence[str]) -> list[str]:
+    """Those of these record ids that are used, in the caller's transaction."""
+    return [
+        found["_id"]
+        async for found in database[NAME].find({"_id": {"$in": ids}}, {"_id": 1}, session=session)
+    ]
 
-    Raises KeyUsed, or PathTaken if another link has the path.
-    """
-    record = {
-        "_id": _id(link.org_id, key),
+
+def link_record(link: Link, fingerprint: str, now: datetime) -> Document:
+    """What is remembered of a create-link request, but for its id."""
+    return {
         "fingerprint": fingerprint,
         "domain": link.domain,
         "path": link.path,
+        "link_id": link.id,
         "expires_at": now + LIFETIME,
     }
 
-    async def insert_both(session: ClientSession) -> None:
-        await database[NAME].insert_one(record, session=session)
-        await links.insert_link(database, link, session)
 
-    try:
-        await in_transaction(database, insert_both)
-    except DuplicateKeyError:
-        await until_confirmed(database)
-        raise KeyUsed(key) from None
+def answer_record(status: int, answer: str, fingerprint: str, now: datetime) -> Document:
+    """What is remembered of a request whose answer is kept, but for its id."""
+    # In pieces: archives hold no longer texts.
+    pieces = [answer[start : start + PIECE] for start in range(0, len(answer), PIECE)]
+    return {
+        "fingerprint": fingerprint,
+        "status": status,
+        "answer": pieces,
+        "expires_at": now + LIFETIME,
+    }
 
 
-def _id(org_id: OrgId, key: str) -> str:
+def record_id(org_id: OrgId, key: str) -> str:
+    """The id of the record of an organization's request with this key."""
     return f"{org_id}/{key}"

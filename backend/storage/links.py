@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import asdict
-from datetime import datetime
+from dataclasses import asdict, fields
 from typing import Any
 
-from pymongo import DESCENDING, IndexModel
-from pymongo.errors import DuplicateKeyError
+from pymongo import DESCENDING, IndexModel, UpdateOne
 
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.link_input import Changes
-from backend.domain.links import (
-    FALLBACK_FIELDS,
-    SOCIAL_FIELDS,
-    UTM_FIELDS,
-    Behavior,
-    CreatedBy,
-    ImportedClicks,
-    Link,
-)
+from backend.domain.links import Behavior, CreatedBy, ImportedClicks, Link
 from backend.domain.short_urls import parse_short_url
 from backend.storage.collection import Collection, NoRetention, NotPersonal
-from backend.storage.mongo import ClientSession, Database, known_fields
+from backend.storage.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.ownership import ByField
 
 NAME = "links"
-_GROUPS = {"utm": UTM_FIELDS, "social": SOCIAL_FIELDS, "fallbacks": FALLBACK_FIELDS}
+_STORED = [item.name for item in fields(Link) if item.name not in {"id", "imported_clicks"}]
+ARCHIVED = {"archived_at": {"$type": "date"}}
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
 COLLECTION = Collection(
     name=NAME,
@@ -37,6 +27,15 @@ COLLECTION = Collection(
         IndexModel([("domain", 1), ("ios_behavior", 1), ("is_enabled", 1), *NEWEST_FIRST]),
         IndexModel([("org_id", 1), *NEWEST_FIRST]),
         IndexModel([("org_id", 1), ("created_by", 1), *NEWEST_FIRST]),
+        IndexModel([("org_id", 1), ("modified_at", 1), ("_id", 1)]),
+        IndexModel([("org_id", 1), ("link_name", 1), ("_id", 1)]),
+        IndexModel(
+            [("org_id", 1), ("external_id", 1)],
+            unique=True,
+            # Not by type: then no query for a value would use it.
+            partialFilterExpression={"external_id": {"$gt": ""}},
+        ),
+        IndexModel([("org_id", 1), ("archived_at", 1)], partialFilterExpression=ARCHIVED),
     ],
     owned_by=ByField(),
     personal=NotPersonal("the organization made it, and its own people delete it"),
@@ -44,20 +43,8 @@ COLLECTION = Collection(
 )
 
 
-class PathTaken(ValueError):
-    """Another link already has this path on the domain."""
-
-
-async def insert_link(database: Database, link: Link, session: ClientSession | None = None) -> None:
-    """Store a new link. Raises PathTaken if another link has its domain and path."""
-    try:
-        await database[NAME].insert_one(to_document(link), session=session)
-    except DuplicateKeyError:
-        raise PathTaken(link.path) from None
-
-
 async def insert_links(database: Database, links: Iterable[Link]) -> None:
-    """Store many new links at once. Their paths must be free."""
+    """Store links as they are, such as those of tests. Their paths must be free; nothing is checked."""
     await database[NAME].insert_many(map(to_document, links), ordered=False)
 
 
@@ -66,9 +53,12 @@ async def find_link(database: Database, link_id: LinkId, org_id: OrgId) -> Link 
     return _from_found(await database[NAME].find_one({"_id": link_id, "org_id": org_id}))
 
 
-async def find_links(database: Database, link_ids: Iterable[LinkId], org_id: OrgId) -> dict[str, Link]:
+async def find_links(database: Database, link_ids: Iterable[LinkId], org_id: OrgId) -> dict[LinkId, Link]:
     """Those of these links that belong to the organization, by id."""
-    cursor = database[NAME].find({"_id": {"$in": list(link_ids)}, "org_id": org_id})
+    ids = list(link_ids)
+    if not ids:
+        return {}
+    cursor = database[NAME].find({"_id": {"$in": ids}, "org_id": org_id})
     return {found["_id"]: from_document(found) async for found in cursor}
 
 
@@ -77,9 +67,11 @@ async def find_link_at(database: Database, domain: str, path: str, org_id: OrgId
     return _from_found(await database[NAME].find_one({"domain": domain, "path": path, "org_id": org_id}))
 
 
-async def resolve_link(database: Database, domain: str, path: str) -> Link | None:
+async def resolve_link(
+    database: Database, domain: str, path: str, session: ClientSession | None = None
+) -> Link | None:
     """The link that a visitor asks for, of any organization; None if there is none."""
-    return _from_found(await database[NAME].find_one({"domain": domain, "path": path}))
+    return _from_found(await database[NAME].find_one({"domain": domain, "path": path}, session=session))
 
 
 async def taken_paths(database: Database, domain: str, paths: Iterable[str]) -> set[str]:
@@ -88,12 +80,16 @@ async def taken_paths(database: Database, domain: str, paths: Iterable[str]) -> 
     return {document["path"] async for document in cursor}
 
 
-async def change_link(
-    database: Database, link_id: LinkId, org_id: OrgId, changes: Changes, now: datetime
-) -> bool:
-    """Set fields of the organization's link, and its modification time. False if it has no such link."""
-    update = _update_of(changes | {"modified_at": now})
-    return (await database[NAME].update_one({"_id": link_id, "org_id": org_id}, update)).matched_count == 1
+async def find_all(database: Database, session: ClientSession | None, query: Document) -> list[Link]:
+    """All links that match this query, in the caller's transaction."""
+    return [from_document(found) async for found in database[NAME].find(query, session=session)]
+
+
+def update(stored: Link, changed: Link) -> UpdateOne:
+    """The write that makes the stored link the changed one, and leaves what this version does not know."""
+    before, after = to_document(stored), to_document(changed)
+    different = {name: value for name, value in after.items() if value != before[name]}
+    return UpdateOne({"_id": stored.id, "org_id": stored.org_id}, {"$set": different})
 
 
 async def list_app_paths(database: Database, domain: str, limit: int) -> list[str]:
@@ -115,8 +111,18 @@ async def list_browser_paths(database: Database, domain: str, limit: int) -> lis
 
 
 async def count_links(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
-    """How many links the organization has, also disabled ones; with `created_by`, by that kind of key."""
-    return int(await database[NAME].count_documents(_owned(org_id, created_by)))
+    """How many links the organization has, without archived ones; with `created_by`, by that kind of key."""
+    # Two counts by indexes: to look into each link whether it is archived would take much longer.
+    owned = {name: value for name, value in _owned(org_id, created_by).items() if name != "archived_at"}
+    return int(await database[NAME].count_documents(owned)) - await count_archived(
+        database, org_id, created_by
+    )
+
+
+async def count_archived(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
+    """How many archived links the organization has; with `created_by`, by that kind of key."""
+    archived = _owned(org_id, created_by) | ARCHIVED
+    return int(await database[NAME].count_documents(archived))
 
 
 async def count_links_on(database: Database, domain: str, org_id: OrgId) -> int:
@@ -127,25 +133,16 @@ async def count_links_on(database: Database, domain: str, org_id: OrgId) -> int:
 async def list_links(
     database: Database, org_id: OrgId, *, skip: int, limit: int, created_by: CreatedBy | None = None
 ) -> list[Link]:
-    """The organization's links, newest first: at most `limit`, after the first `skip`."""
+    """The organization's links but archived ones, newest first: at most `limit`, after the first `skip`."""
     cursor = database[NAME].find(_owned(org_id, created_by)).sort(NEWEST_FIRST).skip(skip).limit(limit)
     return [from_document(document) async for document in cursor]
 
 
-async def search_links(database: Database, org_id: OrgId, text: str, *, skip: int, limit: int) -> list[Link]:
-    """The organization's links with this text in name, path or destination, newest first.
-
-    At most `limit` links, after the first `skip`. A complete short URL finds its link too. Reads the
-    organization's links one by one until it has enough, so the caller should set a `deadline`.
-    """
-    if "\x00" in text:
-        return []  # no link contains it, and MongoDB can't search for it
-    cursor = database[NAME].find(with_text(org_id, text)).sort(NEWEST_FIRST).skip(skip).limit(limit)
-    return [from_document(document) async for document in cursor]
-
-
 def with_text(org_id: OrgId, text: str) -> dict[str, Any]:
-    """The query of `search_links`."""
+    """The query for links with this text in name, path or destination, or with this short URL.
+
+    It reads the organization's links one by one, so whoever runs it should set a `deadline`.
+    """
     part = {"$regex": re.escape(text), "$options": "i"}
     places: list[dict[str, Any]] = [{name: part} for name in ("link_name", "path", "destination_url")]
     short_url = parse_short_url(text)
@@ -154,32 +151,17 @@ def with_text(org_id: OrgId, text: str) -> dict[str, Any]:
     return {"org_id": org_id, "$or": places}
 
 
-def _update_of(changes: Changes) -> dict[str, dict[str, Any]]:
-    """The MongoDB update that sets these fields. A field that is None is removed."""
-    cleared = {"ios_behavior": Behavior.BROWSER.value, "android_behavior": Behavior.BROWSER.value}
-    stored = {
-        _stored_name(name): cleared.get(name) if value is None else value for name, value in changes.items()
-    }
-    unset = {name: "" for name, value in stored.items() if value is None and "." in name}
-    kept = {name: value for name, value in stored.items() if name not in unset}
-    return {"$set": kept} | ({"$unset": unset} if unset else {})
-
-
-def _stored_name(field: str) -> str:
-    """The name in a stored document of a field of the contract."""
-    return next((f"{group}.{field}" for group, names in _GROUPS.items() if field in names), field)
-
-
-def _owned(org_id: OrgId, created_by: CreatedBy | None) -> dict[str, str]:
-    return {"org_id": org_id} | ({"created_by": created_by.value} if created_by else {})
+def _owned(org_id: OrgId, created_by: CreatedBy | None) -> dict[str, Any]:
+    return {"org_id": org_id, "archived_at": None} | ({"created_by": created_by.value} if created_by else {})
 
 
 def to_document(link: Link) -> dict[str, Any]:
-    """The stored form of a link."""
-    document = asdict(link)
-    if link.imported_clicks is None:
-        del document["imported_clicks"]
-    return {"_id": document.pop("id"), **document}
+    """The stored form of a link. It shares the link's parts: neither may be changed."""
+    # Not asdict: its deep copy took longer than everything else for a new link.
+    document = {"_id": link.id, **{name: getattr(link, name) for name in _STORED}}
+    if link.imported_clicks:
+        document["imported_clicks"] = asdict(link.imported_clicks)
+    return document
 
 
 def _from_found(document: dict[str, Any] | None) -> Link | None:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from backend.domain.client import Platform
 from backend.domain.destination import possible_targets
+from backend.domain.errors import InvalidField
 from backend.domain.link_input import Changes
 from backend.domain.links import TARGET_FIELDS, Link
 from backend.domain.short_urls import parse_short_url
@@ -27,6 +28,12 @@ _DECIDES_WHERE = {*TARGET_FIELDS, "ios_behavior", "android_behavior"}
 def may_loop(changes: Changes) -> bool:
     """Whether the changes have a field that says where the link leads, so that it must be checked."""
     return not _DECIDES_WHERE.isdisjoint(changes)
+
+
+async def refuse_loop(database: Database, link: Link, resolve: Resolve | None = None) -> None:
+    """Raise InvalidField if the link, stored or not, would lead visitors back to its own short URL."""
+    if name := await looping_field(database, link, resolve):
+        raise InvalidField(name, "must not lead back to the link's own short URL")
 
 
 async def looping_field(database: Database, link: Link, resolve: Resolve | None = None) -> str | None:
@@ -63,15 +70,15 @@ class _Search:
 
     async def _loops(self, url: str, traveller: Platform | None) -> bool:
         """Whether the chain of links that starts at this URL forms a loop or is too long."""
-        places = _places([url])
+        reached = places([url])
         for _ in range(_LONGEST_CHAIN):
-            if not places:
+            if not reached:
                 return False
-            if self._origin in places or len(self._known) > _MOST_LINKS:
+            if self._origin in reached or len(self._known) > _MOST_LINKS:
                 return True
-            links = [link for place in places if (link := await self._find(place))]
-            places = _places(url for link in links for url in possible_targets(link, traveller).values())
-        return bool(places)
+            links = [link for place in reached if (link := await self._find(place))]
+            reached = places(url for link in links for url in possible_targets(link, traveller).values())
+        return bool(reached)
 
     async def _find(self, place: Place) -> Link | None:
         if place not in self._known:
@@ -79,5 +86,6 @@ class _Search:
         return self._known[place]
 
 
-def _places(urls: Iterable[str]) -> set[Place]:
+def places(urls: Iterable[str]) -> set[Place]:
+    """The places of links at these addresses, whether there is one or not."""
     return {place for url in urls if (place := parse_short_url(url))}

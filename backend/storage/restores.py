@@ -13,7 +13,17 @@ from pymongo.errors import BulkWriteError
 
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
-from backend.storage import api_keys, click_blocks, click_logs, domains, organizations, users
+from backend.storage import (
+    api_keys,
+    click_blocks,
+    click_counts,
+    click_logs,
+    domains,
+    links,
+    organizations,
+    purged_links,
+    users,
+)
 from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.ownership import Nobodys
@@ -95,6 +105,10 @@ async def refuse_taken(database: Database, name: str, documents: Sequence[Docume
             raise AlreadyTaken(name, found)
     if name == click_blocks.NAME:
         await _refuse_ids_to_come(database, documents)
+    if name == purged_links.NAME:
+        ids = [document["_id"] for document in documents]
+        if found := await database[links.NAME].find_one({"_id": {"$in": ids}}, {"_id": 1}):
+            raise AlreadyTaken(name, found)  # clicks of the archive would count for it
 
 
 async def _refuse_ids_to_come(database: Database, documents: Sequence[Document]) -> None:
@@ -119,6 +133,8 @@ async def insert_history(
 
     Documents that an interrupted restore already stored are not changed: they may have been updated since.
     """
+    if name == click_counts.NAME:
+        documents = [click_counts.with_day(each) for each in documents]
     if documents:
         await _insert_missing(database, name, documents)
     await database[NAME].update_one(

@@ -3,6 +3,7 @@
 `click_counts` has them for each link, `organization_counts` for each organization. Both hold the buckets of
 domain/analytics. The document of a day also has, for that day in UTC:
 
+- `day`: which one it is, such as 2026-01-31;
 - `quarters`: clicks by quarter of an hour, from 0 to 95;
 - `platform`, `system`, `browser`, `country`, `referrer`: clicks by what they were;
 - `outcome`: all requests by what was decided; `reason`: those that don't count, by reason;
@@ -35,6 +36,7 @@ from backend.domain.analytics import (
     WindowCounts,
     bucket_parts,
     buckets_of_windows,
+    day_of,
     days_of_chart,
     is_fine,
     starts_of_windows,
@@ -164,7 +166,7 @@ class Rollups:
                         total[each][value_of(name)] += count
         return total
 
-    async def read_totals(self, database: Database, subjects: Iterable[str]) -> dict[str, int]:
+    async def read_totals(self, database: Database, subjects: Iterable[SubjectT]) -> dict[SubjectT, int]:
         """The total of each of these; what has none is left out."""
         names = {_id(each, TOTAL): each for each in subjects}
         cursor = database[self.collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
@@ -215,6 +217,8 @@ class _Change:
             on_insert: Document = dict(self._owner)
             if is_fine(bucket):
                 on_insert["expires_at"] = self._expires_at[bucket]
+            if day := day_of(bucket):
+                on_insert["day"] = day
             update: dict[str, Any] = {"$setOnInsert": on_insert}
             if added := self._added.get(bucket):
                 update["$inc"] = added

@@ -19,6 +19,7 @@ from backend.settings import Settings
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from tests.api.links import API, create, link_body
 from tests.organizations import TestOrganization, create_test_organization
+from tests.polling import wait_for_async
 
 ROWS = {name: row for name, row in vars(error_table).items() if isinstance(row, ErrorRow)}
 UPDATE = f"/update-link/{uuid.UUID(int=7)}"
@@ -65,6 +66,28 @@ async def key_reused(caller: Caller) -> httpx.Response:
     return await caller.create({"Idempotency-Key": "k"}, link_name="B")
 
 
+async def external_id_taken(caller: Caller) -> httpx.Response:
+    """Give a link the external id of another."""
+    answers = [
+        await caller.call("POST", "/links", link_body(caller.organization, external_id=name))
+        for name in ("sku-1", "sku-2")
+    ]
+    return await caller.call("PATCH", f"/links/{answers[1].json()['id']}", {"external_id": "sku-1"})
+
+
+async def link_has_clicks(caller: Caller) -> httpx.Response:
+    """Purge a link that was clicked."""
+    link = (await caller.call("POST", "/links", link_body(caller.organization, selected_path="b"))).json()
+    await caller.client.get("/b", headers={"Host": caller.organization.domain})
+
+    async def clicks() -> int:
+        shown = await caller.call("GET", f"/links/{link['id']}")
+        return int(shown.json()["clicks"]["total"])
+
+    await wait_for_async(clicks, "the click was not counted")
+    return await caller.call("DELETE", f"/links/{link['id']}?purge=true")
+
+
 async def without_key(caller: Caller) -> httpx.Response:
     """A call without a key."""
     return await caller.client.get(f"{API}/links/page")
@@ -95,6 +118,9 @@ BY_A_CALL: dict[str, Provocation] = {
     "IDEMPOTENCY_KEY_REUSED": key_reused,
     "PAGE_INVALID": calling("GET", "/links/page?page=0"),
     "CREATED_BY_INVALID": calling("GET", "/links/page?createdBy=x"),
+    "EXTERNAL_ID_TAKEN": external_id_taken,
+    "QUERY_INVALID": calling("GET", "/links?colour=red"),
+    "LINK_HAS_CLICKS": link_has_clicks,
     "PATH_UNKNOWN": calling("GET", "/nothing"),
     "METHOD_NOT_ALLOWED": calling("DELETE", "/links/page"),
     "BODY_TOO_LARGE": calling("POST", "/analytics", {"linkId": "x" * 65536}),
@@ -103,6 +129,7 @@ BY_A_CALL: dict[str, Provocation] = {
 DETAILS = {
     "FIELD_MISSING": {"field": "is_enabled"},
     "FIELD_INVALID": {"message": "link_name must be a string"},
+    "QUERY_INVALID": {"message": "colour is not a parameter of this request", "field": "colour"},
     "BODY_TOO_LARGE": {"message": "65536"},
 }
 # The rows of limits are provoked in test_call_limits.
@@ -208,6 +235,14 @@ async def test_without_storage(tmp_path: Path) -> None:
                 ("GET", "/links/page", None),
                 ("POST", "/create-link", link_body(organization)),
                 ("PATCH", UPDATE, {"link_name": "x"}),
+                ("GET", "/links", None),
+                ("GET", "/links?sort=-clicks_7", None),
+                ("GET", f"/links/{uuid.UUID(int=7)}", None),
+                ("POST", "/links", link_body(organization)),
+                ("PATCH", f"/links/{uuid.UUID(int=7)}", {"link_name": "x"}),
+                ("DELETE", f"/links/{uuid.UUID(int=7)}", None),
+                ("DELETE", f"/links/{uuid.UUID(int=7)}?purge=true", None),
+                ("POST", "/links/bulk", {"operations": [{"op": "create", "link": link_body(organization)}]}),
             )
         )
     )

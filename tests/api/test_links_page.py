@@ -11,7 +11,7 @@ import pytest
 
 from backend.domain.ids import LinkId
 from backend.domain.links import CreatedBy
-from backend.storage.links import find_link_at, insert_link
+from backend.storage.links import find_link_at, insert_links
 from backend.storage.mongo import Database
 from tests.api.links import API, create, info
 from tests.conftest import MovableClock, OrganizationFactory
@@ -92,9 +92,8 @@ async def test_created_by(
     await create(client, organization, selected_path="rest")
     link = await find_link_at(database, organization.domain, "rest", organization.id)
     assert link is not None
-    await insert_link(
-        database, replace(link, id=LinkId(f"{link.id[:-4]}0000"), path="dash", created_by=CreatedBy.DASHBOARD)
-    )
+    other = replace(link, id=LinkId(f"{link.id[:-4]}0000"), path="dash", created_by=CreatedBy.DASHBOARD)
+    await insert_links(database, [other])
     listed = {
         kind: {
             link["short_url"].rpartition("/")[2]

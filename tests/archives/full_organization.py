@@ -66,6 +66,26 @@ async def _make_links(client: httpx.AsyncClient, organization: TestOrganization)
         headers = organization.headers | {"Idempotency-Key": f"key-{number}"}
         assert (await client.post(CREATE, json=body, headers=headers)).status_code == 201
 
+    url = CREATE.replace("create-link", "links")
+    made = []
+    for number in range(3):
+        body = {
+            "domain": organization.domain,
+            "destination_url": "https://shop.example/sku",
+            "link_name": "Sku",
+            "external_id": f"sku-{number}",
+        }
+        headers = organization.headers | {"Idempotency-Key": f"sku-{number}"}
+        answer = await client.post(url, json=body, headers=headers)
+        assert answer.status_code == 201
+        made.append(answer.json()["id"])
+    assert (await client.delete(f"{url}/{made[0]}", headers=organization.headers)).status_code == 204
+    purged = await client.delete(f"{url}/{made[2]}?purge=true", headers=organization.headers)
+    assert purged.status_code == 204
+    bulk = {"operations": [{"op": "archive", "id": made[0]}] * 200}
+    headers = organization.headers | {"Idempotency-Key": "bulk"}
+    assert (await client.post(f"{url}/bulk", json=bulk, headers=headers)).status_code == 200
+
 
 async def _click(database: Database, organization: TestOrganization, link_ids: list[LinkId]) -> None:
     now = datetime.now(UTC)

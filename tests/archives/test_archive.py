@@ -15,17 +15,19 @@ import httpx
 import pytest
 
 import backend.storage
-from backend.archives.archive_file import UnreadableArchive
+from backend.archives.archive_file import ArchiveWriter, UnreadableArchive, read_entries, read_header
 from backend.archives.export import export_organization
 from backend.archives.restore import Restored, restore_organization
 from backend.domain.api_keys import hash_key
 from backend.domain.ids import OrgId, UserId
+from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
 from backend.storage import api_keys, links, organizations, users
 from backend.storage.collections import COLLECTIONS, archived_collections
 from backend.storage.conversions import NAME as CONVERSIONS
 from backend.storage.database import create_indexes
 from backend.storage.domains import insert_domain
 from backend.storage.extended_json import from_json, to_json
+from backend.storage.link_listing import list_newest, rank_by_clicks
 from backend.storage.mongo import Database
 from backend.storage.restores import AlreadyTaken, AnotherRestore
 from tests.archives.full_organization import fill
@@ -130,6 +132,56 @@ async def test_types_are_kept_and_keys_work(
     assert await links.list_links(elsewhere, full.id, skip=0, limit=9) == await links.list_links(
         database, full.id, skip=0, limit=9
     )
+
+
+NEW_FIELDS = {
+    "links": {"external_id", "archived_at", "was_enabled"},
+    "click_counts": {"day"},
+    "install_counts": {"day"},
+    "idempotency": {"link_id"},
+}
+
+
+async def test_external_ids_and_the_archive_are_kept(
+    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+) -> None:
+    """A restored link has its external id, which nobody else can take, and is archived if it was."""
+    file = tmp_path / "organization.jsonl"
+    await export(database, full.id, file)
+    await restore(elsewhere, file)
+    for wanted in (LinkFilter(external_id="sku-0"), LinkFilter(external_id="sku-1")):
+        before, after = [
+            await list_newest(each, full.id, wanted, skip=0, limit=9) for each in (database, elsewhere)
+        ]
+        assert before == after != []
+    assert await links.count_archived(elsewhere, full.id) == 1
+
+
+async def test_an_archive_of_the_former_version(
+    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
+) -> None:
+    """Without the fields that are new, all of it is restored, and links are sorted by their clicks."""
+    former, restored = tmp_path / "former.jsonl", tmp_path / "organization.jsonl"
+    await export(database, full.id, restored)
+    header = read_header(restored)
+    with former.open("wb") as file:
+        writer = ArchiveWriter(file)
+        writer.write_header(header)
+        for entry in read_entries(restored, header):
+            left_out = NEW_FIELDS.get(entry.collection, set())
+            if not (entry.collection == "idempotency" and "answer" in entry.document):
+                kept = {name: value for name, value in entry.document.items() if name not in left_out}
+                writer.write_document(entry.collection, kept)
+        writer.write_end()
+    await restore(elsewhere, former)
+    by_clicks = LinkSort(LinkOrder.CLICKS_30, is_descending=True)
+    ranked = [
+        await rank_by_clicks(each, full.id, LinkFilter(state=None), by_clicks, datetime.now(UTC))
+        for each in (database, elsewhere)
+    ]
+    assert ranked[0][:2] == ranked[1][:2]  # the two that were clicked
+    found = await links.list_links(elsewhere, full.id, skip=0, limit=9)
+    assert {link.external_id for link in found} == {None}
 
 
 async def test_nothing_of_others_is_in_the_file(

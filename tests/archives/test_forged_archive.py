@@ -216,6 +216,10 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("links", {"imported_clicks": CLICKS | {"imported_at": "2026"}}, "imported_at must be a date"),
     ("links", {"imported_clicks": CLICKS | {"more": 1}}, "more is not a field of such a document"),
     ("links", {"imported_clicks": 9}, "the document is not as such are stored"),
+    ("links", {"external_id": 9}, "external_id must be a string"),
+    ("links", {"archived_at": "yesterday"}, "archived_at must be a date"),
+    ("links", {"archived_at": NOW, "is_enabled": True}, "is_enabled must not be true while"),
+    ("links", {"was_enabled": 1}, "was_enabled must be true or false"),
     ("apps", {"android": {"package": "x;y", "fingerprints": []}}, "the document is not as such are stored"),
     ("apps", {"ios": {"team_id": 1, "bundle_id": "a", "app_store_id": None}}, "the document is not as such"),
     ("idempotency", {"path": "/"}, "path must be segments"),
@@ -270,11 +274,11 @@ async def test_loops(archive: Archive, elsewhere: Database, tmp_path: Path) -> N
     for entry in archive.entries:
         if entry.collection == "links":
             paths[entry.document["_id"]] = entry.document["domain"], entry.document["path"]
-    (first, one), (second, other), (third, _) = paths.items()
+    (first, one), (second, other), (third, _), *_ = paths.items()
     targets = {first: f"https://{other[0]}/x/../{other[1]}", second: f"https://{one[0]}/{one[1]}"}
 
     def change(name: str, document: Document) -> Document | None:
-        if name != "links" or document["_id"] == third:
+        if name != "links" or document["_id"] not in targets:
             return None
         return document | {"fallbacks": {"desktop_url": targets[document["_id"]]}}
 

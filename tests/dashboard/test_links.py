@@ -171,6 +171,27 @@ async def test_a_link_is_disabled_and_enabled(
     assert (await info(client, organization, short_url))["is_enabled"] is True
 
 
+async def test_a_link_is_archived_and_unarchived(
+    person: Person, organization: TestOrganization, client: httpx.AsyncClient
+) -> None:
+    """Archived, it is listed apart and has no button to enable it; unarchived, it is as it was before."""
+    short_url = await create(client, organization, selected_path="old", link_name="Old sale")
+    await create(client, organization, link_name="New sale")
+    where = f"/links/{(await info(client, organization, short_url))['id']}"
+    assert "Archived" not in (await person.get("/links")).text
+    answer = await person.send(where, f"{where}/archive", is_archived="true")
+    assert answer.headers["Location"] == f"{where}?notice=link-archived"
+    page = (await person.get(where)).text
+    assert ">Unarchive</button>" in page
+    assert f"{where}/status" not in page
+    in_use, archived = await person.get("/links"), await person.get("/links?state=archived")
+    assert ("New sale" in in_use.text, "Old sale" in in_use.text) == (True, False)
+    assert ("New sale" in archived.text, "Old sale" in archived.text) == (False, True)
+    assert "Old sale" in (await person.get("/links?state=archived&q=old")).text
+    await person.send(where, f"{where}/archive", is_archived="false")
+    assert (await info(client, organization, short_url))["is_enabled"] is True
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

@@ -96,6 +96,7 @@ async def test_no_form_changes_another_organization(
         "link_name": "mine",
         "selected_path": "mine",
         "is_enabled": "false",
+        "is_archived": "true",
         "kind": "rest",
         "ios_team_id": "Z1B2C3D4E5",
         "ios_bundle_id": "evil.app",

@@ -17,7 +17,7 @@ from backend.domain.links import Link
 from backend.redirector.link_cache import LinkCache
 from backend.settings import Settings
 from backend.storage.database import open_database
-from backend.storage.links import NAME, insert_link
+from backend.storage.links import NAME, insert_links
 from backend.storage.mongo import Database
 from tests.polling import wait_for_async
 from tests.replica_set import ReplicaSet, replica_set
@@ -49,7 +49,7 @@ async def followed_link(database: Database) -> AsyncIterator[tuple[LinkCache, Li
         created_at=now,
         modified_at=now,
     )
-    await insert_link(database, link)
+    await insert_links(database, [link])
     cache = LinkCache(database, capacity=10, seconds_to_live=DAY)
     cache.start()
     try:

@@ -20,7 +20,7 @@ from backend.domain.rollup import Dimension
 from backend.settings import Settings
 from backend.storage.click_counts import count_values, count_window
 from backend.storage.database import open_database
-from backend.storage.links import insert_link
+from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from tests.clicks import recorded_clicks
 from tests.organizations import create_test_organization
@@ -96,7 +96,7 @@ async def visited_link(mongodb_uri: str) -> AsyncIterator[VisitedLink]:
             LinkId(str(uuid.uuid4())), organization.id, organization.domain, "kites",
             "https://shop.example/", "Kites", now, now,
         )  # fmt: skip
-        await insert_link(database, link)
+        await insert_links(database, [link])
         yield VisitedLink(database, mongodb_uri, link.domain, link.path, link.id, link.org_id)
         await database.client.drop_database(database.name)
 

@@ -13,7 +13,7 @@ import pytest
 
 from backend.app import Service, utc_now
 from backend.domain.links import Link
-from backend.storage.links import insert_link
+from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from tests.clicks import recorded_clicks
 from tests.organizations import TestOrganization
@@ -40,7 +40,7 @@ def make_link(database: Database, organization: TestOrganization) -> LinkFactory
             "modified_at": now,
         }
         link = Link(**given | fields)
-        await insert_link(database, link)
+        await insert_links(database, [link])
         return link
 
     return make

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import httpx
 
-from backend.app import Service
+from backend.app import Service, utc_now
+from backend.domain.destination import Outcome, decide
+from backend.domain.link_operations import ArchiveLink, LinkRequest
+from backend.domain.links import CreatedBy, LinkState
 from backend.redirector.link_cache import LinkCache
+from backend.redirector.recognition import recognize
 from backend.settings import Settings
+from backend.storage.link_writes import store_link
 from backend.storage.links import NAME
 from backend.storage.mongo import Database
+from backend.storage.purge import purge_link
 from tests.polling import until, wait_for_async
 from tests.redirector.conftest import LinkFactory
 
@@ -27,6 +33,33 @@ async def test_a_disabled_link_stops_in_every_process(database: Database, make_l
         entry = await cache.load(link.domain, link.path)
         assert entry is not None
         assert entry.link.is_enabled is False
+    finally:
+        await cache.stop()
+
+
+async def test_an_archived_and_a_purged_link_stop_in_every_process(
+    database: Database, make_link: LinkFactory
+) -> None:
+    """The change stream tells a second cache of both, and other links stay current there."""
+    link, other = await make_link(), await make_link()
+    cache = LinkCache(database, capacity=10, seconds_to_live=3600)
+    cache.start()
+    archive = LinkRequest(link.org_id, CreatedBy.REST, utc_now(), ArchiveLink(link.id))
+    try:
+        await until(lambda: cache.follows_changes, "the stream does not prove that it is current")
+        for each in (link, other):
+            await cache.load(each.domain, each.path)
+        await store_link(database, archive)
+        await until(lambda: not cache.current(link.domain, link.path), "the archiving was not told")
+        entry = await cache.load(link.domain, link.path)
+        assert entry is not None
+        assert entry.link.state is LinkState.ARCHIVED
+        assert decide(entry.link, recognize(b""), entry.apps) is Outcome.NOT_FOUND
+        await until(lambda: cache.current(link.domain, link.path), "it is not read again")
+        assert await purge_link(database, link.id, link.org_id, utc_now(), even_with_clicks=False)
+        await until(lambda: not cache.current(link.domain, link.path), "the purge was not told")
+        assert await cache.load(link.domain, link.path) is None
+        assert cache.current(other.domain, other.path)
     finally:
         await cache.stop()
 

@@ -29,10 +29,12 @@ from backend.storage import (
     known_addresses,
     leads,
     limited,
+    link_orders,
     links,
     organization_counts,
     organizations,
     origins,
+    purged_links,
     sessions,
     users,
 )
@@ -46,6 +48,14 @@ NEWEST_FIRST = dict(links.NEWEST_FIRST)
 QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "a page of links": (links.NAME, ORG, NEWEST_FIRST),
     "a page of links of one kind of key": (links.NAME, ORG | {"created_by": "api_rest"}, NEWEST_FIRST),
+    "the purged links": (purged_links.NAME, ORG, {}),
+    "all links by time of change": (links.NAME, ORG, {"modified_at": 1, "_id": 1}),
+    "all links by name": (links.NAME, ORG, {"link_name": 1, "_id": 1}),
+    "a link by external id": (links.NAME, ORG | {"external_id": "sku"}, {}),
+    "links by external ids": (links.NAME, ORG | {"external_id": {"$in": ["sku", "other"]}}, {}),
+    "the archived links": (links.NAME, ORG | {"archived_at": {"$type": "date"}}, {}),
+    "what was clicked in the last days": (click_counts.NAME, ORG | {"day": {"$gte": "2026-01-01"}}, {}),
+    "the oldest order of links": (link_orders.NAME, ORG, {"made_at": 1}),
     "a link by id": (links.NAME, {"_id": "x"} | ORG, {}),
     "a link by short URL": (links.NAME, {"domain": "d", "path": "p"} | ORG, {}),
     "a key": (api_keys.NAME, {"key_hash": "h", "revoked_at": None}, {}),
@@ -173,6 +183,12 @@ async def test_no_query_reads_a_whole_collection(database: Database, name: str) 
 async def test_pages_of_links_are_not_sorted_in_memory(database: Database, name: str) -> None:
     """A page costs its own length, not the number of links: the index has the order."""
     assert "SORT" not in set(stages((await plans(database, name))["winningPlan"]))
+
+
+@pytest.mark.parametrize("name", ["a link by external id", "links by external ids"])
+async def test_external_ids_are_looked_up_in_their_index(database: Database, name: str) -> None:
+    """The partial index serves these look-ups: with many links, the server prefers it."""
+    assert "org_id_1_external_id_1" in indexes(await plans(database, name))
 
 
 async def test_every_index_serves_a_query(database: Database) -> None:

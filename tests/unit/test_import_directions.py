@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "imports": {"domain", "storage"},
     "doctor": {"api_host", "domain", "settings", "storage"},
     # interfaces, which never import each other
-    "rest_api": {"current", "domain", "json_api", "storage"},
+    "rest_api": {"concurrency", "current", "domain", "json_api", "storage"},
     "sdk_api": {"concurrency", "current", "domain", "json_api", "sdk_files", "settings", "storage"},
     "app_api": {"current", "domain", "json_api", "storage"},
     "redirector": {"concurrency", "current", "domain", "proxies", "qr_image", "storage"},

@@ -20,8 +20,9 @@ from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.link_input import Changes, parse_changes
-from backend.domain.links import Link
-from backend.storage.changed_links import LinkGone, store_changes
+from backend.domain.link_operations import ChangeLink, LinkGone, LinkRequest
+from backend.domain.links import CreatedBy, Link
+from backend.storage.link_writes import store_link
 
 
 @dashboard.get("/links/<link_id>/edit")
@@ -48,17 +49,30 @@ async def links_change(link_id: LinkId) -> Response:
 
 @dashboard.post("/links/<link_id>/status")
 async def links_status(link_id: LinkId) -> Response:
-    """Enable or disable the link."""
+    """Enable or disable the link; an archived one stays as it is."""
     link = await own_link(link_id)
     is_enabled = field("is_enabled") == "true"
+    if link.is_archived:
+        return _back(link, "link-archived")
     await _change(link, {"is_enabled": is_enabled})
     return _back(link, "link-enabled" if is_enabled else "link-disabled")
+
+
+@dashboard.post("/links/<link_id>/archive")
+async def links_archive(link_id: LinkId) -> Response:
+    """Archive the link, or take it out of the archive."""
+    link = await own_link(link_id)
+    is_archived = field("is_archived") == "true"
+    await _change(link, {"is_archived": is_archived})
+    return _back(link, "link-archived" if is_archived else "link-unarchived")
 
 
 async def _change(link: Link, changes: Changes) -> None:
     """Store the changes. Answers 404 if the link does not exist any more."""
     try:
-        await store_changes(resources().database, link, changes, resources().clock())
+        change = ChangeLink(link.id, changes)
+        request = LinkRequest(link.org_id, CreatedBy.DASHBOARD, resources().clock(), change)
+        await store_link(resources().database, request)
     except LinkGone:
         abort(404)
 

@@ -12,9 +12,11 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.dashboard.links.own_link import short_url_of
-from backend.domain.links import Link
+from backend.domain.link_listing import LinkFilter
+from backend.domain.links import Link, LinkState
 from backend.storage.click_counts import count_totals
-from backend.storage.links import count_links, list_links, search_links
+from backend.storage.link_listing import list_newest
+from backend.storage.links import count_archived, count_links
 from backend.storage.mongo import StorageError, deadline, is_too_slow
 
 # Seconds that a search may take; an organization with millions of links can ask for more than that.
@@ -33,17 +35,20 @@ class LinkRow:
 
 @dashboard.get("/links")
 async def links() -> Response:
-    """One page of links, newest first.
+    """One page of links, newest first; archived ones with `state=archived` only.
 
     `q` searches for text in name, path or destination, or for a short URL.
     """
     text = request.args.get("q", "").strip()[:_LONGEST_SEARCH]
+    archived = request.args.get("state") == LinkState.ARCHIVED
     asked = paging()
-    found, is_slow = await _find(text, asked)
+    found, is_slow = await _find(text, asked, archived=archived)
     shown = found[:PAGE_SIZE]
     return await page(
         "links/listing.html",
         text=text,
+        archived=archived,
+        archived_total=await count_archived(resources().database, org_id()),
         is_slow=is_slow,
         rows=await rows_of(shown),
         paging=asked.with_items(len(found)),
@@ -57,14 +62,16 @@ async def rows_of(links: Sequence[Link]) -> list[LinkRow]:
     return [LinkRow(link, short_url_of(link), totals.get(link.id, 0)) for link in links]
 
 
-async def _find(text: str, asked: Paging) -> tuple[list[Link], bool]:
+async def _find(text: str, asked: Paging, *, archived: bool) -> tuple[list[Link], bool]:
     """The links of a page, plus one if there are more; and whether the search took too long."""
-    database, limit = resources().database, PAGE_SIZE + 1
-    if not text:
-        return await list_links(database, org_id(), skip=asked.skip, limit=limit), False
+    if "\x00" in text:
+        return [], False  # no link contains it, and MongoDB can't search for it
+    wanted = LinkFilter(search=text or None, state=LinkState.ARCHIVED if archived else None)
     try:
         with deadline(_SEARCH_PATIENCE):
-            return await search_links(database, org_id(), text, skip=asked.skip, limit=limit), False
+            return await list_newest(
+                resources().database, org_id(), wanted, skip=asked.skip, limit=PAGE_SIZE + 1
+            ), False
     except StorageError as error:
         if not is_too_slow(error):
             raise

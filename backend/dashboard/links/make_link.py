@@ -10,10 +10,10 @@ from backend.dashboard.frame.page import page
 from backend.dashboard.links.link_form import EMPTY, NEW_RULES, Fields, Problems, read_body, sent_fields
 from backend.domain.errors import InvalidField
 from backend.domain.link_input import parse_new_link
+from backend.domain.link_operations import CreateLink, DomainNotConfigured, LinkRequest, PathTaken
 from backend.domain.links import CreatedBy, Link
 from backend.storage.domains import list_domains
-from backend.storage.links import PathTaken
-from backend.storage.new_links import DomainNotConfigured, store_new_link
+from backend.storage.link_writes import store_link
 
 
 @dashboard.get("/links/new")
@@ -40,13 +40,9 @@ async def links_create() -> Response:
 async def _store(body: dict[str, object]) -> Link:
     """Create and store the link. Raises InvalidField."""
     try:
-        return await store_new_link(
-            resources().database,
-            parse_new_link(body),
-            org_id=org_id(),
-            created_by=CreatedBy.DASHBOARD,
-            now=resources().clock(),
-        )
+        create = CreateLink(parse_new_link(body))
+        request = LinkRequest(org_id(), CreatedBy.DASHBOARD, resources().clock(), create)
+        return await store_link(resources().database, request)
     except PathTaken:
         raise InvalidField("selected_path", "is already in use on this domain") from None
     except DomainNotConfigured:

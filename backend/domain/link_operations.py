@@ -1,0 +1,103 @@
+"""What may be done to the links of an organization, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_input import Changes, NewLink
+from backend.domain.links import CreatedBy, Link
+
+
+class DomainNotConfigured(ValueError):
+    """The organization does not own the domain."""
+
+
+class PathTaken(ValueError):
+    """Another link already has this path on the domain."""
+
+
+class ExternalIdTaken(ValueError):
+    """Another link of the organization already has this external id."""
+
+
+class LinkGone(LookupError):
+    """The organization has no such link, or not any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreateLink:
+    """Make a new link.
+
+    With `link_id`, it is made only if no link has this id yet. `as_it_was` gives it the state that it had
+    elsewhere.
+    """
+
+    new: NewLink
+    link_id: LinkId | None = None
+    as_it_was: Callable[[Link], Link] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UpsertLink:
+    """Bring the link with the external id in `new` up to date and out of the archive, or make it."""
+
+    new: NewLink
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLink:
+    """Change a link. The contract's operations know no archive: with `not_archived`, such a link is gone."""
+
+    link_id: LinkId
+    changes: Changes
+    not_archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveLink:
+    """Archive a link."""
+
+    link_id: LinkId
+
+
+Operation = CreateLink | UpsertLink | ChangeLink | ArchiveLink
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRequest:
+    """An operation, the organization whose links are meant, and by which kind of key and when it is done."""
+
+    org_id: OrgId
+    created_by: CreatedBy
+    now: datetime
+    operation: Operation
+
+
+class Done(StrEnum):
+    """What became of an operation."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    ARCHIVED = "archived"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkResult:
+    """What became of an operation: the link as it is now, or, where it was rejected, the error."""
+
+    done: Done
+    link: Link | None = None
+    error: Exception | None = None
+
+    def require_link(self) -> Link:
+        """The link. Raises the error of a rejected operation."""
+        if self.link is None:
+            assert self.error is not None  # one of the two is always there
+            raise self.error
+        return self.link

@@ -1,0 +1,196 @@
+"""POST /links/bulk: up to 1,000 operations on links, with a result for each."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from quart import Response
+
+from backend.current import known, of_app, resources
+from backend.domain.errors import InvalidField, MissingField, RequestError
+from backend.domain.field_rules import Uuid
+from backend.domain.ids import LinkId
+from backend.domain.link_input import (
+    CHANGE_FIELDS,
+    NEW_LINK_FIELDS,
+    parse_changes,
+    parse_new_link,
+    shown_name,
+)
+from backend.domain.link_operations import (
+    ArchiveLink,
+    ChangeLink,
+    CreateLink,
+    Done,
+    LinkRequest,
+    LinkResult,
+    Operation,
+    UpsertLink,
+)
+from backend.domain.links import CreatedBy
+from backend.domain.short_urls import ShortUrlForm
+from backend.json_api.json_body import read_json_object
+from backend.json_api.rate_limit import count_more
+from backend.json_api.refusal import storage_unreachable
+from backend.rest_api.blueprint import caller, rest
+from backend.rest_api.idempotency_key import IdempotencyKey, earlier_request, read_idempotency_key
+from backend.rest_api.link_errors import refusal_of
+from backend.rest_api.link_service import LinkService
+from backend.rest_api.query_string import read_query
+from backend.storage.idempotency import KeyUsed, answer_record
+from backend.storage.link_writes import Submission, write_links
+from backend.storage.mongo import Document
+
+MOST_OPERATIONS = 1_000
+MAX_BODY_BYTES = 2 * 1024 * 1024
+# So many operations cost as much of the key's limit as one request.
+OPERATIONS_A_REQUEST = 25
+OPS = ("create", "upsert", "update", "archive")
+# Operations between two moments in which other requests are served.
+_AT_ONCE = 25
+_FIELDS = frozenset({"op", "id", "link"})
+_ID = Uuid()
+
+
+@rest.post("/links/bulk")
+async def bulk_links() -> Response:
+    """Carry out operations in order. One that is rejected does not stop the others."""
+    read_query({})
+    body = await read_json_object(MAX_BODY_BYTES)
+    operations = _read_operations(body)
+    key = read_idempotency_key("POST /links/bulk", body)
+    if key and (earlier := await _earlier_answer(key)):
+        return earlier
+    await _count(len(operations))
+    parsed = [await _parse_in_turn(number, each) for number, each in enumerate(operations)]
+    text = await _carry_out(parsed, key)
+    return (await _answer_of_the_one_that_was_faster(key)) if text is None and key else _response(text or "")
+
+
+async def _carry_out(parsed: Sequence[Operation | LinkResult], key: IdempotencyKey | None) -> str | None:
+    """The body of the answer; None if another request with the same key was faster."""
+    org_id, now = caller().org_id, resources().clock()
+    requests = [
+        LinkRequest(org_id, CreatedBy.REST, now, each) for each in parsed if not isinstance(each, LinkResult)
+    ]
+    text = ""
+
+    async def record(outcomes: Sequence[LinkResult]) -> Document | None:
+        nonlocal text
+        text = _body(parsed, outcomes)
+        return answer_record(200, text, key.fingerprint, now) if key else None
+
+    submission = Submission(requests, key.record_id if key else None, record)
+    (outcomes,) = await write_links(resources().database, [submission], of_app(LinkService).owners)
+    return None if outcomes and isinstance(outcomes[0].error, KeyUsed) else text
+
+
+def _read_operations(body: Mapping[str, Any]) -> list[Any]:
+    for name in body:
+        if name != "operations":
+            raise InvalidField(shown_name(name), "is not a field of this request")
+    operations = body.get("operations")
+    if operations is None:
+        raise MissingField("operations")
+    if not isinstance(operations, list) or not 1 <= len(operations) <= MOST_OPERATIONS:
+        raise InvalidField("operations", f"must be a list of 1 to {MOST_OPERATIONS:,} operations")
+    return operations
+
+
+async def _count(operations: int) -> None:
+    """Count what the operations cost beyond the one request that was counted already."""
+    if more := -(-operations // OPERATIONS_A_REQUEST) - 1:
+        known().limit_headers = await count_more(caller().id, more)
+
+
+async def _parse_in_turn(number: int, operation: object) -> Operation | LinkResult:
+    if number % _AT_ONCE == 0:
+        await asyncio.sleep(0)
+    try:
+        return _parse(operation)
+    except RequestError as error:
+        return LinkResult(Done.REJECTED, error=error)
+
+
+def _parse(operation: object) -> Operation:
+    """An operation of the list. Raises MissingField or InvalidField."""
+    if not isinstance(operation, dict):
+        raise InvalidField("operations", "must hold JSON objects")
+    for name in operation:
+        if name not in _FIELDS:
+            raise InvalidField(shown_name(name), "is not a field of an operation")
+    match operation.get("op"):
+        case None:
+            raise MissingField("op")
+        case "create":
+            return CreateLink(parse_new_link(_link(operation), NEW_LINK_FIELDS))
+        case "upsert":
+            fields = _link(operation)
+            if fields.get("external_id") in {None, ""}:
+                raise MissingField("external_id")
+            return UpsertLink(parse_new_link(fields, NEW_LINK_FIELDS))
+        case "update":
+            link_id = _link_id(operation)
+            return ChangeLink(link_id, parse_changes(_fields(operation), CHANGE_FIELDS))
+        case "archive":
+            _refuse(operation, "link")
+            return ArchiveLink(_link_id(operation))
+    raise InvalidField("op", f"must be one of {', '.join(OPS)}")
+
+
+def _link(operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    _refuse(operation, "id")
+    return _fields(operation)
+
+
+def _fields(operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    link = operation.get("link")
+    if link is None:
+        raise MissingField("link")
+    if not isinstance(link, dict):
+        raise InvalidField("link", "must be a JSON object")
+    return link
+
+
+def _link_id(operation: Mapping[str, Any]) -> LinkId:
+    if operation.get("id") is None:
+        raise MissingField("id")
+    return LinkId(_ID.parse("id", operation["id"]))
+
+
+def _refuse(operation: Mapping[str, Any], name: str) -> None:
+    if operation.get(name) is not None:
+        raise InvalidField(name, f"is not a field of the operation {operation['op']}")
+
+
+def _body(parsed: Sequence[Operation | LinkResult], outcomes: Sequence[LinkResult]) -> str:
+    done, form = iter(outcomes), resources().short_url_form
+    results = [_result(each if isinstance(each, LinkResult) else next(done), form) for each in parsed]
+    return json.dumps({"results": results})
+
+
+def _result(outcome: LinkResult, form: ShortUrlForm) -> dict[str, Any]:
+    if outcome.error:
+        refusal = refusal_of(outcome.error)
+        return {"status": outcome.done, "error": refusal.row.body(**refusal.details)}
+    link = outcome.require_link()
+    return {"status": outcome.done, "id": link.id, "short_url": form.write(link.domain, link.path)}
+
+
+async def _earlier_answer(key: IdempotencyKey) -> Response | None:
+    earlier = await earlier_request(key)
+    return _response(earlier.answer[1]) if earlier and earlier.answer else None
+
+
+async def _answer_of_the_one_that_was_faster(key: IdempotencyKey) -> Response:
+    answer = await _earlier_answer(key)
+    if answer is None:  # it was stored on one member only, which failed
+        raise storage_unreachable()
+    return answer
+
+
+def _response(text: str) -> Response:
+    return Response(text, content_type="application/json")

@@ -1,0 +1,61 @@
+"""What the REST API needs beyond the app's common resources to write links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backend.concurrency.group_commit import GroupCommit, NotStored
+from backend.current import Resources, of_app, resources
+from backend.domain.link_operations import LinkRequest, LinkResult, Operation
+from backend.domain.links import CreatedBy, Link
+from backend.json_api.refusal import storage_unreachable
+from backend.rest_api.blueprint import caller
+from backend.rest_api.link_errors import refusal_of
+from backend.storage.domain_owners import DomainOwners
+from backend.storage.link_writes import Submission, write_links
+from backend.storage.mongo import is_unreachable
+
+
+class LinkService:
+    """The group commit for operations on single links, which all requests share."""
+
+    def __init__(self, resources: Resources) -> None:
+        database = resources.database
+        self.owners = DomainOwners(database)
+
+        async def write(submissions: Sequence[Submission]) -> list[list[LinkResult]]:
+            return await write_links(database, submissions, self.owners)
+
+        self.commit: GroupCommit[Submission, list[LinkResult]] = GroupCommit(write, is_unreachable)
+
+
+def requested(operation: Operation) -> LinkRequest:
+    """The operation as the current request's caller asks for it, now."""
+    return LinkRequest(caller().org_id, CreatedBy.REST, resources().clock(), operation)
+
+
+async def submit(submission: Submission) -> LinkResult:
+    """Carry out a submission of one operation, together with those of other requests.
+
+    Raises Refusal if the storage can't be reached.
+    """
+    try:
+        (outcome,) = await of_app(LinkService).commit.add(submission)
+    except NotStored:
+        raise storage_unreachable() from None
+    return outcome
+
+
+async def carry_out(operation: Operation) -> LinkResult:
+    """Carry out one operation of the current request. Raises Refusal where it is rejected."""
+    outcome = await submit(Submission([requested(operation)]))
+    if outcome.error:
+        raise refusal_of(outcome.error)
+    return outcome
+
+
+def link_of(outcome: LinkResult) -> Link:
+    """The link of an operation. Raises Refusal where it was rejected."""
+    if outcome.error:
+        raise refusal_of(outcome.error)
+    return outcome.require_link()

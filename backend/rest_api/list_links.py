@@ -1,0 +1,174 @@
+"""GET /links and GET /links/{id}: links with every field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backend.current import resources
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import HostName, Moment, Rule, Schema, Text, Word
+from backend.domain.link_input import EXTERNAL_ID
+from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
+from backend.domain.links import Link, LinkState
+from backend.json_api import error_table
+from backend.json_api.refusal import Refusal
+from backend.rest_api.blueprint import caller, rest
+from backend.rest_api.link_reference import parse_link_id
+from backend.rest_api.list_cursor import InvalidCursor, ListCursor, read_cursor
+from backend.rest_api.query_string import query_refusal, read_query
+from backend.rest_api.representations import whole_links_json
+from backend.storage.click_counts import count_windows
+from backend.storage.link_listing import (
+    MOST_RANKED,
+    TooManyToRank,
+    find_in_order,
+    list_sorted,
+    place_of,
+    rank_by_clicks,
+)
+from backend.storage.link_orders import OrderGone, keep_order, read_order
+from backend.storage.links import find_link
+
+DEFAULT_SIZE = 20
+MAX_SIZE = 200
+
+
+class SortRule:
+    """What a list is sorted by, with `-` before it for descending."""
+
+    def parse(self, field: str, value: object) -> LinkSort:
+        """The order and its direction. Raises InvalidField."""
+        text = str(value)
+        order = Word(LinkOrder).parse(field, text.removeprefix("-"))
+        return LinkSort(LinkOrder(order), text.startswith("-"))
+
+    def schema(self) -> Schema:
+        """JSON Schema of all orders, in both directions."""
+        words = [each.value for each in LinkOrder]
+        return {"type": "string", "enum": [*words, *(f"-{word}" for word in words)], "default": "-created"}
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRule:
+    """A number of links, written in digits."""
+
+    most: int
+
+    def parse(self, field: str, value: object) -> int:
+        """The number. Raises InvalidField."""
+        text = str(value)
+        if not (text.isascii() and text.isdecimal() and len(text) < 10 and 1 <= int(text) <= self.most):
+            raise InvalidField(field, f"must be a whole number from 1 to {self.most}")
+        return int(text)
+
+    def schema(self) -> Schema:
+        """JSON Schema of the number."""
+        return {"type": "integer", "minimum": 1, "maximum": self.most, "default": DEFAULT_SIZE}
+
+
+FILTERS: dict[str, Rule[Any]] = {
+    "search": Text(500),
+    "domain": HostName(),
+    "state": Word(LinkState),
+    "campaign": Text(1024),
+    "external_id": EXTERNAL_ID,
+    "created_after": Moment(),
+    "created_before": Moment(),
+    "modified_after": Moment(),
+    "modified_before": Moment(),
+}
+QUERY: dict[str, Rule[Any]] = {
+    **FILTERS,
+    "sort": SortRule(),
+    "size": SizeRule(MAX_SIZE),
+    "cursor": Text(4096),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a request for a list asks for. `question` tells lists apart, whatever the size of their pages."""
+
+    wanted: LinkFilter
+    sort: LinkSort
+    size: int
+    cursor: ListCursor | None
+    question: str
+
+
+@rest.get("/links/<link:link_text>")
+async def get_link(link_text: str) -> dict[str, Any]:
+    """The link with this id, also where it is archived."""
+    link_id = parse_link_id(link_text)
+    read_query({})
+    link = await find_link(resources().database, link_id, caller().org_id)
+    if link is None:
+        raise Refusal(error_table.LINK_NOT_FOUND)
+    return (await shown_links([link]))[0]
+
+
+@rest.get("/links")
+async def list_links() -> dict[str, Any]:
+    """The links that the filters leave, in the order that was asked for: one page, and where it goes on."""
+    asked = _read()
+    found, next_cursor = await (_ranked(asked) if asked.sort.order.by_clicks else _sorted(asked))
+    return {
+        "links": await shown_links(found),
+        "next_cursor": next_cursor.write(asked.question) if next_cursor else None,
+    }
+
+
+async def shown_links(links: Sequence[Link]) -> list[dict[str, Any]]:
+    """The links with every field, and with their clicks up to now."""
+    counts = await count_windows(resources().database, [link.id for link in links], resources().clock())
+    return whole_links_json(links, counts, resources().short_url_form)
+
+
+def _read() -> _Asked:
+    given = read_query(QUERY)
+    sort = given.get("sort") or LinkSort(LinkOrder.CREATED, is_descending=True)
+    wanted = LinkFilter(**{name: value for name, value in given.items() if name in FILTERS})
+    question = repr((wanted, sort))
+    try:
+        cursor = read_cursor(given["cursor"], question, sort.order) if "cursor" in given else None
+    except InvalidCursor as error:
+        raise query_refusal("cursor", str(error)) from None
+    return _Asked(wanted, sort, given.get("size", DEFAULT_SIZE), cursor, question)
+
+
+async def _sorted(asked: _Asked) -> tuple[list[Link], ListCursor | None]:
+    found = await list_sorted(
+        resources().database,
+        caller().org_id,
+        asked.wanted,
+        asked.sort,
+        after=asked.cursor.place if asked.cursor else None,
+        limit=asked.size + 1,
+    )
+    shown = found[: asked.size]
+    goes_on = len(found) > len(shown)
+    return shown, ListCursor(place=place_of(shown[-1], asked.sort.order)) if goes_on else None
+
+
+async def _ranked(asked: _Asked) -> tuple[list[Link], ListCursor | None]:
+    database, org_id, now = resources().database, caller().org_id, resources().clock()
+    if asked.cursor:
+        name, start = asked.cursor.rank
+        try:
+            ids, goes_on = await read_order(database, org_id, name, start, asked.size)
+        except OrderGone:
+            raise query_refusal("cursor", "is too old; ask for the first page again") from None
+        cursor = ListCursor(rank=(name, start + asked.size)) if goes_on else None
+        return await find_in_order(database, org_id, ids), cursor
+    try:
+        ids = await rank_by_clicks(database, org_id, asked.wanted, asked.sort, now)
+    except TooManyToRank:
+        rule = f"by clicks needs filters that leave at most {MOST_RANKED:,} links"
+        raise query_refusal("sort", rule) from None
+    shown = await find_in_order(database, org_id, ids[: asked.size])
+    if len(ids) <= asked.size:
+        return shown, None
+    name = await keep_order(database, org_id, ids, now)
+    return shown, ListCursor(rank=(name, asked.size))

@@ -1,0 +1,144 @@
+"""POST /links, PATCH /links/{id} and DELETE /links/{id}: create, bring up to date, change, archive, purge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from quart import Response
+
+from backend.current import resources
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import Flag, Schema
+from backend.domain.ids import LinkId
+from backend.domain.link_input import CHANGE_FIELDS, NEW_LINK_FIELDS, NewLink, parse_changes, parse_new_link
+from backend.domain.link_operations import ArchiveLink, ChangeLink, CreateLink, Done, LinkResult, UpsertLink
+from backend.json_api import error_table
+from backend.json_api.json_body import read_json_object
+from backend.json_api.refusal import Refusal, storage_unreachable
+from backend.rest_api.blueprint import caller, rest
+from backend.rest_api.create_link import address_of
+from backend.rest_api.idempotency_key import IdempotencyKey, earlier_request, read_idempotency_key
+from backend.rest_api.link_reference import parse_link_id
+from backend.rest_api.link_service import carry_out, link_of, requested, submit
+from backend.rest_api.list_links import shown_links
+from backend.rest_api.query_string import query_refusal, read_query
+from backend.rest_api.representations import NO_CLICKS, whole_link_json
+from backend.storage.idempotency import KeyUsed, answer_record
+from backend.storage.link_writes import Submission
+from backend.storage.mongo import Document
+from backend.storage.purge import LinkHasClicks, purge_link
+
+
+class SaidFlag:
+    """A boolean in a query string: `true` or `false`."""
+
+    def parse(self, field: str, value: object) -> bool:
+        """The boolean. Raises InvalidField."""
+        if value not in {"true", "false"}:
+            raise InvalidField(field, "must be true or false")
+        return value == "true"
+
+    def schema(self) -> Schema:
+        """JSON Schema of a boolean."""
+        return Flag().schema() | {"default": False}
+
+
+DELETE_QUERY = {"purge": SaidFlag(), "force": SaidFlag()}
+
+
+def operation_for(new: NewLink) -> CreateLink | UpsertLink:
+    """Bring the link with this external id up to date, or make it; without one, make a link."""
+    return CreateLink(new) if new.fields.get("external_id") is None else UpsertLink(new)
+
+
+@rest.post("/links")
+async def post_link() -> Response:
+    """Create a link; with the `external_id` of a link, bring that up to date instead."""
+    read_query({})
+    body = await read_json_object()
+    request = requested(operation_for(parse_new_link(body, NEW_LINK_FIELDS)))
+    key = read_idempotency_key("POST /links", body)
+    if key is None:
+        return await _stored(await submit(Submission([request])))
+    if earlier := await _earlier_answer(key):
+        return earlier
+
+    async def record(outcomes: Sequence[LinkResult]) -> Document | None:
+        if outcomes[0].link is None:
+            return None
+        status, text = await _answer(outcomes[0])
+        return answer_record(status, text, key.fingerprint, request.now)
+
+    outcome = await submit(Submission([request], key.record_id, record))
+    if not isinstance(outcome.error, KeyUsed):
+        link_of(outcome)
+    answer = await _earlier_answer(key)
+    if answer is None:  # it was stored on one member only, which failed
+        raise storage_unreachable()
+    return answer
+
+
+@rest.patch("/links/<link:link_text>")
+async def patch_link(link_text: str) -> dict[str, Any]:
+    """Change the fields that are in the body. If one of them is refused, nothing is changed."""
+    link_id = parse_link_id(link_text)
+    read_query({})
+    changes = parse_changes(await read_json_object(), CHANGE_FIELDS)
+    outcome = await carry_out(ChangeLink(link_id, changes))
+    return (await shown_links([link_of(outcome)]))[0]
+
+
+@rest.delete("/links/<link:link_text>")
+async def delete_link(link_text: str) -> Response:
+    """Archive the link; with `purge`, delete it for good, with what was counted for it."""
+    link_id = parse_link_id(link_text)
+    asked = read_query(DELETE_QUERY)
+    if asked.get("force") and not asked.get("purge"):
+        raise query_refusal("force", "is for purge=true")
+    if asked.get("purge"):
+        await _purge(link_id, is_forced=asked.get("force", False))
+    else:
+        await carry_out(ArchiveLink(link_id))
+    return Response(status=204)
+
+
+async def _purge(link_id: LinkId, *, is_forced: bool) -> None:
+    database, now = resources().database, resources().clock()
+    try:
+        is_purged = await purge_link(database, link_id, caller().org_id, now, even_with_clicks=is_forced)
+    except LinkHasClicks:
+        raise Refusal(error_table.LINK_HAS_CLICKS) from None
+    if not is_purged:
+        raise Refusal(error_table.LINK_NOT_FOUND)
+
+
+async def _earlier_answer(key: IdempotencyKey) -> Response | None:
+    earlier = await earlier_request(key)
+    if earlier is None:
+        return None
+    if earlier.answer is None:
+        raise Refusal(error_table.IDEMPOTENCY_KEY_REUSED)
+    status, text = earlier.answer
+    return _response(status, text, LinkId(json.loads(text)["id"]))
+
+
+async def _stored(outcome: LinkResult) -> Response:
+    link = link_of(outcome)
+    return _response(*await _answer(outcome), link.id)
+
+
+async def _answer(outcome: LinkResult) -> tuple[int, str]:
+    """Status and body: the whole link as it is now."""
+    link = outcome.require_link()
+    if outcome.done is Done.CREATED:
+        return 201, json.dumps(whole_link_json(link, NO_CLICKS, resources().short_url_form))
+    (shown,) = await shown_links([link])
+    return 200, json.dumps(shown)
+
+
+def _response(status: int, text: str, link_id: LinkId) -> Response:
+    return Response(
+        text, status=status, content_type="application/json", headers={"Location": address_of(link_id)}
+    )

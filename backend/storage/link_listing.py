@@ -1,0 +1,113 @@
+"""Lists links of an organization by filters, in every order, page by page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
+from backend.domain.links import Link, LinkState
+from backend.storage import click_counts, links
+from backend.storage.mongo import Database, Document
+
+# The value that a link is sorted by, and its id: the next page begins behind them.
+Place = tuple[Any, LinkId]
+# Links that are sorted by clicks at most: their ids are read, sorted and kept for the next pages.
+MOST_RANKED = 100_000
+_FIELDS = {LinkOrder.CREATED: "created_at", LinkOrder.MODIFIED: "modified_at", LinkOrder.NAME: "link_name"}
+_DAYS = {LinkOrder.CLICKS_7: 7, LinkOrder.CLICKS_30: 30}
+_STATES: dict[LinkState | None, Document] = {
+    None: {"archived_at": None},
+    LinkState.ENABLED: {"is_enabled": True},
+    LinkState.DISABLED: {"is_enabled": False, "archived_at": None},
+    LinkState.ARCHIVED: links.ARCHIVED,
+}
+
+
+class TooManyToRank(ValueError):
+    """More links match than are sorted by clicks."""
+
+
+async def list_sorted(
+    database: Database, org_id: OrgId, wanted: LinkFilter, sort: LinkSort, *, after: Place | None, limit: int
+) -> list[Link]:
+    """At most `limit` links in an order that links themselves decide, behind the place `after`.
+
+    A link that is made meanwhile moves no other, so that no page repeats one or leaves one out.
+    """
+    direction = -1 if sort.is_descending else 1
+    order = [(_FIELDS[sort.order], direction), ("_id", direction)]
+    query = query_of(org_id, wanted)
+    if after:
+        query = {"$and": [query, _behind(after, sort)]}
+    cursor = database[links.NAME].find(query).sort(order).limit(limit)
+    return [links.from_document(found) async for found in cursor]
+
+
+async def list_newest(
+    database: Database, org_id: OrgId, wanted: LinkFilter, *, skip: int, limit: int
+) -> list[Link]:
+    """The links that match, newest first: at most `limit`, after the first `skip`."""
+    cursor = database[links.NAME].find(query_of(org_id, wanted)).sort(links.NEWEST_FIRST)
+    return [links.from_document(found) async for found in cursor.skip(skip).limit(limit)]
+
+
+def place_of(link: Link, order: LinkOrder) -> Place:
+    """The place of a link in this order."""
+    return getattr(link, _FIELDS[order]), link.id
+
+
+async def rank_by_clicks(
+    database: Database, org_id: OrgId, wanted: LinkFilter, sort: LinkSort, now: datetime
+) -> list[LinkId]:
+    """The ids of all links that match, sorted by their clicks of the last days. Raises TooManyToRank.
+
+    Costs one look-up of the ids by the index of the organization's links, and one aggregation over the days
+    on which any of its links was clicked.
+    """
+    found = database[links.NAME].find(query_of(org_id, wanted), {"_id": 1}).limit(MOST_RANKED + 1)
+    ids = [LinkId(each["_id"]) for each in await found.to_list(None)]
+    if len(ids) > MOST_RANKED:
+        raise TooManyToRank
+    clicks = await click_counts.count_recent(database, org_id, now, _DAYS[sort.order])
+    return await asyncio.to_thread(
+        sorted, ids, key=lambda each: (clicks.get(each, 0), each), reverse=sort.is_descending
+    )
+
+
+async def find_in_order(database: Database, org_id: OrgId, ids: Sequence[LinkId]) -> list[Link]:
+    """The organization's links with these ids, in this order, without those that are gone."""
+    found = await links.find_links(database, ids, org_id)
+    return [found[each] for each in ids if each in found]
+
+
+def query_of(org_id: OrgId, wanted: LinkFilter) -> Document:
+    """The MongoDB query for the links that a filter leaves."""
+    query: Document = {"org_id": org_id}
+    if wanted.state is not None or wanted.external_id is None:
+        query |= _STATES[wanted.state]
+    for name, value in (
+        ("domain", wanted.domain),
+        ("utm.utm_campaign", wanted.campaign),
+        ("external_id", wanted.external_id),
+        ("created_at", _between(wanted.created_after, wanted.created_before)),
+        ("modified_at", _between(wanted.modified_after, wanted.modified_before)),
+    ):
+        if value is not None:
+            query[name] = value
+    return query if wanted.search is None else query | links.with_text(org_id, wanted.search)
+
+
+def _between(after: datetime | None, before: datetime | None) -> Document | None:
+    limits = {name: value for name, value in (("$gte", after), ("$lt", before)) if value is not None}
+    return limits or None
+
+
+def _behind(after: Place, sort: LinkSort) -> Document:
+    field, (value, link_id) = _FIELDS[sort.order], after
+    more, at_least = ("$lt", "$lte") if sort.is_descending else ("$gt", "$gte")
+    # The first condition, which the others imply, is a bound in the index.
+    return {field: {at_least: value}, "$or": [{field: {more: value}}, {field: value, "_id": {more: link_id}}]}

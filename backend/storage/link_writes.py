@@ -1,0 +1,447 @@
+"""Creates, changes and archives links: the one way in which the service writes them.
+
+Any number of operations share a transaction. They are carried out in memory, one after the other, on what is
+stored; the result is written with one command for all new links and one for all changed ones. A rejected
+operation writes nothing, and does not stop the others. Whether a path, an external id or an idempotency key
+is taken, the unique indexes decide: where one refuses a write, everything is read and carried out again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import uuid
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pymongo.errors import BulkWriteError, DuplicateKeyError
+
+from backend.domain.errors import InvalidField, RequestError
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_input import GENERATED_PATH_LENGTH, PATH_ALPHABET, Changes, NewLink, apply_changes
+from backend.domain.link_operations import (
+    ArchiveLink,
+    ChangeLink,
+    CreateLink,
+    DomainNotConfigured,
+    Done,
+    ExternalIdTaken,
+    LinkGone,
+    LinkRequest,
+    LinkResult,
+    PathTaken,
+    UpsertLink,
+)
+from backend.domain.links import TARGET_FIELDS, Link
+from backend.domain.short_urls import host_of
+from backend.storage import idempotency, links
+from backend.storage.domain_owners import DomainOwners
+from backend.storage.idempotency import KeyUsed
+from backend.storage.loops import Place, may_loop, refuse_loop
+from backend.storage.mongo import ClientSession, Database, Document, in_transaction
+
+# Somebody else may take a path between a look at it and its use, more than once only by design.
+_TRIES = 10
+# Operations between two moments in which other requests are served.
+_AT_ONCE = 25
+_DUPLICATE_KEY = 11000
+# Bytes for a path: so many that all paths are as likely as each other, but for less than one in a billion.
+_RANDOM = 8
+_REJECTIONS = (RequestError, DomainNotConfigured, PathTaken, ExternalIdTaken, LinkGone)
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """Operations that were sent together.
+
+    `key` is the id of their idempotency record. `record` is called with the outcomes, perhaps more than once
+    before they are stored, and returns its fields; None if there is nothing to remember. If a record with
+    that id exists, each outcome is the error KeyUsed.
+    """
+
+    requests: Sequence[LinkRequest]
+    key: str | None = None
+    record: Callable[[Sequence[LinkResult]], Awaitable[Document | None]] | None = None
+
+
+async def store_link(database: Database, request: LinkRequest) -> Link:
+    """Carry out one operation. Returns the link as it is now, or raises why it was rejected."""
+    ((outcome,),) = await write_links(database, [Submission([request])])
+    return outcome.require_link()
+
+
+async def write_links(
+    database: Database, submissions: Sequence[Submission], owners: DomainOwners | None = None
+) -> list[list[LinkResult]]:
+    """Carry out these operations in order. Returns an outcome for each, once they are stored.
+
+    If it raises, nothing is stored, or new links that nobody was told of. `owners` knows of domains; by
+    default it is asked anew.
+    """
+    owners = owners or DomainOwners(database)
+    if all(map(_is_plain, submissions)):
+        return await _insert(database, submissions, owners)
+    for attempt in range(_TRIES):
+        run = _Run(database, submissions, owners, expects_news=False, looks_up_generated=bool(attempt))
+        try:
+            await in_transaction(database, run.carry_out)
+        except (DuplicateKeyError, BulkWriteError) as error:
+            if not _is_duplicate(error):
+                raise
+        else:
+            return run.outcomes
+    raise RuntimeError("links were in the way of one another again and again")
+
+
+async def _insert(
+    database: Database, submissions: Sequence[Submission], owners: DomainOwners
+) -> list[list[LinkResult]]:
+    """Store new links as if their paths were free, which is nearly always true: one command, no transaction.
+
+    What a unique index refuses is carried out again, with a look at what is there.
+    """
+    run = _Run(database, submissions, owners, expects_news=True, looks_up_generated=False)
+    try:
+        await run.carry_out(None)
+    except BulkWriteError as error:
+        if not _is_duplicate(error):
+            raise
+        refused = {failed["op"]["_id"] for failed in _failed(error)}
+        return [
+            await _again(database, submission, owners)
+            if outcome.link and outcome.link.id in refused
+            else [outcome]
+            for submission, (outcome,) in zip(submissions, run.outcomes, strict=True)
+        ]
+    return run.outcomes
+
+
+async def _again(database: Database, submission: Submission, owners: DomainOwners) -> list[LinkResult]:
+    async def nothing(_: Sequence[LinkResult]) -> None:
+        return None
+
+    (outcomes,) = await write_links(database, [replace(submission, record=nothing)], owners)
+    return outcomes
+
+
+def _is_plain(submission: Submission) -> bool:
+    """Whether it makes one link of no other's external id, and nothing need be remembered of it."""
+    if submission.record or len(submission.requests) != 1:
+        return False
+    operation = submission.requests[0].operation
+    return isinstance(operation, CreateLink) and not operation.link_id
+
+
+@dataclass(slots=True)
+class _Known:
+    """The links that the operations are about, and whose the domains are. It changes with each operation."""
+
+    owners: dict[str, OrgId] = field(default_factory=dict)
+    links: dict[LinkId, Link] = field(default_factory=dict)
+    places: dict[Place, LinkId] = field(default_factory=dict)
+    # Those that are given up stay taken until the end: both links could not be written in any order.
+    external_ids: dict[tuple[OrgId, str], LinkId] = field(default_factory=dict)
+
+    def add(self, link: Link) -> None:
+        self.links[link.id] = link
+        self.places[link.domain, link.path] = link.id
+        if link.external_id is not None:
+            self.external_ids[link.org_id, link.external_id] = link.id
+
+    def find(self, link_id: LinkId, org_id: OrgId) -> Link | None:
+        link = self.links.get(link_id)
+        return link if link and link.org_id == org_id else None
+
+    def find_external(self, org_id: OrgId, external_id: object) -> Link | None:
+        link_id = self.external_ids.get((org_id, str(external_id)))
+        return self.links[link_id] if link_id else None
+
+
+class _Run:
+    """One attempt to carry out all operations.
+
+    With `expects_news`, it does not look whether paths and external ids are in use; with
+    `looks_up_generated`, it does for generated paths too.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        submissions: Sequence[Submission],
+        owners: DomainOwners,
+        *,
+        expects_news: bool,
+        looks_up_generated: bool,
+    ) -> None:
+        self._database = database
+        self._submissions = submissions
+        self._owners = owners
+        self._expects_news = expects_news
+        self._looks_up_generated = looks_up_generated
+        self.outcomes: list[list[LinkResult]] = []
+        self._known = _Known()
+        self._stored: dict[LinkId, Link] = {}
+        self._paths: list[str] = []
+        self._random: list[bytes] = []
+        self._records: list[Document] = []
+
+    async def carry_out(self, session: ClientSession | None) -> None:
+        """Read, decide and write in this transaction. It may be called again, if others interfere."""
+        self.outcomes, self._records = [], []
+        requests = [request for submission in self._submissions for request in submission.requests]
+        self._paths = _generated_paths(sum(map(_wants_path, requests)))
+        self._random = _random_pieces(len(requests), 16)
+        used = await self._used_keys(session)
+        self._known = await self._read(session, requests)
+        self._stored = dict(self._known.links)
+        done = 0
+        for submission in self._submissions:
+            if submission.key in used:
+                self.outcomes.append([_rejected(KeyUsed(submission.key))] * len(submission.requests))
+                continue
+            outcomes = []
+            for request in submission.requests:
+                outcomes.append(await self._carry_out(session, request))
+                done += 1
+                if done % _AT_ONCE == 0:
+                    await asyncio.sleep(0)
+            self.outcomes.append(outcomes)
+            if record := await self._record_of(submission, outcomes):
+                used.add(submission.key)
+                self._records.append(record)
+        await self._write(session)
+
+    async def _used_keys(self, session: ClientSession | None) -> set[str | None]:
+        keys = [submission.key for submission in self._submissions if submission.key]
+        return {*await idempotency.find_used(self._database, session, keys)} if keys else set()
+
+    async def _record_of(self, submission: Submission, outcomes: Sequence[LinkResult]) -> Document | None:
+        fields = await submission.record(outcomes) if submission.record else None
+        return {"_id": submission.key, **fields} if submission.key and fields else None
+
+    async def _read(self, session: ClientSession | None, requests: Sequence[LinkRequest]) -> _Known:
+        """What the operations need to know, with one query for each kind of look-up that occurs."""
+        known = _Known()
+        for query in () if self._expects_news else self._queries(requests):
+            for link in await links.find_all(self._database, session, query):
+                known.add(link)
+        hosts = {*_hosts(requests), *(host for link in known.links.values() for host in _target_hosts(link))}
+        known.owners = await self._owners.find(hosts)
+        return known
+
+    def _queries(self, requests: Sequence[LinkRequest]) -> Iterator[Document]:
+        ids: set[LinkId] = set()
+        paths: defaultdict[str, set[str]] = defaultdict(set)
+        external_ids: defaultdict[OrgId, set[str]] = defaultdict(set)
+        generated: set[str] = set()
+        for request in requests:
+            new: NewLink | None = None
+            match request.operation:
+                case CreateLink(new, link_id):
+                    ids |= {link_id} if link_id else set()
+                    fields = new.fields
+                case UpsertLink(new):
+                    fields = new.fields
+                case ChangeLink(link_id, changes):
+                    ids.add(link_id)
+                    fields = changes
+                case ArchiveLink(link_id):
+                    ids.add(link_id)
+                    continue
+            if new and new.selected_path:
+                paths[new.domain].add(new.selected_path)
+            elif new and self._looks_up_generated:
+                generated.add(new.domain)
+            if fields.get("external_id") is not None:
+                external_ids[request.org_id].add(fields["external_id"])
+        if ids:
+            yield {"_id": {"$in": list(ids)}}
+        for domain in generated:
+            paths[domain].update(self._paths)
+        for domain, chosen in paths.items():
+            yield {"domain": domain, "path": {"$in": list(chosen)}}
+        for org_id, named in external_ids.items():
+            yield {"org_id": org_id, "external_id": {"$in": list(named)}}
+
+    async def _carry_out(self, session: ClientSession | None, request: LinkRequest) -> LinkResult:
+        try:
+            match request.operation:
+                case CreateLink() as create:
+                    return await self._create(session, request, create)
+                case UpsertLink(new):
+                    return await self._upsert(session, request, new)
+                case ChangeLink(link_id, changes, not_archived):
+                    link = self._known.find(link_id, request.org_id)
+                    if link is None or (not_archived and link.is_archived):
+                        raise LinkGone(link_id)
+                    return await self._change(session, link, changes, request)
+                case ArchiveLink(link_id):
+                    return await self._archive(session, link_id, request)
+        except _REJECTIONS as error:
+            return _rejected(error)
+
+    async def _create(
+        self, session: ClientSession | None, request: LinkRequest, create: CreateLink
+    ) -> LinkResult:
+        if create.link_id and (there := self._known.find(create.link_id, request.org_id)):
+            return LinkResult(Done.UNCHANGED, there)
+        new = create.new
+        if self._known.owners.get(new.domain) != request.org_id:
+            raise DomainNotConfigured(new.domain)
+        link = new.to_link(
+            new.selected_path or self._free_path(new.domain),
+            link_id=create.link_id or _new_id(self._random.pop()),
+            org_id=request.org_id,
+            created_by=request.created_by,
+            now=request.now,
+        )
+        if create.as_it_was:
+            link = create.as_it_was(link)
+        if new.selected_path:
+            await self._refuse_loop(session, link)
+        if (link.domain, link.path) in self._known.places:
+            raise PathTaken(link.path)
+        self._refuse_taken_external_id(link)
+        self._known.add(link)
+        return LinkResult(Done.CREATED, link)
+
+    async def _upsert(self, session: ClientSession | None, request: LinkRequest, new: NewLink) -> LinkResult:
+        link = self._known.find_external(request.org_id, new.fields["external_id"])
+        if link is None or link.external_id != new.fields["external_id"]:
+            return await self._create(session, request, CreateLink(new))
+        for name, given, stored in (
+            ("domain", new.domain, link.domain),
+            ("selected_path", new.selected_path or link.path, link.path),
+        ):
+            if given != stored:
+                raise InvalidField(name, f"can't be changed: the link of this external_id has {stored}")
+        return await self._change(session, link, new.fields | {"is_archived": False}, request)
+
+    async def _change(
+        self, session: ClientSession | None, link: Link, changes: Changes, request: LinkRequest
+    ) -> LinkResult:
+        changed = apply_changes(link, changes, request.now)
+        if may_loop(changes):
+            await self._refuse_loop(session, changed)
+        if changed is link:
+            return LinkResult(Done.UNCHANGED, link)
+        self._refuse_taken_external_id(changed)
+        self._known.add(changed)
+        return LinkResult(Done.UPDATED, changed)
+
+    async def _archive(
+        self, session: ClientSession | None, link_id: LinkId, request: LinkRequest
+    ) -> LinkResult:
+        link = self._known.find(link_id, request.org_id)
+        if link is None:
+            raise LinkGone(link_id)
+        if link.is_archived:
+            return LinkResult(Done.UNCHANGED, link)
+        changed = await self._change(session, link, {"is_archived": True}, request)
+        return replace(changed, done=Done.ARCHIVED)
+
+    def _refuse_taken_external_id(self, link: Link) -> None:
+        if link.external_id is not None:
+            owner = self._known.external_ids.get((link.org_id, link.external_id))
+            if owner not in {None, link.id}:
+                raise ExternalIdTaken(link.external_id)
+
+    async def _refuse_loop(self, session: ClientSession | None, link: Link) -> None:
+        """Raise InvalidField if the link would lead visitors back to its own short URL."""
+        if self._known.owners.keys().isdisjoint(_target_hosts(link)):
+            return
+
+        async def resolve(place: Place) -> Link | None:
+            if link_id := self._known.places.get(place):
+                return self._known.links[link_id]
+            return await links.resolve_link(self._database, *place, session)
+
+        await refuse_loop(self._database, link, resolve)
+
+    def _free_path(self, domain: str) -> str:
+        path = self._paths.pop()
+        while (domain, path) in self._known.places:
+            (path,) = _generated_paths(1)
+        return path
+
+    async def _write(self, session: ClientSession | None) -> None:
+        known, stored = self._known.links, self._stored
+        changed = [
+            links.update(stored[link_id], link)
+            for link_id, link in known.items()
+            if link_id in stored and link is not stored[link_id]
+        ]
+        made = [links.to_document(link) for link_id, link in known.items() if link_id not in stored]
+        if self._records:
+            await self._database[idempotency.NAME].insert_many(self._records, session=session)
+        if changed:
+            await self._database[links.NAME].bulk_write(changed, session=session)
+        if made:
+            await self._database[links.NAME].insert_many(made, session=session, ordered=session is not None)
+
+
+def _hosts(requests: Sequence[LinkRequest]) -> set[str]:
+    """The hosts of new links, and all hosts to which the operations lead."""
+    hosts: set[str] = set()
+    for request in requests:
+        match request.operation:
+            case CreateLink(new) | UpsertLink(new):
+                hosts.add(new.domain)
+                hosts.update(_hosts_in(new.fields))
+            case ChangeLink(_, changes):
+                hosts.update(_hosts_in(changes))
+    return hosts
+
+
+def _hosts_in(fields: Changes) -> set[str]:
+    return {host for name in TARGET_FIELDS if (url := fields.get(name)) and (host := host_of(url))}
+
+
+def _target_hosts(link: Link) -> set[str]:
+    return {host for url in (link.destination_url, *link.fallbacks.values()) if (host := host_of(url))}
+
+
+def _wants_path(request: LinkRequest) -> bool:
+    match request.operation:
+        case CreateLink(new) | UpsertLink(new):
+            return new.selected_path is None
+    return False
+
+
+def _random_pieces(number: int, size: int) -> list[bytes]:
+    """Random bytes, from one read of the system's randomness: that may take longer than all the rest."""
+    random = secrets.token_bytes(number * size)
+    return [random[start : start + size] for start in range(0, len(random), size)]
+
+
+def _new_id(random: bytes) -> LinkId:
+    return LinkId(str(uuid.UUID(bytes=random, version=4)))
+
+
+def _generated_paths(number: int) -> list[str]:
+    return [_path_from(random) for random in _random_pieces(number, _RANDOM)]
+
+
+def _path_from(random: bytes) -> str:
+    rest, path = int.from_bytes(random), ""
+    for _ in range(GENERATED_PATH_LENGTH):
+        rest, place = divmod(rest, len(PATH_ALPHABET))
+        path += PATH_ALPHABET[place]
+    return path
+
+
+def _rejected(error: Exception) -> LinkResult:
+    return LinkResult(Done.REJECTED, error=error)
+
+
+def _is_duplicate(error: DuplicateKeyError | BulkWriteError) -> bool:
+    if isinstance(error, DuplicateKeyError):
+        return True
+    return any(each.get("code") == _DUPLICATE_KEY for each in _failed(error))
+
+
+def _failed(error: BulkWriteError) -> list[Any]:
+    failed: list[Any] = (error.details or {}).get("writeErrors", [])
+    return failed

@@ -1,0 +1,44 @@
+"""Deletes a link for good, with everything that was counted for it."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_operations import ArchiveLink, LinkGone, LinkRequest
+from backend.domain.links import CreatedBy
+from backend.storage import click_counts, clicks, install_counts, installs, links
+from backend.storage.link_writes import store_link
+from backend.storage.mongo import Database
+from backend.storage.purged_links import add_purged_link
+
+
+class LinkHasClicks(ValueError):
+    """The link was clicked, and its counts would be lost."""
+
+
+async def purge_link(
+    database: Database, link_id: LinkId, org_id: OrgId, now: datetime, *, even_with_clicks: bool
+) -> bool:
+    """Delete the organization's link and its counts. Returns False if it has no such link.
+
+    Its installs stay, without the link; what visitors did stays as well, also its clicks in blocks. The link
+    goes last, and is archived until then: after an interruption it can be purged again. Raises LinkHasClicks.
+    """
+    if await links.find_link(database, link_id, org_id) is None:
+        return False
+    if not even_with_clicks and (await click_counts.count_totals(database, [link_id])).get(link_id):
+        raise LinkHasClicks(link_id)
+    try:
+        await store_link(database, LinkRequest(org_id, CreatedBy.REST, now, ArchiveLink(link_id)))
+    except LinkGone:  # another request was faster
+        return False
+    for name in (click_counts.NAME, install_counts.NAME):
+        await database[name].delete_many({"_id": {"$regex": f"^{re.escape(link_id)}/"}})
+    await database[clicks.NAME].delete_many({"link_id": link_id})
+    await add_purged_link(database, link_id, org_id, now)
+    of_link = {"org_id": org_id, "link_id": link_id}
+    await database[installs.NAME].update_many(of_link, {"$set": {"link_id": None}})
+    await database[links.NAME].delete_one({"_id": link_id, "org_id": org_id})
+    return True
