@@ -19,7 +19,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.spreadsheets import inert
 from backend.storage import links, organizations
 from backend.storage.attribution_report import (
-    Dimension,
+    Grouping,
     Period,
     ReportRow,
     TouchChoice,
@@ -54,14 +54,14 @@ def _rejected_row(each: Rejected) -> Result:
     }
 
 
-def _choices(of: type[Dimension] | type[TouchChoice]) -> click.Choice[str]:
+def _choices(of: type[Grouping] | type[TouchChoice]) -> click.Choice[str]:
     return click.Choice([each.value for each in of])
 
 
 @report.command("attribution")
 @org_option
 @click.option(
-    "--by", type=_choices(Dimension), default="link", help="A row for each link, campaign or source."
+    "--by", type=_choices(Grouping), default="link", help="A row for each link, campaign or source."
 )
 @click.option("--touch", type=_choices(TouchChoice), default="last", help="The touch that gets the credit.")
 @click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="First day, as 2026-01-31 (UTC).")
@@ -78,10 +78,10 @@ async def _attribution(  # noqa: PLR0917 - click passes each option by its name
     database: Database, org_id: OrgId, by: str, touch: str, since: datetime | None, until: datetime | None
 ) -> Result:
     await organizations.get_organization(database, org_id)
-    dimension = Dimension(by)
+    dimension = Grouping(by)
     period = Period(_utc(since), _end_of(until) if until else None)
     rows = await attribution_report(database, org_id, dimension, TouchChoice(touch), period)
-    names = await _link_names(database, org_id, rows) if dimension is Dimension.LINK else {}
+    names = await _link_names(database, org_id, rows) if dimension is Grouping.LINK else {}
     return {"by": by, "touch": touch, "rows": [_as_result(row, by, names) for row in rows]}
 
 
@@ -100,7 +100,7 @@ async def _link_names(database: Database, org_id: OrgId, rows: list[ReportRow]) 
 
 
 def _as_result(row: ReportRow, by: str, names: dict[str, str]) -> Result:
-    name = {"link_name": names.get(row.key or "")} if by == Dimension.LINK else {}
+    name = {"link_name": names.get(row.key or "")} if by == Grouping.LINK else {}
     return {
         by: row.key,
         **name,

@@ -14,7 +14,7 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.domain.ids import LinkId
 from backend.storage.attribution_report import (
-    Dimension,
+    Grouping,
     Period,
     ReportRow,
     TouchChoice,
@@ -35,7 +35,7 @@ class Question:
     `errors` complete sentences that start with a field's label.
     """
 
-    dimension: Dimension
+    dimension: Grouping
     touch: TouchChoice
     since: str
     until: str
@@ -61,7 +61,7 @@ async def attribution() -> Response:
         total=_total(rows),
         most_conversions=max((row.conversions for row in rows), default=0),
         links=await find_links(resources().database, [LinkId(row.key) for row in shown if row.key], org_id())
-        if asked.dimension is Dimension.LINK
+        if asked.dimension is Grouping.LINK
         else {},
     )
 
@@ -75,7 +75,7 @@ def _read_question() -> Question:
         errors["until"] = "must not be before the first day"
         last = None
     return Question(
-        Dimension(given["by"]) if given.get("by") in set(Dimension) else Dimension.LINK,
+        Grouping(given["by"]) if given.get("by") in set(Grouping) else Grouping.LINK,
         TouchChoice(given["touch"]) if given.get("touch") in set(TouchChoice) else TouchChoice.LAST,
         since,
         until,

@@ -14,7 +14,7 @@ from backend.storage import conversions, identities, leads
 from backend.storage.mongo import Database, Document
 
 
-class Dimension(StrEnum):
+class Grouping(StrEnum):
     """What each row of the report stands for."""
 
     LINK = "link"
@@ -30,9 +30,9 @@ class TouchChoice(StrEnum):
 
 
 _FIELDS = {
-    Dimension.LINK: "link_id",
-    Dimension.CAMPAIGN: "utm.utm_campaign",
-    Dimension.SOURCE: "utm.utm_source",
+    Grouping.LINK: "link_id",
+    Grouping.CAMPAIGN: "utm.utm_campaign",
+    Grouping.SOURCE: "utm.utm_source",
 }
 _TOUCHES = {TouchChoice.FIRST: "first_touch", TouchChoice.LAST: "touch"}
 
@@ -67,7 +67,7 @@ class Period:
 
 
 async def attribution_report(
-    database: Database, org_id: OrgId, dimension: Dimension, touch: TouchChoice, period: Period
+    database: Database, org_id: OrgId, dimension: Grouping, touch: TouchChoice, period: Period
 ) -> list[ReportRow]:
     """One row for each link, campaign or source, those with most conversions first."""
     rows: dict[str | None, ReportRow] = {}

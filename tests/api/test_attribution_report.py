@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.storage.attribution_report import Dimension, Period, TouchChoice, attribution_report
+from backend.storage.attribution_report import Grouping, Period, TouchChoice, attribution_report
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
@@ -33,7 +33,7 @@ async def report(
 ) -> Found:
     """The report: leads, conversions, revenue and customers by key."""
     rows = await attribution_report(
-        database, visitor.organization.id, Dimension(dimension), TouchChoice(touch), period or Period()
+        database, visitor.organization.id, Grouping(dimension), TouchChoice(touch), period or Period()
     )
     return {row.key: (row.leads, row.conversions, row.revenue, len(row.customer_ids)) for row in rows}
 
