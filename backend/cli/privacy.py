@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -14,6 +14,7 @@ from backend.cli.options import org_option
 from backend.domain.ids import DeviceId, InstallId, OrgId
 from backend.storage import organizations
 from backend.storage.belongings import Subject
+from backend.storage.click_retention import set_click_days, single_clicks_since
 from backend.storage.collections import personal_collections
 from backend.storage.mongo import Database
 from backend.storage.privacy import erase_subject, export_subject
@@ -78,6 +79,23 @@ async def retention(database: Database, org_id: OrgId, days: str) -> Result:
     """Set how long data about an organization's visitors is kept, also what is stored already."""
     number = _days(days)
     return {"org_id": org_id, "retention_days": number} | await set_retention(database, org_id, number)
+
+
+@privacy.command("click-retention")
+@org_option
+@click.option("--days", required=True, metavar="N", help="Days to keep single clicks, or `none`: no limit.")
+@stored
+async def click_retention(database: Database, org_id: OrgId, days: str) -> Result:
+    """Set how long an organization's single clicks are kept, also those that are stored. Counts stay."""
+    number = _days(days)
+    blocks = await set_click_days(database, org_id, number)
+    since = single_clicks_since(number, datetime.now(UTC))
+    return {
+        "org_id": org_id,
+        "click_days": number,
+        "click_blocks": blocks,
+        "single_clicks_since": since.isoformat(timespec="seconds") if since else None,
+    }
 
 
 def _days(text: str) -> int | None:

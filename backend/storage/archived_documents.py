@@ -253,6 +253,7 @@ _BLOCK = DocumentFields(
         "end": integer,
         "is_small": Flag().parse,
         "is_unreadable": Flag().parse,
+        "in_fold": Flag().parse,
         "counted_before": Flag().parse,
         "expires_at": until(_LONGEST_KEPT),
     },

@@ -56,6 +56,8 @@ _FEWEST_AT_ONCE = 50
 _FOLD_SECONDS = 60.0
 _CLOSED: Document = {"fold": {"$exists": False}}
 _OPEN: Document = {"fold": {"$exists": True}}
+# Until the fold is closed, its blocks must not expire: who goes on with it reads them again.
+_IN_FOLD: Document = {"$set": {"folded": True, "in_fold": True}}
 _DAY_MS = 24 * 3600 * 1000
 _logger = logging.getLogger(__name__)
 
@@ -281,7 +283,10 @@ class Folds:
             else {}
         )
         updates = [
-            UpdateMany({"_id": {"$in": each.block_ids}, "folded": folded}, marking(days.get(each.org_id)))
+            UpdateMany(
+                {"_id": {"$in": each.block_ids}, "folded": folded},
+                marking(days[each.org_id]) if is_done else _IN_FOLD,
+            )
             for each in batches
         ]
         marked = await self._database[click_blocks.NAME].bulk_write(updates, session=session)
@@ -331,4 +336,4 @@ def folded_fields(last_at: datetime, days: int | None) -> Document:
 def marking(days: int | None) -> list[Document]:
     """The update that does the same to blocks that are stored."""
     expires = "$$REMOVE" if days is None else {"$add": ["$last_at", days * _DAY_MS]}
-    return [{"$set": {"folded": True, "expires_at": expires}}]
+    return [{"$set": {"folded": True, "in_fold": "$$REMOVE", "expires_at": expires}}]

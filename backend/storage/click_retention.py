@@ -26,7 +26,7 @@ async def set_click_days(database: Database, org_id: OrgId, days: int | None) ->
         await organizations.set_click_days(database, session, org_id, days)
 
     await in_transaction(database, work)
-    dated = {"org_id": org_id, "folded": True, "is_unreadable": {"$ne": True}}
+    dated = {"org_id": org_id, "folded": True, "in_fold": {"$ne": True}, "is_unreadable": {"$ne": True}}
     changed = await database[click_blocks.NAME].update_many(dated, marking(days))
     return changed.matched_count
 

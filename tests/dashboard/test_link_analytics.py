@@ -15,6 +15,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import MOST_VALUES, Dimension
 from backend.storage.click_breakdown import ClickShare, break_down_clicks
 from backend.storage.click_counts import count_values
+from backend.storage.click_retention import set_click_days
 from backend.storage.links import find_link_at
 from backend.storage.mongo import Database
 from tests.clicks import click, count_clicks
@@ -179,6 +180,17 @@ async def test_a_day_names_a_bounded_number_of_referrers(
         "news.example",
         "20",
     )
+
+
+async def test_where_single_clicks_are_gone_from(person: Person, clicks: Clicks, database: Database) -> None:
+    """A link that is older than single clicks are kept says from when on they are there."""
+    created = utc_now() - timedelta(days=450)
+    await database["links"].update_one({"_id": clicks.link_id}, {"$set": {"created_at": created}})
+    since = utc_now() - timedelta(days=400)
+    page = (await person.get(f"/links/{clicks.link_id}")).text
+    assert f"Single clicks from before {since.strftime('%-d %b %Y')} are deleted" in page
+    await set_click_days(database, clicks.org_id, None)
+    assert "are deleted" not in (await person.get(f"/links/{clicks.link_id}")).text
 
 
 async def test_clicks_of_another_organization_are_left_out(clicks: Clicks, database: Database) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
+from backend.redirector import folder as folding
 from backend.redirector import shipper as shipping
 from backend.redirector.click_log import ClickLog, create_log, take_over_logs
 from backend.redirector.shipper import Shipper
@@ -25,7 +27,7 @@ from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_counts import count_window
 from backend.storage.click_logs import AlreadyShipped
 from backend.storage.mongo import Database
-from tests.clicks import fold, recorded_clicks
+from tests.clicks import click, fold, recorded_clicks, ship
 from tests.conftest import MovableClock
 from tests.polling import wait_for_async
 from tests.redirector.conftest import LinkFactory
@@ -96,6 +98,39 @@ async def test_a_log_left_behind_is_taken_over(
         await Shipper(database, tmp_path, tmp_path / UNREADABLE).stop()
     assert (await count_window(database, link.id, clock())).total == 3
     assert list(take_over_logs(tmp_path, 9)) == []  # nothing is left on disk
+
+
+async def test_what_another_process_left_to_fold_is_folded(
+    database: Database, make_link: LinkFactory, clock: MovableClock, tmp_path: Path
+) -> None:
+    """Blocks that nobody has counted are counted by the next service that starts, without a visitor."""
+    link = await make_link()
+    await ship(database, [click(link.org_id, link.id, clock())])
+    shipper = Shipper(database, tmp_path, tmp_path / UNREADABLE)
+    shipper.start()
+    await wait_until_counted(database, link, clock, 1)
+    await shipper.stop()
+
+
+async def test_a_backlog_is_folded_by_a_helper(
+    database: Database,
+    make_link: LinkFactory,
+    clock: MovableClock,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A process of its own counts what is much, and ends with its service."""
+    link = await make_link()
+    shipper = Shipper(database, tmp_path, tmp_path / UNREADABLE)
+    monkeypatch.setattr(shipper._folder, "_folds", None)  # so that only the helper can
+    shipper.log.append([line_of(link.id)] * (folding._SMALL + 1))
+    shipper.start()
+    await wait_until_counted(database, link, clock, folding._SMALL + 1)
+    helper = shipper._folder._helper._process
+    assert helper
+    assert helper.returncode is None
+    await shipper.stop()
+    assert await asyncio.wait_for(helper.wait(), 20) == 0
 
 
 async def test_a_stopping_shipper_ships_all_of_its_log(

@@ -13,13 +13,16 @@ from backend.dashboard.links.chart import Chart, column_chart
 from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.domain.clicks import NotCounted
 from backend.domain.ids import LinkId
+from backend.domain.links import Link
 from backend.domain.rollup import OTHER
 from backend.qr_image import MEDIA_TYPES, qr_image
 from backend.storage.click_breakdown import Breakdown, break_down_clicks
 from backend.storage.click_counts import count_days, count_hours, count_window
+from backend.storage.click_retention import single_clicks_since
 from backend.storage.click_visitors import visitors_by_day
 from backend.storage.install_counts import count_install_window
 from backend.storage.mongo import StorageError, is_too_slow
+from backend.storage.organizations import find_click_days
 from backend.storage.visitor_sketches import EXACT_UP_TO, STANDARD_ERROR
 
 PERIODS = {"month": "30 days", "day": "24 hours"}
@@ -56,6 +59,7 @@ async def links_one(link_id: LinkId) -> Response:
         standard_error=f"{STANDARD_ERROR:.1%}",
         breakdown=await _breakdown(link.id, period, now),
         days=DAYS[period][1],
+        single_clicks_since=await _single_clicks_since(link, now),
         other=OTHER,
         platform_names=PLATFORMS,
         reasons=REASONS,
@@ -73,6 +77,13 @@ async def links_qr(link_id: LinkId, kind: str) -> Response:
         name = link.path.replace("/", "-")
         response.headers["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
     return response
+
+
+async def _single_clicks_since(link: Link, now: datetime) -> datetime | None:
+    """From when on the link's single clicks are kept; None if all are."""
+    days = (await find_click_days(resources().database, [link.org_id]))[link.org_id]
+    since = single_clicks_since(days, now)
+    return since if since and since > link.created_at else None
 
 
 async def _chart(link_id: LinkId, period: str, now: datetime) -> Chart:

@@ -1,0 +1,91 @@
+"""kill -9 of what ships and folds clicks, between any two commands to MongoDB."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import multiprocessing
+import signal
+import uuid
+from pathlib import Path
+
+from bson import Binary
+
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.rollup import Dimension
+from backend.redirector.shipper import Shipper
+from backend.storage import click_counts, organization_counts
+from backend.storage.mongo import Database
+from tests.clicks import fold, recorded_clicks
+from tests.faults.killed_shipper import ship_until_killed
+from tests.faults.outcomes import Outcome, TellOutcome
+from tests.faults.visited_link import VisitedLink
+
+LINKS = 3
+# Without --long, a process is killed before every third command.
+STEP = 3
+_processes = multiprocessing.get_context("forkserver")
+_processes.set_forkserver_preload(["tests.faults.killed_shipper"])
+
+
+async def test_clicks_count_once_whenever_it_is_killed(
+    link: VisitedLink, tmp_path: Path, times_as_long: int, outcome: TellOutcome
+) -> None:
+    """Whatever was the last command of a process that was killed, the next one counts each click once."""
+    others = [LinkId(str(uuid.uuid4())) for _ in range(LINKS - 1)]
+    lines = [link.record(), *map(link.record, others)] * 2
+    clicks, killed = 0, 0
+    for number in itertools.count(0, STEP if times_as_long == 1 else 1):
+        (tmp_path / f"{uuid.uuid4().hex}.log").write_bytes(b"".join(lines))
+        clicks += len(lines)
+        is_killed = await asyncio.to_thread(run, link, tmp_path, number)
+        killed += is_killed
+        await Shipper(link.database, tmp_path, tmp_path / "unreadable").stop()
+        await fold(link.database, [link.org_id])
+        await assert_counted(link.database, link.org_id, clicks)
+        if not is_killed:
+            break
+    assert killed >= (8 if times_as_long == 1 else 25)
+    assert await link.counted() == clicks // LINKS
+    outcome(Outcome(f"kill -9 of shipper and folder, {killed} times", clicks, clicks))
+
+
+def run(link: VisitedLink, folder: Path, number: int) -> bool:
+    """Ship in a process that is killed before this command. Gives False if it had come to its end."""
+    receiving, sending = _processes.Pipe(duplex=False)
+    process = _processes.Process(
+        target=ship_until_killed, args=(link.mongodb_uri, link.database.name, folder, number, sending)
+    )
+    process.start()
+    sending.close()
+    sessions = set()
+    try:
+        while True:
+            sessions.add(receiving.recv_bytes())
+    except EOFError:
+        process.join()
+    end_sessions(link, sessions)
+    assert process.exitcode in {0, -signal.SIGKILL}
+    return process.exitcode != 0
+
+
+def end_sessions(link: VisitedLink, sessions: set[bytes]) -> None:
+    """End what the process has left open, as MongoDB does by itself a minute later."""
+    ids = [{"id": Binary(each, 4)} for each in sessions]
+    link.database.client.delegate.admin.command("killSessions", ids)
+
+
+async def assert_counted(database: Database, org_id: OrgId, clicks: int) -> None:
+    """Fail unless blocks, totals and every breakdown say so many clicks, of links and of the organization."""
+    assert len(await recorded_clicks(database, org_id)) == clicks
+    for collection in (click_counts.NAME, organization_counts.NAME):
+        total = days = 0
+        values = dict.fromkeys(set(Dimension) - {Dimension.REASON}, 0)
+        async for found in database[collection].find({"org_id": org_id}):
+            if found["_id"].endswith("/total"):
+                total += found["parts"]["all"]
+            elif "/day/" in found["_id"]:
+                days += sum(found["parts"].values())
+                for each in values:
+                    values[each] += sum(found[each].values())
+        assert (total, days, set(values.values())) == (clicks, clicks, {clicks})
