@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from backend.doctor.finding import Area, Finding, Findings
 from backend.settings import Settings
+from backend.storage.click_blocks import count_unreadable_blocks
 from backend.storage.former_clicks import count_former_clicks
 from backend.storage.inspection import (
     Difference,
@@ -41,6 +42,12 @@ async def examine_storage(database: Database, settings: Settings) -> AsyncIterat
     differences = [difference async for difference in compare_indexes(database)]
     for difference in differences:
         yield _about_index(difference)
+    if unreadable := await count_unreadable_blocks(database):
+        yield _found.error(
+            "clicks",
+            f"{unreadable:,} blocks of clicks can't be read, so that their clicks are not counted.",
+            "They were damaged, or stored by a newer version: look at the disk of MongoDB, and keep them.",
+        )
     if not any(each.difference is not Difference.UNKNOWN for each in differences):
         yield _found.ok("indexes", "Every declared index is there, as declared.")
     if former := await count_former_clicks(database):

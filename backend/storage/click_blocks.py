@@ -34,6 +34,7 @@ COLLECTION = Collection(
         IndexModel(
             [("org_id", 1), ("first_at", 1)], partialFilterExpression={"is_small": True}, name="small"
         ),
+        IndexModel("is_unreadable", partialFilterExpression={"is_unreadable": True}, name="unreadable"),
         EXPIRY_INDEX,
     ],
     owned_by=ByIdPrefix(),
@@ -74,6 +75,11 @@ async def ship_blocks(
             return
         if (position := await shipped_position(database, log_id)) > start:
             raise AlreadyShipped(position)
+
+
+async def count_unreadable_blocks(database: Database) -> int:
+    """How many blocks can't be read, so that their clicks are not counted."""
+    return await database[NAME].count_documents({"is_unreadable": True})
 
 
 def fields_of(block: Block) -> Document:

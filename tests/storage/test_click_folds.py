@@ -15,10 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backend.doctor.storage import examine_storage
 from backend.domain.clicks import Click, NotCounted
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import Dimension
+from backend.settings import Settings
 from backend.storage import click_blocks, click_counts, click_folds, organization_counts
 from backend.storage.click_folds import Busy, Folds, waiting_clicks
 from backend.storage.click_logs import AlreadyShipped
@@ -252,6 +254,8 @@ async def test_a_block_that_can_not_be_read(database: Database) -> None:
         await database[click_blocks.NAME].find({"org_id": org_id, "is_unreadable": True}).to_list(None)
     )
     assert "expires_at" not in damaged
+    findings = [each async for each in examine_storage(database, Settings())]
+    assert any("blocks of clicks can't be read" in each.message for each in findings)
 
 
 async def test_clicks_that_were_counted_before(database: Database) -> None:

@@ -106,6 +106,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         ORG | {"is_small": True, "folded": True},
         {"first_at": 1},
     ),
+    "the blocks that can't be read": (click_blocks.NAME, {"is_unreadable": True}, {}),
     "the folds that are open": (click_folds.NAME, {"fold": {"$exists": True}}, {}),
     "the counts of an organization": (organization_counts.NAME, {"_id": {"$in": ["a", "b"]}}, {}),
     "the links that wait for an app": (
