@@ -98,6 +98,21 @@ class _Batch:
     facts: Facts = field(default_factory=Facts)
 
 
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """What a batch adds, if one transaction takes all of it."""
+
+    batch: _Batch
+    organization: Tally
+    links: Mapping[LinkId, Tally]
+
+    @classmethod
+    def of(cls, batch: _Batch) -> _Counts:
+        """Count the batch's clicks."""
+        links = next(batch.facts.by_link(batch.facts.links))
+        return cls(batch, batch.facts.of_organization(), links)
+
+
 async def waiting_clicks(database: Database) -> dict[OrgId, int]:
     """How many clicks of each organization wait to be folded. Open folds count as one more."""
     waiting: dict[OrgId, int] = {}
@@ -147,7 +162,9 @@ class Folds:
             if links <= self._links_at_once:
                 fitting.append(batch)
         if fitting:
-            await in_transaction(self._database, lambda session: self._fold_whole(session, fitting))
+            # Counted before the transaction begins: it has only seconds, and may be tried again.
+            counts = [_Counts.of(each) for each in fitting]
+            await in_transaction(self._database, lambda session: self._fold_whole(session, counts))
         elif batches:
             fitting = batches[:1]
             await self._finish(await self._open(batches[0]), batches[0].facts)
@@ -196,14 +213,14 @@ class Folds:
             {"$set": {"folded": True, "is_unreadable": True}, "$unset": {"is_small": 1}},
         )
 
-    async def _fold_whole(self, session: ClientSession, batches: Sequence[_Batch]) -> None:
+    async def _fold_whole(self, session: ClientSession, counts: Sequence[_Counts]) -> None:
         """Fold these batches in this transaction."""
+        batches = [each.batch for each in counts]
         await take(self._database, session, [each.org_id for each in batches])
         await self._mark(session, batches, folded=False, is_done=True)
-        for batch in batches:
-            await self._add_organization(session, batch)
-            for tallies in batch.facts.by_link(self._links_at_once):
-                await self._add_links(session, batch.org_id, tallies, batch.counted_before)
+        for each in counts:
+            await self._add_organization(session, each.batch.org_id, each.organization)
+            await self._add_links(session, each.batch.org_id, each.links, each.batch.counted_before)
 
     async def _open(self, batch: _Batch) -> Document:
         """Open a fold of the batch. Returns its document."""
@@ -214,11 +231,13 @@ class Folds:
             "to_link": "",
         }
 
+        organization = batch.facts.of_organization()
+
         async def work(session: ClientSession) -> None:
             await take(self._database, session, [batch.org_id])
             await self._database[NAME].update_one({"_id": batch.org_id}, {"$set": opened}, session=session)
             await self._mark(session, [batch], folded=False, is_done=False)
-            await self._add_organization(session, batch)
+            await self._add_organization(session, batch.org_id, organization)
 
         await in_transaction(self._database, work)
         return {"_id": batch.org_id, **opened}
@@ -293,12 +312,9 @@ class Folds:
         if marked.matched_count != sum(len(each.block_ids) for each in batches):
             raise Busy
 
-    async def _add_organization(self, session: ClientSession, batch: _Batch) -> None:
+    async def _add_organization(self, session: ClientSession, org_id: OrgId, tally: Tally) -> None:
         await organization_counts.ROLLUPS.add(
-            self._database,
-            session,
-            {batch.org_id: batch.facts.of_organization()},
-            {batch.org_id: {"org_id": batch.org_id}},
+            self._database, session, {org_id: tally}, {org_id: {"org_id": org_id}}
         )
 
     async def _add_links(

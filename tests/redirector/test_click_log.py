@@ -117,12 +117,10 @@ async def test_a_backlog_is_folded_by_a_helper(
     make_link: LinkFactory,
     clock: MovableClock,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A process of its own counts what is much, and ends with its service."""
     link = await make_link()
     shipper = Shipper(database, tmp_path, tmp_path / UNREADABLE)
-    monkeypatch.setattr(shipper._folder, "_folds", None)  # so that only the helper can
     shipper.log.append([line_of(link.id)] * (folding._SMALL + 1))
     shipper.start()
     await wait_until_counted(database, link, clock, folding._SMALL + 1)
