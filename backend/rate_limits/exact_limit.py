@@ -1,6 +1,6 @@
 """A limit that is exact across all processes.
 
-It costs a database write for each request, and one for all requests of a key that come during another one.
+It costs a database write for each request; of a key that sends many at once, for those that wait together.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -34,6 +35,7 @@ class ExactLimit:
     """
 
     PATIENCE = 0.5
+    MOST_WRITERS = 4  # for a key; what comes beyond them is counted together
     CAPACITY = 10_000
     RECHECK = 10.0  # seconds; another process may have undone or deleted counts
 
@@ -45,8 +47,9 @@ class ExactLimit:
         self._monotonic = monotonic
         self._used_up: dict[str, _UsedUp] = {}
         self._failing = False
-        # By key: what waits to be counted; none while nothing is on its way to the database.
+        # By key: what waits to be counted, and how many writes are on their way to the database.
         self._waiting: dict[str, list[tuple[int, asyncio.Future[LimitState]]]] = {}
+        self._writers: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def count(self, key: str, amount: int = 1) -> LimitState:
@@ -60,26 +63,24 @@ class ExactLimit:
         if used_up and now < used_up.believed_until:
             return state_of(self._limit, self._limit.amount, used_up.ends - now, allowed=False)
         counted: asyncio.Future[LimitState] = asyncio.get_running_loop().create_future()
-        waiting = self._waiting.get(key)
-        if waiting is not None:  # while one write for the key is on its way, the next one is gathered
-            waiting.append((amount, counted))
-        else:
-            self._waiting[key] = [(amount, counted)]
+        self._waiting.setdefault(key, []).append((amount, counted))
+        if self._writers[key] < self.MOST_WRITERS:
+            self._writers[key] += 1
             task = asyncio.create_task(self._count_waiting(key))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         return await counted
 
     async def _count_waiting(self, key: str) -> None:
-        """Count all requests that wait for this key, those that come meanwhile with one write as well."""
-        while waiting := self._waiting[key]:
-            self._waiting[key] = []
-            for (_, counted), state in zip(
-                waiting, await self._states(key, [each for each, _ in waiting]), strict=True
-            ):
+        """Count all requests that wait for this key with one write, and so those that come meanwhile."""
+        while waiting := self._waiting.pop(key, None):
+            states = await self._states(key, [amount for amount, _ in waiting])
+            for (_, counted), state in zip(waiting, states, strict=True):
                 if not counted.done():  # the request may have been given up
                     counted.set_result(state)
-        del self._waiting[key]
+        self._writers[key] -= 1
+        if not self._writers[key]:
+            del self._writers[key]
 
     async def _states(self, key: str, amounts: Sequence[int]) -> list[LimitState]:
         """The state after each of these amounts."""

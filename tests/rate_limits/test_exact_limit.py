@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 
 from backend.rate_limits.exact_limit import ExactLimit
@@ -33,3 +34,22 @@ async def test_seconds_left_are_rounded_up(database: Database) -> None:
     first, refused = await limit.count(key), await limit.count(key)
     assert (first.allowed, refused.allowed) == (True, False)
     assert 1 <= refused.reset_after <= 8
+
+
+async def test_many_at_once_in_two_processes(database: Database) -> None:
+    """Of eighty requests at once exactly those of the limit are allowed, each told its own count."""
+    processes = [ExactLimit(database, Limit("test", 30)) for _ in range(2)]
+    key = uuid.uuid4().hex
+    states = await asyncio.gather(*(processes[number % 2].count(key) for number in range(80)))
+    allowed = sorted(state.remaining for state in states if state.allowed)
+    assert allowed == list(range(30))
+
+
+async def test_an_amount(database: Database) -> None:
+    """An amount is taken whole where anything is left, and what it takes is missing afterwards."""
+    limit = ExactLimit(database, Limit("test", 10))
+    key = uuid.uuid4().hex
+    states = [await limit.count(key, amount) for amount in (4, 5, 40, 1)]
+    assert [(state.allowed, state.remaining) for state in states] == [
+        (True, 6), (True, 1), (True, 0), (False, 0),
+    ]  # fmt: skip
