@@ -35,7 +35,7 @@ class ExactLimit:
     """
 
     PATIENCE = 0.5
-    MOST_WRITERS = 4  # for a key; what comes beyond them is counted together
+    MOST_WRITERS = 1  # for a key; what comes meanwhile is counted together, which costs less
     CAPACITY = 10_000
     RECHECK = 10.0  # seconds; another process may have undone or deleted counts
 
