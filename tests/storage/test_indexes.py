@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from backend.settings import Settings
-from backend.storage import users
+from backend.storage import click_counts, users
 from backend.storage.collections import declared_indexes
 from backend.storage.database import Indexes, open_database
 from backend.storage.mongo import Database
@@ -41,3 +41,19 @@ async def test_a_service_mends_what_is_missing(settings: Settings) -> None:
         mended = await indexes_of(database)
         await database.client.drop_database(known.mongodb_database)
     assert len(mended[users.NAME]) == len(declared_indexes()[users.NAME])
+
+
+async def test_days_of_a_former_version_are_named(settings: Settings) -> None:
+    """Where the index of days is new, documents of earlier days get theirs, and no other document does."""
+    former = replace(settings, mongodb_database=f"test_{uuid.uuid4().hex[:12]}")
+    link_id = uuid.uuid4()
+    async with open_database(former) as database:
+        await database[click_counts.NAME].drop_indexes()
+        buckets = [
+            {"_id": f"{link_id}/{bucket}"} for bucket in ("total", "day/2026-01-31", "hour/2026-01-31T10")
+        ]
+        await database[click_counts.NAME].insert_many(buckets)
+    async with open_database(former, Indexes.MAKE) as database:
+        found = [each async for each in database[click_counts.NAME].find({"day": {"$exists": True}})]
+        await database.client.drop_database(former.mongodb_database)
+    assert found == [{"_id": f"{link_id}/day/2026-01-31", "day": "2026-01-31"}]
