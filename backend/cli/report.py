@@ -5,17 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import click
 
-from backend.cli.command import Result, run_on_database, stored
+from backend.cli.command import Result, run_on_database, settings_of_installation, stored, utc_now
 from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.cli.table import NONE, table
+from backend.domain.click_block import UnreadableBlock
+from backend.domain.click_rows import RowFormat, Selection
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import Instant
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.short_urls import ShortUrlForm
 from backend.domain.spreadsheets import inert
 from backend.storage import links, organizations
 from backend.storage.attribution_report import (
@@ -27,11 +33,12 @@ from backend.storage.attribution_report import (
 )
 from backend.storage.mongo import Database
 from backend.storage.rejections import Rejected, list_rejections
+from backend.storage.single_clicks import written_clicks
 
 
 @click.group()
 def report() -> None:
-    """Reports on calls of the browser SDK."""
+    """Reports on clicks and on calls of the browser SDK."""
 
 
 @report.command("rejected")
@@ -83,6 +90,48 @@ async def _attribution(  # noqa: PLR0917 - click passes each option by its name
     rows = await attribution_report(database, org_id, dimension, TouchChoice(touch), period)
     names = await _link_names(database, org_id, rows) if dimension is Grouping.LINK else {}
     return {"by": by, "touch": touch, "rows": [_as_result(row, by, names) for row in rows]}
+
+
+def _instant(_: click.Context, parameter: click.Parameter, value: str | None) -> datetime | None:
+    try:
+        return None if value is None else Instant().parse(f"--{parameter.name}", value)
+    except InvalidField as error:
+        raise click.BadParameter(error.rule) from None
+
+
+@report.command("clicks")
+@org_option
+@click.option("--from", "start", required=True, callback=_instant, help="The beginning, as 2026-01-31.")
+@click.option("--to", "end", callback=_instant, help="The end, which is not included; without it, now.")
+@click.option("--link", "link_id", metavar="ID", help="Only clicks on this link.")
+@click.option("--format", "form", type=click.Choice([each.value for each in RowFormat]), default="csv")
+def report_clicks(**arguments: Any) -> None:
+    """Print single clicks as CSV or as lines of JSON.
+
+    Times are dates, which begin in UTC, or as 2026-01-31T12:00:00Z.
+    """
+    run_on_database(_clicks, arguments)
+
+
+async def _clicks(  # noqa: PLR0917 - click passes each option by its name
+    database: Database, org_id: OrgId, start: datetime, end: datetime | None, link_id: str | None, form: str
+) -> Result:
+    await organizations.get_organization(database, org_id)
+    if link_id and await links.find_link(database, LinkId(link_id.lower()), org_id) is None:
+        raise click.ClickException(f"The organization has no link with the id {link_id!r}.")
+    selection = Selection(start, end or utc_now(), LinkId(link_id.lower()) if link_id else None)
+    settings = settings_of_installation()
+    url_form = ShortUrlForm(settings.port if settings.local_short_urls else None)
+    if selection.end < selection.start:
+        raise click.ClickException("--to must not be before --from.")
+    try:
+        async for piece in written_clicks(database, org_id, selection, RowFormat(form), url_form):
+            sys.stdout.buffer.write(piece)
+    except UnreadableBlock as error:
+        raise click.ClickException(
+            f"Clicks can't be read on ({error}), so the file is not complete; see `waylink doctor`."
+        ) from None
+    return {}
 
 
 def _utc(day: datetime | None) -> datetime | None:

@@ -131,6 +131,30 @@ class Moment:
         return {"type": "string", "format": "date-time"}
 
 
+class Instant:
+    """A date, which means its beginning in UTC, or a time in ISO 8601 with a zone."""
+
+    PATTERN = r"\d{4}-\d{2}-\d{2}([Tt]\d{2}:\d{2}(:\d{2}([.]\d{1,6})?)?([Zz]|[+-]\d{2}:\d{2}))?"
+    _SHAPE = re.compile(PATTERN, re.ASCII)
+
+    def parse(self, field: str, value: object) -> datetime:
+        """The time in UTC. Raises InvalidField."""
+        text = str(value)
+        try:
+            if self._SHAPE.fullmatch(text):
+                moment = datetime.fromisoformat(text.upper())
+                return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):
+            pass
+        raise InvalidField(
+            field, "must be a date, or an ISO 8601 time with a zone, such as 2026-03-01T12:00:00Z (+ as %2B)"
+        )
+
+    def schema(self) -> Schema:
+        """JSON Schema of a date or time."""
+        return {"type": "string", "pattern": f"^{self.PATTERN}$", "example": "2026-03-01T12:00:00Z"}
+
+
 class Sha256:
     """A SHA-256 hash in hexadecimal digits."""
 

@@ -54,15 +54,25 @@ def _operation(operation: Operation) -> dict[str, Any]:
 
 
 def _responses(operation: Operation) -> dict[str, Any]:
-    success: dict[str, Any] = {"description": operation.summary, "headers": _rate_limit_headers()}
-    if operation.answer:
-        success["content"] = _json(_reference(operation.answer))
+    headers = _rate_limit_headers() | dict(operation.headers)
+    success: dict[str, Any] = {"description": operation.summary, "headers": headers}
+    if content := _content(operation):
+        success["content"] = content
     successes = {str(status): success for status in (operation.status, operation.other_status) if status}
     rows: dict[int, list[ErrorRow]] = {}
     for row in operation.errors:
         rows.setdefault(row.status, []).append(row)
     errors = {str(status): _error(status, rows[status]) for status in sorted(rows)}
     return successes | errors
+
+
+def _content(operation: Operation) -> dict[str, Any]:
+    if operation.answer:
+        return _json(_reference(operation.answer))
+    return {
+        media_type: {"schema": {"type": "string", "description": meaning}}
+        for media_type, meaning in operation.files.items()
+    }
 
 
 def _error(status: int, rows: list[ErrorRow]) -> dict[str, Any]:

@@ -6,9 +6,10 @@ The OpenAPI document and its page are made from this list.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from backend.domain.click_rows import COLUMNS, RowFormat
 from backend.domain.field_rules import Flag, Rule, Schema, Word
 from backend.domain.link_input import (
     CHANGE_FIELDS,
@@ -21,7 +22,7 @@ from backend.domain.link_input import (
 from backend.domain.links import CreatedBy
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
-from backend.rest_api import idempotency_key, list_links
+from backend.rest_api import export_clicks, idempotency_key, list_links
 from backend.rest_api.bulk_links import MOST_OPERATIONS, OPS
 from backend.rest_api.find_links import DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE
 from backend.rest_api.write_links import DELETE_QUERY
@@ -31,7 +32,8 @@ from backend.rest_api.write_links import DELETE_QUERY
 class Operation:
     """One method of one path.
 
-    `endpoint` names its Quart route, `answer` the schema of its answer; None if that has no body.
+    `endpoint` names its Quart route, `answer` the schema of its answer. If that is None, the answer is a file
+    of one of the media types in `files`, or has no body if there are none.
     """
 
     endpoint: str
@@ -45,6 +47,8 @@ class Operation:
     parameters: tuple[Schema, ...] = ()
     # Another status of success, with the same answer.
     other_status: int | None = None
+    files: Mapping[str, str] = field(default_factory=dict)  # what each media type is
+    headers: Mapping[str, Schema] = field(default_factory=dict)  # of the answer, besides rate limits
 
 
 def _fields(rules: Mapping[str, Rule[Any]], required: Mapping[str, Rule[Any]]) -> Schema:
@@ -139,6 +143,21 @@ _BULK: Schema = {
         }
     },
 }
+_EXPORT_PARAMETERS = (
+    _query("from", export_clicks.QUERY["from"].schema(), "The beginning, which is included.")
+    | {"required": True},
+    _query(
+        "to",
+        export_clicks.QUERY["to"].schema(),
+        f"The end, which is not included: at most {export_clicks.MOST_DAYS} days later; without it, now.",
+    ),
+    _query("link", export_clicks.QUERY["link"].schema(), "Only clicks on this link."),
+    _query(
+        "format",
+        export_clicks.QUERY["format"].schema() | {"default": RowFormat.CSV.value},
+        "Form of the file.",
+    ),
+)
 _SHORT_URL: Schema = {"type": "string", "description": "The complete short URL, with its protocol."}
 _REFERENCE: Schema = {
     "type": "object",
@@ -386,5 +405,25 @@ OPERATIONS = (
             *_EVERYWHERE,
         ),
         body=_REFERENCE,
+    ),
+    Operation(
+        "export_clicks",
+        "get",
+        "/clicks/export",
+        "Export single clicks as a file",
+        200,
+        None,
+        (error_table.QUERY_INVALID, *_KEY_ERRORS, error_table.LINK_NOT_FOUND, *_EVERYWHERE),
+        parameters=_EXPORT_PARAMETERS,
+        files={
+            "text/csv": f"A line of headings, then a line for each click: {', '.join(COLUMNS)}.",
+            "application/x-ndjson": "A JSON object for each click, one in a line, with the same names.",
+        },
+        headers={
+            export_clicks.SINCE_HEADER: {
+                "description": "From when on single clicks are kept; absent if that is without limit.",
+                "schema": {"type": "string", "format": "date-time"},
+            }
+        },
     ),
 )

@@ -18,7 +18,7 @@ def curl_blocks() -> list[str]:
     return [block for block in blocks if "curl" in block]
 
 
-def test_every_curl_line_works(running: ServiceProcess) -> None:
+def test_every_curl_line_works(running: ServiceProcess, tmp_path: Path) -> None:
     """Pasted one after the other into a shell, each line of the page is answered with success."""
     blocks = curl_blocks()
     org_id = running.command("organization", "create", "Acme")["id"]
@@ -35,6 +35,7 @@ def test_every_curl_line_works(running: ServiceProcess) -> None:
         capture_output=True,
         text=True,
         check=False,
+        cwd=tmp_path,
         env=running.environment
         | {
             "WAYLINK": running.base_url,
@@ -45,5 +46,6 @@ def test_every_curl_line_works(running: ServiceProcess) -> None:
     )
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines() if line]
-    assert len(answers) == len(blocks) - 3  # two blocks only keep an id, and DELETE answers no body
+    assert len(answers) == len(blocks) - 4  # two only keep an id, DELETE has no body, one writes a file
+    assert (tmp_path / "clicks.csv").read_text().startswith("time,link_id,")
     assert answers[-1]["link"]["short_url"].endswith("/spring/sale")

@@ -233,6 +233,7 @@ async def test_without_storage(tmp_path: Path) -> None:
             client.request(method, API + path, json=body, headers=organization.headers)
             for method, path, body in (
                 ("GET", "/links/page", None),
+                ("GET", "/clicks/export?from=2026-01-01", None),
                 ("POST", "/create-link", link_body(organization)),
                 ("PATCH", UPDATE, {"link_name": "x"}),
                 ("GET", "/links", None),

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from backend.domain.ids import OrgId
+from tests.polling import wait_for
 from tests.sdk_batches import BATCH, Call, call, check, conversion, timestamp
 from tests.service_process import ServiceProcess, invoke
 
@@ -169,3 +170,29 @@ def test_bad_settings_of_the_device_cookie(
 ) -> None:
     """A wrong word, what is no domain, and an unknown organization are named, and nothing is changed."""
     assert said in running.refusal("organization", "set", "--org", org_id, *arguments)
+
+
+def test_single_clicks(running: ServiceProcess, org_id: OrgId) -> None:
+    """A visit is printed in both forms once it is stored; what is wrong is named."""
+    domain = f"go.{uuid.uuid4().hex[:8]}.example"
+    running.command("domain", "add", domain, "--org", org_id)
+    key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
+    body = {"domain": domain, "selected_path": "a", "destination_url": ORIGIN, "link_name": "A"}
+    made = httpx.post(
+        f"{running.base_url}/serviceCore/pa/v1/create-link", json=body, headers={"API-KEY": key}
+    )
+    assert httpx.get(f"{running.base_url}/a", headers={"Host": domain}).status_code == 302
+    command = ("report", "clicks", "--org", org_id, "--from", "2026-01-01")
+    lines = wait_for(
+        lambda: printed(running, *command, "--format", "ndjson").splitlines(), "not stored", bool
+    )
+    assert [json.loads(line)["short_url"] for line in lines] == [made.json()["short_url"]]
+    assert [row["outcome"] for row in csv.DictReader(printed(running, *command).splitlines())] == ["web"]
+    kept = running.command("privacy", "click-retention", "--org", org_id, "--days", "30")
+    assert kept["click_days"] == 30
+    for wrong, reason in (
+        (("--link", "x"), "no link with the id"),
+        (("--to", "2025-01-01"), "must not be before"),
+        (("--to", "soon"), "must be a date"),
+    ):
+        assert reason in running.refusal(*command, *wrong)
