@@ -118,6 +118,11 @@ def block_of(org_id: OrgId, clicks: Iterable[Click]) -> Block:
     return _block(org_id, [_row(each) for each in clicks])
 
 
+def check_fits(click: Click) -> None:
+    """Raise ValueError for a click that no block can hold, such as one that an earlier version stored."""
+    _row(click)
+
+
 def merged(org_id: OrgId, parts: Iterable[Columns]) -> Block:
     """One block with the clicks of all these, which are of one organization and one day."""
     return _block(org_id, list(chain.from_iterable(map(_rows, parts))))
@@ -238,6 +243,8 @@ def _row(click: Click) -> _Row:
     at = round(click.at.timestamp() * 1000)
     what = (click.outcome.value, click.reason, click.platform, click.system, click.browser, click.client_kind)
     texts = (click.org_id, click.link_id, *what, click.country, click.referrer_host)
+    if not all(isinstance(each, str | None) for each in texts):
+        raise ValueError("not a click record")
     if not 0 <= at <= _LATEST_MS or not _are_short(texts):
         raise ValueError("not a click record")
     return click.org_id, click.link_id, at, what, click.country, click.referrer_host, click.visitor

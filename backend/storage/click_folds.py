@@ -38,6 +38,7 @@ from backend.storage.mongo import (
 )
 from backend.storage.organizations import find_click_days
 from backend.storage.ownership import ById
+from backend.storage.restores import being_restored
 
 NAME = "click_folds"
 COLLECTION = Collection(
@@ -114,7 +115,11 @@ class _Counts:
 
 
 async def waiting_clicks(database: Database) -> dict[OrgId, int]:
-    """How many clicks of each organization wait to be folded. Open folds count as one more."""
+    """How many clicks of each organization wait to be folded. An open fold counts as thousands.
+
+    Those of an organization that is being restored are left out: its restore may go on with blocks that it
+    stored before, so they must stay until it is whole.
+    """
     waiting: dict[OrgId, int] = {}
     pipeline: list[Document] = [
         {"$match": {"folded": False}},
@@ -124,8 +129,9 @@ async def waiting_clicks(database: Database) -> dict[OrgId, int]:
         waiting[OrgId(found["_id"])] = found["clicks"]
     async for found in database[NAME].find(_OPEN, {"_id": 1}):
         org_id = OrgId(found["_id"])
-        waiting[org_id] = waiting.get(org_id, 0) + 1
-    return waiting
+        waiting[org_id] = waiting.get(org_id, 0) + _LINKS_AT_ONCE
+    restored = await being_restored(database)
+    return {org_id: clicks for org_id, clicks in waiting.items() if org_id not in restored}
 
 
 class Folds:

@@ -7,28 +7,35 @@ same.
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 
 from backend.concurrency.side_thread import beside_the_loop
-from backend.domain.click_block import merged, unpack
+from backend.domain.click_block import UnreadableBlock, merged, unpack
 from backend.domain.ids import OrgId
 from backend.storage.click_blocks import NAME, SMALL, fields_of
 from backend.storage.click_folds import Busy, folded_fields, take
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction, server_time
 from backend.storage.organizations import find_click_days
+from backend.storage.restores import being_restored
 
 # Blocks that one transaction merges at most.
 _MOST_BLOCKS = 1_000
 # Until then, more clicks of a day are likely to come: from a log that was left behind, or from another host.
 _OPEN_FOR = timedelta(days=2)
+_logger = logging.getLogger(__name__)
 
 
 async def organizations_with_small_blocks(database: Database) -> list[OrgId]:
-    """The organizations that have blocks to merge."""
-    return list(await database[NAME].distinct("org_id", {"is_small": True}))
+    """The organizations that have blocks to merge.
+
+    One that is being restored is left out: its restore may go on with blocks that it stored before.
+    """
+    found = {OrgId(each) for each in await database[NAME].distinct("org_id", {"is_small": True})}
+    return sorted(found - await being_restored(database))
 
 
 async def merge_small_blocks(database: Database, org_id: OrgId) -> int:
@@ -43,8 +50,7 @@ async def merge_small_blocks(database: Database, org_id: OrgId) -> int:
     for day, blocks in groupby(await found.to_list(None), _day_of):
         for group in _groups(list(blocks)):
             if len(group) > 1 or day < last_open:
-                await _merge(database, org_id, group, is_closed=day < last_open)
-                gone += len(group) - 1
+                gone += await _merge(database, org_id, group, is_closed=day < last_open)
     return gone
 
 
@@ -66,9 +72,13 @@ def _groups(blocks: Sequence[Document]) -> list[list[Document]]:
     return groups
 
 
-async def _merge(database: Database, org_id: OrgId, blocks: Sequence[Document], *, is_closed: bool) -> None:
-    """Put one block in place of these."""
-    block = await beside_the_loop(lambda: merged(org_id, [unpack(each["packed"]) for each in blocks]))
+async def _merge(database: Database, org_id: OrgId, blocks: Sequence[Document], *, is_closed: bool) -> int:
+    """Put one block in place of these. Returns how many fewer there are."""
+    try:
+        block = await beside_the_loop(lambda: merged(org_id, [unpack(each["packed"]) for each in blocks]))
+    except UnreadableBlock:
+        await _leave_out_unreadable(database, blocks)
+        return 0
     block_id = f"{org_id}/{uuid.uuid4().hex}"
     ids = [each["_id"] for each in blocks]
     document = {"_id": block_id, **fields_of(block)}
@@ -84,3 +94,14 @@ async def _merge(database: Database, org_id: OrgId, blocks: Sequence[Document], 
         await database[NAME].insert_one(document | folded_fields(block.last_at, days), session=session)
 
     await in_transaction(database, work)
+    return len(ids) - 1
+
+
+async def _leave_out_unreadable(database: Database, blocks: Sequence[Document]) -> None:
+    """Never merge those of these blocks that can't be read any more; the next merge takes the others."""
+    for each in blocks:
+        try:
+            unpack(each["packed"])
+        except UnreadableBlock as error:
+            _logger.error("The block %s of clicks can't be read any more: %s", each["_id"], error)
+            await database[NAME].update_one({"_id": each["_id"]}, {"$unset": {"is_small": 1}})

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC
 
 from backend.concurrency.side_thread import beside_the_loop
-from backend.domain.click_block import Block, block_of
+from backend.domain.click_block import Block, block_of, check_fits
 from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
@@ -70,9 +70,11 @@ class FormerClicks:
         for document in found:
             if document["org_id"] in known:
                 try:
-                    ready.append((document, _click(document)))
+                    check_fits(click := _click(document))
                 except (KeyError, TypeError, ValueError) as error:
                     self._tell(document, error)
+                else:
+                    ready.append((document, click))
         return ready
 
     def _tell(self, document: Document, error: Exception) -> None:

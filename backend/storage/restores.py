@@ -81,6 +81,11 @@ async def begin_restore(database: Database, org_id: OrgId, fingerprint: str) -> 
     return int(found["position"])
 
 
+async def being_restored(database: Database) -> set[OrgId]:
+    """The organizations whose restore was begun and is not finished."""
+    return {OrgId(each) for each in await database[NAME].distinct("_id")}
+
+
 async def refuse_taken(database: Database, name: str, documents: Sequence[Document]) -> None:
     """Raise AlreadyTaken if the collection has one of these documents' ids or unique keys.
 

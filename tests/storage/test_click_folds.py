@@ -21,11 +21,12 @@ from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import Dimension
 from backend.settings import Settings
-from backend.storage import click_blocks, click_counts, click_folds, organization_counts
+from backend.storage import click_blocks, click_counts, click_folds, organization_counts, restores
 from backend.storage.click_folds import Busy, Folds, waiting_clicks
 from backend.storage.click_logs import AlreadyShipped
-from backend.storage.click_merges import merge_small_blocks
+from backend.storage.click_merges import merge_small_blocks, organizations_with_small_blocks
 from backend.storage.mongo import Database, in_transaction
+from backend.storage.restores import insert_history
 from backend.storage.rollups import Rollups, seconds_in, value_of
 from backend.storage.visitor_sketches import count_visitors
 from tests.clicks import click, fold, recorded_clicks, ship
@@ -286,3 +287,46 @@ async def test_small_blocks_are_merged(database: Database) -> None:
     assert sorted((each["clicks"], each["folded"]) for each in found) == [(1, False), (10, True), (10, True)]
     await fold(database, [org_id])
     await assert_counted_once(database, org_id, [*clicks, click(org_id, link_id, now)])
+
+
+async def test_small_blocks_that_can_not_be_read_any_more(database: Database) -> None:
+    """A damaged block stays as it is and is not met again; the others of its day are merged."""
+    org_id = new_org()
+    for each in some_clicks(org_id, 1):
+        await ship(database, [each])
+    await fold(database, [org_id])
+    blocks = database[click_blocks.NAME]
+    await blocks.update_one({"org_id": org_id}, {"$set": {"packed": b"\x01damaged"}})
+    await merge_small_blocks(database, org_id)
+    await merge_small_blocks(database, org_id)
+    packed = [bytes(each["packed"]) async for each in blocks.find({"org_id": org_id})]
+    assert len(packed) == 2
+    assert b"\x01damaged" in packed
+    assert org_id not in await organizations_with_small_blocks(database)
+
+
+async def test_what_is_being_restored_stays_as_it_is(database: Database) -> None:
+    """No block is counted or merged before all are there: the restore may store what it stored once again."""
+    org_id = new_org()
+    clicks = some_clicks(org_id, 1)
+    for each in clicks:
+        await ship(database, [each])
+    whole = await database[click_blocks.NAME].find({"org_id": org_id}).to_list(None)
+    await database[click_blocks.NAME].delete_many({"org_id": org_id})
+
+    async def store(position: int) -> None:
+        await insert_history(
+            database, click_blocks.NAME, whole, org_id=org_id, fingerprint="some", position=position
+        )
+
+    await store(1)
+    try:
+        assert org_id not in await waiting_clicks(database)
+        assert org_id not in await organizations_with_small_blocks(database)
+        await store(2)
+    finally:
+        await database[restores.NAME].delete_one({"_id": org_id})
+    assert await waiting_clicks(database) | {org_id: len(clicks)} == await waiting_clicks(database)
+    assert org_id in await organizations_with_small_blocks(database)
+    await fold(database, [org_id])
+    await assert_counted_once(database, org_id, clicks)

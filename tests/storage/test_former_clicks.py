@@ -143,6 +143,20 @@ async def test_two_processes_move_each_click_once(database: Database, clicked: l
     assert sorted(map(repr, recorded)) == sorted(map(repr, clicked))
 
 
+async def test_what_no_block_can_hold_stays(database: Database, clicked: list[Click]) -> None:
+    """Such as an archive of a former version may bring: it stays, and all others are moved."""
+    stored = clicked[:4]
+    await store_formerly(database, stored)
+    odd = {"platform": 5, "reason": ["head"], "browser": "x" * 600, "at": datetime(1969, 12, 31, tzinfo=UTC)}
+    [usual] = await database[clicks.NAME].find({"link_id": stored[0].link_id}).limit(1).to_list(None)
+    await database[clicks.NAME].insert_many(
+        [usual | {"_id": f"odd-{uuid.uuid4().hex}", name: value} for name, value in odd.items()]
+    )
+    await move_all(database, FormerClicks(database))
+    assert len(await recorded_clicks(database, stored[0].org_id)) == len(stored)
+    assert await waiting(database, stored) == len(odd)
+
+
 async def test_what_a_restore_brings_stays_until_it_is_whole(database: Database) -> None:
     """Clicks of an organization that does not exist yet stay, and so do documents that are none."""
     stored = [click(OrgId(str(uuid.uuid4())), LinkId(str(uuid.uuid4())), NOW)]
