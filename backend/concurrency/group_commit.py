@@ -69,10 +69,14 @@ class GroupCommit(Generic[ItemT, ResultT]):
         writer.add_done_callback(self._writers.discard)
 
     async def _write(self) -> None:
+        writer = asyncio.current_task()
+        assert writer is not None  # it runs in a task of its own
         await asyncio.sleep(self.GATHER)
         self._is_gathering = False
         while self._waiting:
             await self._commit(self._take_group())
+        # Not only when the task is done, a moment later: an item that came in between would wait for nobody.
+        self._writers.discard(writer)
 
     def _take_group(self) -> list[tuple[ItemT, asyncio.Future[ResultT]]]:
         """The items that wait longest, at least one, and no more than make up a group."""

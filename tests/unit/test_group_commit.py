@@ -74,6 +74,30 @@ async def test_too_much_waiting_is_refused() -> None:
     assert await asyncio.gather(*waiting) == list(range(commit.MOST_WAITING))
 
 
+async def test_what_arrives_as_all_writers_end_is_stored() -> None:
+    """A writer that has nothing more to do is in the way of no new one, from that moment on."""
+    gate = asyncio.Event()
+
+    async def store(items: Sequence[int]) -> Sequence[int]:
+        await gate.wait()
+        return items
+
+    async def add_late() -> int:
+        await gate.wait()  # goes on right after the writers, in the same turn of the event loop
+        return await commit.add(99)
+
+    commit = GroupCommit(store, is_unreachable)
+    waiting = []
+    for number in range(commit.MOST_WRITERS):
+        waiting.append(asyncio.create_task(commit.add(number)))
+        await asyncio.sleep(commit.GATHER * 5)
+    late = asyncio.create_task(add_late())
+    await asyncio.sleep(0)
+    gate.set()
+    assert await asyncio.wait_for(late, 5) == 99
+    assert await asyncio.gather(*waiting) == [0, 1, 2, 3]
+
+
 async def test_a_request_that_was_given_up_does_not_stop_the_others() -> None:
     """A sender that goes away leaves the rest of its group alone."""
 
