@@ -87,6 +87,13 @@ class ReplicaSet:
             mode = "alwaysOn" if names else "off"
             client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)
 
+    def leave_unconfirmed(self, name: str) -> None:
+        """The service's next such command is carried out, but no majority seems to confirm it."""
+        with _client(self.wait_for_primary()) as client:
+            error = {"code": 64, "errmsg": "waiting for replication timed out"}
+            data = {"failCommands": [name], "writeConcernError": error, "appName": "waylink"}
+            client.admin.command("configureFailPoint", "failCommand", mode={"times": 1}, data=data)
+
     def wait_for_primary(self) -> int:
         """The port of the member that takes writes, once there is one."""
         running = [port for port, process in self.members.items() if process.poll() is None]

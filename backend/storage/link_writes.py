@@ -106,7 +106,8 @@ async def _insert(
     try:
         await run.carry_out(None)
     except BulkWriteError as error:
-        if not _is_duplicate(error):
+        # The others' writes count only if a majority confirmed them.
+        if not _is_duplicate(error) or (error.details or {}).get("writeConcernErrors"):
             raise
         refused = {failed["op"]["_id"] for failed in _failed(error)}
         return [

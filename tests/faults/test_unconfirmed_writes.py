@@ -19,13 +19,18 @@ from backend.domain import destination
 from backend.domain.click_block import read_stretch
 from backend.domain.clicks import client_fragment, record_line
 from backend.domain.ids import InstallId, LinkId
+from backend.domain.link_input import parse_new_link
+from backend.domain.link_operations import CreateLink, LinkRequest
+from backend.domain.links import CreatedBy
 from backend.redirector.recognition import recognize
 from backend.settings import Settings
 from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_counts import count_window
 from backend.storage.click_logs import AlreadyShipped
+from backend.storage.database import Indexes, open_database
+from backend.storage.link_writes import Submission, write_links
 from backend.storage.mongo import StorageError, deadline
-from tests.api.links import API, create, info
+from tests.api.links import API, create, info, link_body
 from tests.clicks import click, fold, recorded_clicks, ship
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.organizations import TestOrganization, create_test_organization
@@ -180,6 +185,26 @@ async def test_what_no_majority_has_is_neither_acknowledged_nor_shown(
         assert await acknowledged(tries.fold) == "200"
         assert (await count_window(database, LinkId(CLICKED), datetime.now(UTC))).total == 2
         assert await database["idempotency"].count_documents({}) == 1
+
+
+async def test_links_that_are_stored_beside_one_whose_path_is_taken(tmp_path: Path) -> None:
+    """They count as stored only if a majority confirmed them, whatever else is said of the same command."""
+    (tmp_path / "members").mkdir()
+    with replica_set(tmp_path / "members", size=1, can_fail=True) as member:
+        settings = Settings(mongodb_uri=member.uri, data_dir=tmp_path / "data")
+        async with open_database(settings, Indexes.MAKE) as database:
+            organization = await create_test_organization(database)
+
+            def new(path: str) -> Submission:
+                body = link_body(organization, selected_path=path)
+                operation = CreateLink(parse_new_link(body))
+                now = datetime.now(UTC)
+                return Submission([LinkRequest(organization.id, CreatedBy.REST, now, operation)])
+
+            await write_links(database, [new("taken")])
+            member.leave_unconfirmed("insert")
+            with pytest.raises(StorageError):
+                await write_links(database, [new("taken"), new("free")])
 
 
 async def acknowledged(action: Try) -> str:
