@@ -76,6 +76,8 @@ async def _carry_out(parsed: Sequence[Operation | LinkResult], key: IdempotencyK
     requests = [
         LinkRequest(org_id, CreatedBy.REST, now, each) for each in parsed if not isinstance(each, LinkResult)
     ]
+    if not requests:  # so there is nothing to remember either
+        return _body(parsed, [])
     text = ""
 
     async def record(outcomes: Sequence[LinkResult]) -> Document | None:
@@ -85,7 +87,7 @@ async def _carry_out(parsed: Sequence[Operation | LinkResult], key: IdempotencyK
 
     submission = Submission(requests, key.record_id if key else None, record)
     (outcomes,) = await write_links(resources().database, [submission], of_app(LinkService).owners)
-    return None if outcomes and isinstance(outcomes[0].error, KeyUsed) else text
+    return None if isinstance(outcomes[0].error, KeyUsed) else text
 
 
 def _read_operations(body: Mapping[str, Any]) -> list[Any]:
@@ -129,7 +131,7 @@ def _parse(operation: object) -> Operation:
             return CreateLink(parse_new_link(_link(operation), NEW_LINK_FIELDS))
         case "upsert":
             fields = _link(operation)
-            if fields.get("external_id") in {None, ""}:
+            if (given := fields.get("external_id")) is None or given == "":
                 raise MissingField("external_id")
             return UpsertLink(parse_new_link(fields, NEW_LINK_FIELDS))
         case "update":

@@ -36,7 +36,7 @@ class ListCursor:
         value, link_id = self.place
         is_time = isinstance(value, datetime)
         place = self.rank if self.rank[0] else (value.isoformat() if is_time else value, link_id)
-        text = json.dumps([_mark(question), *place], separators=(",", ":"))
+        text = json.dumps([_mark(question), *place], separators=(",", ":"), ensure_ascii=False)
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 

@@ -83,7 +83,7 @@ QUERY: dict[str, Rule[Any]] = {
     **FILTERS,
     "sort": SortRule(),
     "size": SizeRule(MAX_SIZE),
-    "cursor": Text(4096),
+    "cursor": Text(8192),  # it may hold a name of 1,024 characters
 }
 
 

@@ -131,11 +131,12 @@ async def test_a_rejected_operation(links: Links, operation: Any, error: dict[st
     assert results[1] == {"status": "rejected", "error": error}
 
 
+@pytest.mark.parametrize("value", [5, [], {}])
 @pytest.mark.parametrize("field", ["destination_url", "link_name", "external_id", "is_enabled", "utm_source"])
-async def test_a_wrong_type(links: Links, field: str) -> None:
+async def test_a_wrong_type(links: Links, field: str, value: object) -> None:
     """A field of the wrong type is named, in creations, upserts and changes."""
     made = await links.make()
-    wrong = {"external_id": "sku", field: 5}
+    wrong = {"external_id": "sku", field: value}
     results = await bulk(
         links,
         create(links, **wrong),
@@ -218,6 +219,13 @@ async def test_a_key_many_times_at_once(links: Links) -> None:
     assert {answer.status_code for answer in answers} == {200}
     assert len({answer.content for answer in answers}) == 1
     assert len(await links.list("size=200")) == 20
+
+
+async def test_a_key_many_times_at_once_where_nothing_can_be_done(links: Links) -> None:
+    """Each answer has the results, also where no operation could be read."""
+    calls = (bulk(links, {"op": "delete"}, **{"Idempotency-Key": "k"}) for _ in range(10))
+    answers = await asyncio.gather(*calls)
+    assert [statuses(results) for results in answers] == [["rejected"]] * 10
 
 
 async def test_bulks_and_single_upserts_at_once(links: Links) -> None:

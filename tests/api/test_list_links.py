@@ -159,6 +159,13 @@ async def test_pages_while_links_are_made(links: Links, order: str) -> None:
     assert {link["id"] for link in made} <= set(found)
 
 
+async def test_pages_by_the_longest_names(links: Links) -> None:
+    """A cursor holds any name that a link may have."""
+    letters = ("a", "\u0416", '"', "\U0001f600", "\U0001f601")
+    made = [await links.make(link_name=letter * 1024) for letter in sorted(letters)]
+    assert await pages(links, "sort=name") == [link["id"] for link in made]
+
+
 async def test_pages_by_clicks_while_links_are_clicked(links: Links) -> None:
     """Clicks in between move no link from one page to another."""
     made = [await links.make() for _ in range(5)]
