@@ -285,6 +285,7 @@ OPERATIONS = (
             error_table.FIELD_MISSING,
             error_table.DOMAIN_NOT_CONFIGURED,
             error_table.PATH_TAKEN,
+            error_table.EXTERNAL_ID_TAKEN,
             error_table.IDEMPOTENCY_KEY_REUSED,
             *_BODY_ERRORS,
             *_KEY_ERRORS,

@@ -48,6 +48,7 @@ async def keep_order(database: Database, org_id: OrgId, ids: Sequence[LinkId], n
                 "_id": f"{org_id}/{name}/{number}",
                 "org_id": org_id,
                 "order": name,
+                "links": len(ids),
                 "ids": Binary(b"".join(uuid.UUID(each).bytes for each in piece)),
                 "made_at": now,
                 "expires_at": now + KEPT,
@@ -67,10 +68,11 @@ async def read_order(
     """
     first, last = start // _IN_PIECE, (start + limit) // _IN_PIECE
     names = [f"{org_id}/{name}/{number}" for number in range(first, last + 1)]
-    found = {each["_id"]: each["ids"] async for each in database[NAME].find({"_id": {"$in": names}})}
-    if names[0] not in found:
+    found = {each["_id"]: each async for each in database[NAME].find({"_id": {"$in": names}})}
+    # All pieces expire at once, but are deleted one after another.
+    if names[0] not in found or len(found) < min(last + 1, -(-found[names[0]]["links"] // _IN_PIECE)) - first:
         raise OrderGone(name)
-    packed = b"".join(found.get(each, b"") for each in names)
+    packed = b"".join(found[each]["ids"] for each in names if each in found)
     begin = start - first * _IN_PIECE
     ids = [
         _unpacked(packed, position) for position in range(begin, min(begin + limit, len(packed) // _BYTES))

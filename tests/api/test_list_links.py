@@ -240,6 +240,21 @@ async def test_another_organization_s_links(
         assert answer.status_code == 400 or answer.json()["links"] == []
 
 
+async def test_an_order_that_is_gone_in_part(
+    links: Links, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While an order is being deleted, a page says so, and never that there is nothing more."""
+    monkeypatch.setattr(link_orders, "_IN_PIECE", 2)
+    for _ in range(4):
+        await links.make()
+    cursor = (await links.call("GET", "?size=2&sort=clicks_7")).json()["next_cursor"]
+    assert len(await links.list(f"size=2&sort=clicks_7&cursor={cursor}")) == 2
+    start = (await links.call("GET", "?size=1&sort=clicks_7")).json()["next_cursor"]
+    await database[link_orders.NAME].delete_many({"_id": {"$regex": "/1$"}})
+    answer = await links.call("GET", f"?size=1&sort=clicks_7&cursor={start}")
+    assert answer.json()["error"]["errorMessage"] == "cursor is too old; ask for the first page again"
+
+
 async def test_few_orders_are_kept(links: Links, database: Database) -> None:
     """However often somebody asks for lists by clicks, only the latest twenty orders are kept."""
     for _ in range(3):
