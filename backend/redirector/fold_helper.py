@@ -20,7 +20,8 @@ from typing import Any
 from backend.domain.ids import OrgId
 from backend.storage.click_folds import Busy, Folded, Folds
 from backend.storage.database import COMMAND_SECONDS, connect, uri_of
-from backend.storage.mongo import Database, StorageError
+from backend.storage.lanes import StorageAway
+from backend.storage.mongo import Database, StorageError, is_unreachable
 
 _IDLE_SECONDS = 20.0
 _ANSWER_SECONDS = 90.0
@@ -60,8 +61,8 @@ class FoldHelper:
         match answer:
             case {"busy": True}:
                 raise Busy
-            case {"failed": str(why)}:
-                raise StorageError(why)
+            case {"away": True}:
+                raise StorageAway
         return Folded(**answer | {"blocks": Counter(answer["blocks"])})
 
     def stop(self) -> None:
@@ -141,7 +142,9 @@ async def _answer(folds: Folds, org_ids: list[OrgId]) -> dict[str, Any]:
     except Busy:
         return {"busy": True}
     except StorageError as error:
-        return {"failed": str(error)}
+        if not is_unreachable(error):
+            raise  # this process ends, and the other one tries by itself and tells why it fails
+        return {"away": True}
     return {
         "clicks": folded.clicks,
         "blocks": folded.blocks,
@@ -151,6 +154,8 @@ async def _answer(folds: Folds, org_ids: list[OrgId]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which ends this one in order
+    # Ctrl-C, and what stops a whole group of processes, is for the service, which ends this one in order.
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
     os.nice(_NICENESS)
     asyncio.run(_work())

@@ -24,10 +24,10 @@ from backend.domain.click_block import Block
 from backend.domain.ids import OrgId
 from backend.redirector.fold_helper import FoldHelper, HelperFailed
 from backend.redirector.metrics import count_folded
-from backend.storage.click_folds import Busy, Folded, Folds, waiting_clicks
+from backend.storage.click_folds import MOST_CLICKS, Busy, Folded, Folds, waiting_clicks
 from backend.storage.click_merges import merge_small_blocks, organizations_with_small_blocks
 from backend.storage.former_clicks import FormerClicks
-from backend.storage.mongo import Database, StorageError
+from backend.storage.mongo import Database, StorageError, is_unreachable
 
 _SHORTEST_REST, _LONGEST_REST = 0.2, 1.0
 _REST = 4.0  # a rest lasts so many times as long as a fold in this process took
@@ -38,6 +38,7 @@ _SMALL = 500
 _LAST_STEP = 5_000  # clicks at once, when the service stops
 _SWEEP_EVERY = 60.0
 _MERGE_EVERY = 3600.0
+_MERGE_SECONDS = 0.5  # after so long, folding comes first again
 _MERGE_BLOCKS = 100  # so many blocks of an organization are merged as soon as they are folded
 _LOCK = "folding.lock"
 _logger = logging.getLogger(__name__)
@@ -56,7 +57,9 @@ class Folder:
         self._former = FormerClicks(database)
         self._helper = FoldHelper(database)
         self._lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        self._waiting: Counter[OrgId] = Counter()  # clicks that were shipped, by organization
+        # Clicks that were shipped, by organization; first the one that has waited longest for its turn.
+        self._waiting: Counter[OrgId] = Counter()
+        self._at_once = _MOST_ORGANIZATIONS
         self._unmerged: Counter[OrgId] = Counter()  # blocks that were folded
         self._arrived = asyncio.Event()
         self._sweep_at = self._merge_at = 0.0
@@ -101,6 +104,8 @@ class Folder:
                 rest = await self._turn()
                 failures = 0
             except StorageError as error:
+                if not is_unreachable(error):
+                    raise
                 failures += 1
                 rest = pause_after(failures)
                 if failures == 1:
@@ -132,19 +137,41 @@ class Folder:
 
     async def _fold(self) -> float:
         began = time.monotonic()
-        noted = dict(self._waiting.most_common(_MOST_ORGANIZATIONS))
+        noted = self._next()
+        # One that fails, or that another process folds, must not hold up those beside it for ever.
+        at_once, self._at_once = self._at_once, 1
+        had_turn = list(noted)
         rest = _REST
         try:
             if sum(noted.values()) > _SMALL:
                 folded, rest = await self._helped(list(noted)), _HELPED_REST
             else:
                 folded = await self._folds.fold(noted)
+            if not folded.is_all:
+                had_turn = list(folded.blocks)
         except Busy:
             return _SHORTEST_REST * random.uniform(0.5, 1)  # noqa: S311 - jitter
+        finally:
+            for each in had_turn:
+                self._waiting[each] = self._waiting.pop(each)
         self._note(folded)
         if folded.is_all:
             self._waiting -= Counter(noted)
+            self._at_once = min(2 * at_once, _MOST_ORGANIZATIONS)
         return min(max(_SHORTEST_REST, rest * (time.monotonic() - began)), _LONGEST_REST)
+
+    def _next(self) -> dict[OrgId, int]:
+        """The organizations whose turn it is.
+
+        They are those that one fold takes; one with more clicks has a fold of its own, and then others have
+        their turn.
+        """
+        noted: dict[OrgId, int] = {}
+        for org_id, clicks in self._waiting.items():
+            if noted and (len(noted) >= self._at_once or sum(noted.values()) + clicks > MOST_CLICKS):
+                break
+            noted[org_id] = clicks
+        return noted
 
     async def _helped(self, org_ids: list[OrgId]) -> Folded:
         try:
@@ -165,10 +192,14 @@ class Folder:
                     dict.fromkeys(await organizations_with_small_blocks(self._database), _MERGE_BLOCKS)
                 )
             self._merge_at = time.monotonic() + _MERGE_EVERY
+        began = time.monotonic()
         for org_id in [org_id for org_id, blocks in self._unmerged.items() if blocks >= _MERGE_BLOCKS]:
+            if time.monotonic() - began > _MERGE_SECONDS:  # clicks are to be folded in between
+                self._arrived.set()
+                return
+            del self._unmerged[org_id]
             with contextlib.suppress(Busy):
                 await merge_small_blocks(self._database, org_id)
-            del self._unmerged[org_id]
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[bool]:

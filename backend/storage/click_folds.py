@@ -139,7 +139,7 @@ class Folds:
 
     def __init__(self, database: Database, links_at_once: int = _LINKS_AT_ONCE) -> None:
         self._database = database
-        self._links_at_once = links_at_once
+        self._most_links = self._links_at_once = links_at_once
 
     async def fold(self, org_ids: Iterable[OrgId], most_clicks: int = MOST_CLICKS) -> Folded:
         """Fold clicks of some of these organizations that wait, about `most_clicks` at most.
@@ -148,11 +148,13 @@ class Folds:
         """
         try:
             with deadline(_FOLD_SECONDS):
-                return await self._fold(list(org_ids), most_clicks)
+                folded = await self._fold(list(org_ids), most_clicks)
         except StorageError as error:
             if is_too_slow(error):  # a transaction took too long: smaller ones may not
                 self._links_at_once = max(_FEWEST_AT_ONCE, self._links_at_once // 2)
             raise
+        self._links_at_once = min(self._most_links, self._links_at_once + _FEWEST_AT_ONCE)
+        return folded
 
     async def _fold(self, org_ids: list[OrgId], most_clicks: int) -> Folded:
         async for opened in self._database[NAME].find({"_id": {"$in": org_ids}} | _OPEN):

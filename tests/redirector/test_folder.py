@@ -1,0 +1,114 @@
+"""What waits to be counted has its turn, whatever else waits or fails."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from backend.app import Service
+from backend.domain.click_block import block_of
+from backend.domain.ids import LinkId, OrgId
+from backend.redirector import folder
+from backend.redirector.fold_helper import FoldHelper
+from backend.redirector.folder import Folder
+from backend.storage import click_counts
+from backend.storage.click_counts import count_totals
+from backend.storage.database import create_indexes
+from backend.storage.mongo import Database
+from tests.clicks import click, ship
+from tests.polling import wait_for_async
+
+NOW = datetime.now(UTC).replace(microsecond=0)
+LINK, OTHER_LINK = LinkId(f"0{uuid.uuid4()}"[:36]), LinkId(str(uuid.uuid4()))
+# In the order of ids, the first one comes first.
+FIRST, SECOND = OrgId(f"0{uuid.uuid4()}"[:36]), OrgId(f"f{uuid.uuid4()}"[:36])
+
+
+@pytest.fixture
+async def database(service: Service) -> AsyncIterator[Database]:
+    """A database of this file's own, in which no service folds clicks."""
+    shared = service.resources.database
+    name = f"{shared.name}_folder"
+    own = shared.client.get_database(
+        name, shared.codec_options, write_concern=shared.write_concern, read_concern=shared.read_concern
+    )
+    await create_indexes(own)
+    yield own
+    await own.client.drop_database(name)
+
+
+@pytest.fixture
+async def folding(database: Database, tmp_path: Path) -> AsyncIterator[Folder]:
+    """A folder that is at work."""
+    folding = Folder(database, tmp_path)
+    folding.task.start()
+    yield folding
+    await folding.task.stop()
+    folding.close()
+
+
+async def test_what_always_fails_is_told_and_holds_up_nobody_else(
+    database: Database, folding: Folder
+) -> None:
+    """A day's document that can't be read, as a disk that fails leaves it, is of its organization only."""
+    damaged = {"_id": f"{LINK}/day/{NOW:%Y-%m-%d}", "org_id": FIRST, "link_id": LINK, "visitors": b"damaged"}
+    await database[click_counts.NAME].insert_one(damaged)
+    clicks = [click(FIRST, LINK, NOW, visitor=1), click(SECOND, OTHER_LINK, NOW, visitor=1)]
+    await ship(database, clicks)
+    folding.add([block_of(each.org_id, [each]) for each in clicks])
+    await wait_for_async(lambda: _is_counted(database, OTHER_LINK), "the other one's click is not counted")
+    await wait_for_async(lambda: _is_told(folding), "nobody is told")
+    assert await count_totals(database, [LINK]) == {}
+
+
+async def test_who_has_much_to_count_does_not_hold_up_who_has_little(
+    database: Database, folding: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Organizations have their turns one after another, though new clicks of one of them never end."""
+    monkeypatch.setattr(folder, "_MOST_ORGANIZATIONS", 1)
+
+    async def go_on_clicking() -> None:
+        while True:
+            each = click(FIRST, LINK, NOW)
+            await ship(database, [each])
+            folding.add([block_of(FIRST, [each])] * 5)
+            await asyncio.sleep(0.02)
+
+    clicking = asyncio.create_task(go_on_clicking())
+    await wait_for_async(lambda: _is_counted(database, LINK), "nothing is counted")
+    await ship(database, [click(SECOND, OTHER_LINK, NOW)])
+    folding.add([block_of(SECOND, [click(SECOND, OTHER_LINK, NOW)])])
+    await wait_for_async(lambda: _is_counted(database, OTHER_LINK), "the other one's click is not counted")
+    clicking.cancel()
+    with suppress(asyncio.CancelledError):
+        await clicking
+
+
+async def test_a_helper_ends_with_its_service_only(database: Database) -> None:
+    """What stops a whole group of processes does not stop it in the middle of a transaction."""
+    helper = FoldHelper(database)
+    await helper.fold([FIRST])
+    process = helper._process
+    assert process
+    os.kill(process.pid, signal.SIGTERM)
+    await ship(database, [click(FIRST, LINK, NOW)])
+    assert (await helper.fold([FIRST])).clicks == 1
+    helper.stop()
+    async with asyncio.timeout(20):
+        assert await process.wait() == 0
+
+
+async def _is_counted(database: Database, link_id: LinkId) -> bool:
+    return link_id in await count_totals(database, [link_id])
+
+
+async def _is_told(folding: Folder) -> bool:
+    return folding.task.failure is not None
