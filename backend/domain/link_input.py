@@ -152,7 +152,14 @@ def apply_changes(link: Link, changes: Changes, now: datetime) -> Link:
     Raises InvalidField if an archived link would be enabled.
     """
     changed = _with_state(_with_fields(link, changes), changes, now)
-    return link if changed == link else replace(changed, modified_at=now.replace(microsecond=0))
+    if changed == link and is_same(changed.custom_data, link.custom_data):
+        return link
+    return replace(changed, modified_at=now.replace(microsecond=0))
+
+
+def is_same(one: object, other: object) -> bool:
+    """Whether two values are the same as JSON, which tells 1, 1.0 and true apart."""
+    return one == other and repr(one) == repr(other)
 
 
 def _with_fields(link: Link, changes: Changes) -> Link:

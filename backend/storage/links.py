@@ -10,6 +10,7 @@ from typing import Any
 from pymongo import DESCENDING, IndexModel, UpdateOne
 
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_input import is_same
 from backend.domain.links import Behavior, CreatedBy, ImportedClicks, Link
 from backend.domain.short_urls import parse_short_url
 from backend.storage.collection import Collection, NoRetention, NotPersonal
@@ -88,7 +89,7 @@ async def find_all(database: Database, session: ClientSession | None, query: Doc
 def update(stored: Link, changed: Link) -> UpdateOne:
     """The write that makes the stored link the changed one, and leaves what this version does not know."""
     before, after = to_document(stored), to_document(changed)
-    different = {name: value for name, value in after.items() if value != before[name]}
+    different = {name: value for name, value in after.items() if not is_same(value, before[name])}
     return UpdateOne({"_id": stored.id, "org_id": stored.org_id}, {"$set": different})
 
 

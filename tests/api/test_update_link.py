@@ -130,6 +130,17 @@ async def test_nothing_to_change(
     assert await stored(organization, database) == before
 
 
+async def test_custom_data_of_another_type(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database
+) -> None:
+    """JSON tells 1, true and 1.0 apart, which Python takes for the same."""
+    link = await made(client, organization, database, custom_data={"new": 1})
+    for value in (True, 1.0, 1):
+        await patch(client, organization, link.id, {"custom_data": {"new": value}})
+        found = (await stored(organization, database)).custom_data
+        assert repr(found) == repr({"new": value})
+
+
 @pytest.mark.parametrize("empty", [None, ""])
 async def test_optional_fields_can_be_cleared(
     client: httpx.AsyncClient, organization: TestOrganization, database: Database, empty: str | None
