@@ -20,7 +20,7 @@ TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("waylink", "esm
 SENTENCES = "waylink.json"  # what `debug` says, by code; lies beside the script
 # Our own names that can be shortened: no browser API, request or stored value uses any of them.
 PRIVATE_NAMES = """
-add close discard done forget leave names open read recover remove run write wait
+done forget is_settled move names read remove write
 """.split()
 ESBUILD = [
     "--bundle",
@@ -38,6 +38,8 @@ TERSER = ["--ecma", "2020", "--compress", _SMALLEST, "--mangle"]
 # Most functions of the script tag's file run on a first visit. Told so, Chromium compiles them all beside the
 # page's main thread, instead of each on it when it is first called.
 FORMS = {"esm": ["--module"], "iife": ["--format", "preamble='//# allFunctionsCalledOnLoad'"]}
+_REGEXP = re.compile(r"RegExp \('((?:\\.|[^'\\])*)'(?:, '(\w+)')?\)")
+_CAUSE = re.compile(r"__except0__\.__cause__ = null;")
 _TIMESTAMP = re.compile(r"\A// Transcrypt'ed from Python, [^\n]*\n")
 
 
@@ -49,6 +51,8 @@ def build(destination: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
             compiled = compile_module(module, Path(folder))
             refuse_undeclared_names(compiled)
+            for script in compiled.glob("*.js"):
+                _shorten(script)
             bundle(compiled / f"{module}.js", destination / file_name, form)
     sentences = json.loads((SOURCE / SENTENCES).read_text())
     (destination / SENTENCES).write_text(json.dumps(sentences, separators=(",", ":")))
@@ -76,6 +80,17 @@ def _make_reproducible(script: Path) -> None:
     script.write_text(_TIMESTAMP.sub("\n", script.read_text()))
 
 
+def _shorten(script: Path) -> None:
+    """Write what Transcrypt writes for Python's sake as JavaScript does. Line numbers stay the same."""
+    script.write_text(_CAUSE.sub("", _REGEXP.sub(_literal, script.read_text())))
+
+
+def _literal(call: re.Match[str]) -> str:
+    """A regular expression as a literal, which is shorter than the call that Python has to write."""
+    pattern = call[1].replace("\\\\", "\\").replace("/", "\\/")
+    return f"/{pattern}/{call[2] or ''}"
+
+
 def bundle(entry: Path, output: Path, form: str) -> None:
     """Bundle and minify `entry` with all its imports. `form` is `iife` or `esm` (an ES module)."""
     exports = "export {Waylink, Waylink as default}" if form == "esm" else "import"
@@ -83,7 +98,9 @@ def bundle(entry: Path, output: Path, form: str) -> None:
     start.write_text(f"{exports} {'from ' if form == 'esm' else ''}'./{entry.name}';\n")
     bundled = entry.with_name("bundled.js")
     run_node("esbuild", str(start), *ESBUILD, f"--format={form}", f"--outfile={bundled}")
-    maps = f"content='{bundled}.map',url='{output.name}.map'"
+    # The script tag's file is served with a `SourceMap` header, not with a comment that every visitor loads.
+    url = f",url='{output.name}.map'" if form == "esm" else ""
+    maps = f"content='{bundled}.map'{url}"
     run_node("terser", str(bundled), *TERSER, *FORMS[form], "--source-map", maps, "--output", str(output))
     _name_sources_relatively(output.with_name(f"{output.name}.map"))
 

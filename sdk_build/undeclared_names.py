@@ -19,9 +19,9 @@ KEYWORDS = set(
 )
 BROWSER = set(
     """
-    AbortSignal Array Date JSON Math Number Object Promise Proxy Reflect RegExp TextEncoder TypeError URL
-    URLSearchParams Uint8Array addEventListener arguments clearTimeout console crypto document fetch history
-    location navigator setTimeout window
+    AbortSignal Array Date JSON Math Number Object Promise Proxy Reflect RegExp TextEncoder TypeError
+    URL URLSearchParams Uint8Array addEventListener arguments clearTimeout console crypto document
+    Document fetch history History globalThis location navigator setTimeout top window
     """.split()
 )
 OUR_RUNTIME = {"dict", "tuple", "__envir__"}

@@ -80,6 +80,8 @@ export interface WaylinkSDK {
   trackEvent(name: string, fields?: EventFields): Promise<void>;
   /** Where the visitor came from; null before `init` has resolved, and on organic traffic. */
   getAttribution(): AttributionContext | null;
+  /** The same once the check is answered, also where consent comes later; null where none is to come. */
+  whenAttributed(): Promise<AttributionContext | null>;
   grantConsent(): void;
   /** Forget what waits, and what was stored; send nothing more. */
   denyConsent(): void;

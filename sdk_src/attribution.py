@@ -1,27 +1,56 @@
-"""When to ask the service where the visitor came from, and what it said (contract, SDK rules 2, 5 and 7)."""
+"""Which addresses are worth a check, and what the service said of them (contract, SDK rules 2, 5 and 7)."""
 
-CONTEXT = 'cl_attribution'
-CHECKED = 'cl_checked'
+from debug import say
+from stores import parse, session
+
+__pragma__('skip')
+from browser import __pragma__, JSON, Promise, __new__
+
+__pragma__('noskip')
+
+CONTEXT = 'waylink_attribution'
+CHECKED = 'waylink_checked'
 MOST_CHARACTERS = 9000
+tell = None  # resolves `told`
 
 
-def is_unchecked(session, address):
-    """Whether it is the first time in this tab session that it is asked about this address."""
+def expect(resolve):
+    global tell
+    tell = resolve
+
+
+told = __new__(Promise(expect))  # resolves once no check is without an answer, or none is to come
+
+
+def renew():
+    """Tell who waits, and let others wait for the next answer."""
+    global told
+    tell()  # type: ignore[misc]
+    told = __new__(Promise(expect))
+
+
+def is_due(call):
+    """Whether there is a reason to ask the service about the address of a check, for the first time in this tab."""
     # Lines of a text, not a list: pages with old libraries have an Array.prototype.toJSON that spoils lists.
-    checked = session.read(CHECKED) or ''
-    line = '\n' + address + '\n'
-    if checked.includes(line):
-        return False
-    session.write(CHECKED, (line + checked).substring(0, MOST_CHARACTERS))
-    return True
+    checked = session.read(CHECKED)
+    line = '\n' + call.page + '\n'
+    if not call.signals:
+        say('signals')
+    elif checked.includes(line):
+        say('checked')
+    else:
+        session.write(CHECKED, (line + checked).substring(0, MOST_CHARACTERS))
+        return True
 
 
-def remember(session, context):
-    """Keep what the service said of this tab session; nothing where it said nothing."""
-    if context:
-        session.write(CONTEXT, context)
+def read_context():
+    """What the service said of this tab session, a new copy each time, or None."""
+    return parse(session.read(CONTEXT)) or None
 
 
-def read_context(session):
-    """What the service said of this tab session, or None."""
-    return session.read(CONTEXT)
+def received(result):
+    """Keep what the service said of a check, and pass on what it said against a call."""
+    if result.error:
+        say('error', result, 'warn')
+    if result.attribution:
+        session.write(CONTEXT, JSON.stringify(result.attribution))

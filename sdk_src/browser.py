@@ -13,8 +13,10 @@ clearTimeout: Any
 console: Any
 crypto: Any
 Date: Any
+Document: Any
 document: Any
 fetch: Any
+History: Any
 history: Any
 js_TypeError: Any
 JSON: Any
@@ -25,9 +27,11 @@ Number: Any
 Object: Any
 Promise: Any
 Proxy: Any
+Reflect: Any
 RegExp: Any
 setTimeout: Any
 TextEncoder: Any
+top: Any
 typeof: Any
 Uint8Array: Any
 URL: Any

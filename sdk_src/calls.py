@@ -1,77 +1,89 @@
-"""Calls: stamped when they are made, then completed and put into the outbox in that order."""
+"""Calls: stamped when they are made, kept until they may be sent, then completed and put into the outbox in order."""
 
-from call_queue import create_call_queue
-from consent import is_refused
-from device_id import device, new_uuid
+from attribution import is_due
+from checks import FIELDS, TEXT, take
+from clock import now
+from device_id import device
 from hashing import hash_contacts
+from ids import new_uuid
+from options import IS_BROWSER
+from outbox import add, bound, finish
+from signals import read_signals
 from stores import session
 
 __pragma__('skip')
-from browser import __pragma__, Date, JSON, Math, Object, Promise, __new__, js_TypeError, location
+from browser import __pragma__, Object, Promise, URLSearchParams, __new__, location
 
 __pragma__('noskip')
 
-CUSTOMER = 'cl_customer'
-queue = create_call_queue(is_refused)
-outbox = None  # each grant begins with a new one; a withdrawal ends what the old one's start began
-latest = 0  # the time given last, in milliseconds since 1970
+CHECK = 'attribution'
+CUSTOMER = 'waylink_customer'
+waiting = []  # entries of calls, until `init` has resolved and there is consent (contract, SDK rules 1 and 6)
+is_open = IS_BROWSER and None  # then nobody waits on a server
 last = None  # resolves once the latest call is in the outbox
 
 
-def use_outbox(opened):
-    """Put calls into this outbox from now on, or into none."""
-    global outbox
-    outbox = opened
-
-
 def stamp(kind):
-    """A new call of this kind, made now on this page."""
-    return {
-        'kind': kind,
-        'call_id': new_uuid(),
-        'occurred_at': now(),
-        'page': location.href.js_split('#')[0].substring(0, 2048),
-    }
+    """A new call of this kind, made now on this page; of the page's query only the signals: the rest can be private."""
+    if IS_BROWSER:
+        signals = read_signals(location.search)
+        call = {
+            'kind': kind,
+            'call_id': new_uuid(),
+            'occurred_at': now(),
+            'page': location.origin + location.pathname + ('?' + __new__(URLSearchParams(signals)) if signals else ''),
+        }
+        if kind == CHECK:
+            call.signals = signals
+        return call
 
 
-def now():
-    """The time as ISO text, later at each call: what waits is sent in the order of its times."""
-    global latest
-    latest = Math.max(Date.now(), latest + 1)
-    return __new__(Date(latest)).toISOString()
-
-
-def track(kind, fields, wrong):
+async def track(kind, given, required, name):
     """A promise that resolves after the first attempt to deliver; it rejects for bad arguments only."""
-    if wrong:
-        return settled(wrong)
-    call = stamp(kind)
-    copy = JSON.parse(JSON.stringify(fields or {}))
-    return __new__(Promise(lambda done: queue.run(lambda: submit(call, copy, done), done)))
+    call = Object.assign(
+        take(given, FIELDS, '' if name else required, TEXT), name and take(name, FIELDS, required, TEXT), stamp(kind)
+    )
+    await __new__(Promise(lambda done: hold(call, done)))
 
 
-async def settled(wrong):
-    """A promise that resolves, or that rejects with what is wrong."""
-    return Promise.reject(__new__(js_TypeError(wrong))) if wrong else None
+def hold(call, done):
+    """Send a call as soon as it may be; `done` runs after the first attempt, or when the call is dropped."""
+    waiting.push({'call': call, 'done': done})
+    turn(is_open)
+    bound(waiting)
 
 
-def submit(call, fields, done):
-    """Put a call into the outbox, after those before it; `done` runs after the first attempt."""
+def turn(to):
+    """From now on send each call when it is made, and what waits; or with False drop them; or with None keep them."""
+    global is_open
+    is_open = to
+    if to != None:
+        waiting.splice(0).forEach(submit if to else finish)
+
+
+def submit(entry):
+    """Put a call into the outbox, after those before it."""
     global last
-    last = prepare(last, outbox, call, fields, done)
+    entry.device = device
+    last = prepare(last, entry)
 
 
-async def prepare(before, into, call, fields, done):
-    await before
+async def prepare(before, entry):
     try:
-        if call.kind != 'attribution':
-            fields.customer_id = fields.customer_id or session.read(CUSTOMER)
-        if call.kind == 'identify':
-            session.write(CUSTOMER, fields.customer_id)
-        await hash_contacts(fields)
-        if into == outbox:
-            into.add(device, Object.assign(fields, call), done)
-        else:
-            done()
+        await before
+        await hash_contacts(entry.call)
+        if entry.device == device and complete(entry.call):
+            return add(entry)
     except:
-        done()
+        pass
+    finish(entry)
+
+
+def complete(call):
+    """Add whom the tab's session knows to a call; whether it is to be sent."""
+    if call.kind == CHECK:
+        return is_due(call)
+    if call.kind == 'identify':
+        session.write(CUSTOMER, call.customer_id)
+    call.customer_id = call.customer_id or session.read(CUSTOMER)
+    return True

@@ -1,53 +1,54 @@
-"""What is wrong with the arguments of a call, in a sentence that names the field, or None."""
+"""What `init` or a call is given: known names and right values are taken, and the first wrong one is named."""
+
+from debug import say
 
 __pragma__('skip')
-from browser import __pragma__, JSON, Number, typeof
+from browser import __pragma__, Date, JSON, Object, RegExp, URL, __new__, js_TypeError, location
 
 __pragma__('noskip')
 
-TEXTS = [
-    'customer_id',
-    'email',
-    'phone',
-    'name',
-    'email_sha256',
-    'phone_sha256',
-    'event_id',
-    'client_timestamp',
-    'currency',
-    'transaction_id',
-    'product_id',
-]
-PLAIN = 'fields must be plain data'
+OPTIONS = 'apiKey baseUrl cookieDomain autoPageTracking allowIframe consentMode debug'.js_split(' ')
+FIELDS = (
+    'revenue currency customer_id email phone name email_sha256 phone_sha256 event_id client_timestamp transaction_id '
+    'product_id metadata'
+).js_split(' ')
+# What the JSON of a value looks like; any other field is a text that is no longer than the service takes.
+FORMS = {
+    'revenue': RegExp('^\\d'),
+    'currency': RegExp('^"[A-Za-z]{3}"$'),
+    'client_timestamp': RegExp('^"\\d{4}-'),
+    'metadata': RegExp('^{[^]{0,4095}$'),
+    'apiKey': RegExp('^"..'),
+    'consentMode': RegExp('^"(not_)?required"$'),
+}
+TEXT = RegExp('^"[^]{2,257}$')
 
 
-def check_identity(fields):
-    """identify: customer_id is required."""
-    return check_fields(fields) or (None if fields and fields.customer_id else 'customer_id is required')
+def take(given, names, required, form):
+    """What `given` has of these names, its own and inherited, as a plain copy; null and '' count as not given.
 
-
-def check_conversion(fields):
-    """trackConversion: revenue in major units and an ISO 4217 currency are required."""
-    if not fields or not Number.isFinite(fields.revenue) or fields.revenue < 0:
-        return 'revenue must be a number >= 0'
-    if (fields.currency or '').length != 3:
-        return 'currency must be an ISO 4217 code'
-    return check_fields(fields)
-
-
-def check_event(name, fields):
-    """trackEvent: the name is required."""
-    return check_fields(fields) or (None if name else 'name is required') or check_fields({'name': name})
-
-
-def check_fields(fields):
-    """What is not an object, not a text where only a text can be, or can't be sent as JSON; None given is fine."""
-    if fields != None and typeof(fields) != 'object':
-        return PLAIN
-    for name in TEXTS:
-        if fields and fields[name] != None and typeof(fields[name]) != 'string':
-            return name + ' must be a string'
-    try:
-        JSON.stringify(fields)
-    except:
-        return PLAIN
+    The JSON of values without a form of their own has `form`. Raises a TypeError that names the first that is not
+    right, or that is `required` and missing; 'fields' where `given` is no plain object. Other names are left out, with
+    a warning.
+    """
+    given = {} if given == None else given
+    wrong = None if {}.toString.call(given) == '[object Object]' else 'fields'
+    taken = {}
+    for name in names.concat(Object.js_keys(given)):
+        try:
+            value = given[name]
+            text = JSON.stringify(value)
+            if not names.includes(name):
+                say('unknown', name, 'warn')
+            elif (value != None and text != '""') or required.includes(name):
+                if name == 'baseUrl':
+                    text = JSON.stringify(__new__(URL(value, location.href)))
+                if name == 'client_timestamp':
+                    __new__(Date(value)).toISOString()  # throws where it is none
+                text.match(FORMS[name] or form)[0]  # throws where there is no match
+                taken[name] = JSON.parse(text)
+        except:
+            wrong = wrong or name
+    if wrong:
+        raise __new__(js_TypeError('Waylink: ' + wrong))
+    return taken

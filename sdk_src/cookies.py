@@ -1,56 +1,79 @@
-"""Cookies with an id, on the widest domain that the browser accepts, found by trying (contract, "cookieDomain")."""
+"""The device cookie, on the widest domain that the browser accepts, found by trying (contract, "cookieDomain")."""
+
+from ids import UUID, new_uuid
+from options import options
 
 __pragma__('skip')
 from browser import __pragma__, document, location
 
 __pragma__('noskip')
 
-UUID = '[0-9a-f-]{36}'
+NAME = 'cl_device_id'
+KEPT = 'cl_device_id_kept'  # holds the id as well where the service set both by header
+LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
 
 
 def read_cookie(name):
-    """The id in this cookie, or undefined or null."""
+    """The id in the cookie of exactly this name, or undefined or null."""
     try:
-        found = document.cookie.match('\\b' + name + '=(' + UUID + ')')
+        found = ('; ' + document.cookie + ';').match('; ' + name + '=(' + UUID + ');')
         return found and found[1]
     except:
         pass
 
 
-def write_cookie(name, value, lifetime, domain, current):
-    """Set or renew a cookie, and with a `lifetime` of 0 seconds delete it; whether its value is then `value`.
+def write_cookie(name, value, lifetime, domain):
+    """Set a cookie for so many seconds, on a domain or, with '', on the host alone."""
+    document.cookie = (
+        name
+        + '='
+        + value
+        + '; max-age='
+        + lifetime
+        + '; path=/; samesite=lax'
+        + (domain and '; domain=' + domain)
+        + ('; secure' if location.protocol == 'https:' else '')
+    )
 
-    `current` is its value before, where it has one. Reading and writing each cost the page a call to the browser's
-    process, so that both are done as seldom as can be.
 
-    The browser's own list of public suffixes decides: it refuses a cookie on co.uk or github.io. A single label is
-    never worth a try, so the first candidate has two; the last is the host alone. An old cookie is deleted first:
-    as long as it can be read, nobody could tell whether the new one was accepted.
+def keep_cookie(device, current):
+    """Set the cookie, or renew it in place, on `cookieDomain` or else the widest domain; whether the browser keeps it.
+
+    The browser's own list of public suffixes decides: it refuses a cookie on co.uk or github.io. A cookie that holds a
+    `current` value is never deleted, since other tabs read it: another one, gone at once, tells which domain is
+    accepted. One that the service set by header is left alone: Safari ends a cookie that a script touched within days.
+    Reading and writing each cost the page a call to the browser's process, so that both are done as seldom as can be.
     """
     try:
-        for candidate in [domain] if domain else candidates(location.hostname):
-            attributes = '; path=/; samesite=lax' + ('; domain=' + candidate if candidate else '')
-            if location.protocol == 'https:':
-                attributes += '; secure'
-            if current:
-                document.cookie = name + '=; max-age=0' + attributes
-                current = read_cookie(name)
-            if not current:
-                if not lifetime:
-                    return
-                document.cookie = name + '=' + value + '; max-age=' + lifetime + attributes
-                current = read_cookie(name)
+        for domain in candidates():
+            probe = new_uuid() if current else NAME
+            if current and read_cookie(KEPT) == device:
+                return True
+            write_cookie(probe, device, 9 if current else LIFETIME, domain)
+            if read_cookie(probe) == device:
                 if current:
-                    return current == value
+                    write_cookie(probe, '', 0, domain)
+                    write_cookie(NAME, device, LIFETIME, domain)
+                return True
     except:
         pass
 
 
-def candidates(host):
-    """`acme.com`, then `app.acme.com`, then the host alone as '' for app.acme.com."""
-    found = ['']
-    labels = host.js_split('.')
-    while labels.length > 1:
-        found.unshift(labels.join('.'))
-        labels.shift()
-    return found
+def delete_cookies():
+    """Remove the cookies, whatever they hold, from every domain that they can have been set on."""
+    try:
+        if document.cookie.includes(NAME):
+            for domain in candidates():
+                for name in [NAME, KEPT]:
+                    write_cookie(name, '', 0, domain)
+    except:
+        pass
+
+
+def candidates():
+    """`cookieDomain` where it is given; `acme.com`, `app.acme.com`, then the host alone as '' for app.acme.com.
+
+    A single label is never worth a try.
+    """
+    labels = location.hostname.js_split('.')
+    return [].concat(options.cookieDomain or [], labels.map(lambda _, place: labels.slice(-2 - place).join('.')), '')

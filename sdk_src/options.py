@@ -1,42 +1,30 @@
-"""What `init` takes (contract, "init options")."""
+"""What `init` was given (contract, "init options"), and the addresses that follow from it."""
 
 __pragma__('skip')
-from browser import __pragma__, RegExp, URL, __new__, document, location, typeof
+from browser import __pragma__, Document, Reflect, RegExp, document, location, typeof
 
 __pragma__('noskip')
 
 IS_BROWSER = typeof(document) == 'object'
-# The script tag that runs this file, while it runs; a module has none.
-script = IS_BROWSER and document.currentScript
-SDK_PATH = '/serviceCore/sdk/v1/batch'
-TYPE = RegExp('\\.js(\\?.*)?$')
-options = {}  # what `init` was given
+# The script tag that runs this file, while it runs; a module has none. An element of the page whose name is
+# currentScript hides the document's own property, but not the one that documents inherit.
+script = IS_BROWSER and Reflect.js_get(Document.prototype, 'currentScript', document)
+source = script and script.src
+options = {}
 
 
-def check_options(options):
-    """What is wrong with the options, in a sentence, or None."""
-    if not options or typeof(options.apiKey or 0) != 'string':
-        return 'apiKey is required: your public key'
-    mode = options.consentMode
-    if mode != None and mode != 'required' and mode != 'not_required':
-        return "consentMode must be 'required' or 'not_required'"
-    try:
-        batch_url(options.baseUrl)
-    except:
-        return 'baseUrl must be an address'
+def script_url(source):
+    """The address of the script: `source`, or where it would be below `baseUrl`, or below the page's origin."""
+    return source or (options.baseUrl or location.origin).js_replace(RegExp('/?$'), '/waylink.js')
 
 
-def batch_url(base_url):
-    """Where calls are sent: below `baseUrl`, else where the script came from, else the page's own origin."""
-    return address_of(base_url, SDK_PATH, not base_url and script and script.src)
+def batch_url():
+    """Where calls go: to the SDK's path beside the script; where that has a name of the site's own, to that name."""
+    return script_url(not options.baseUrl and source).js_replace(
+        RegExp('(/waylink[^/?]*)?\\.js(\\?.*)?$'), lambda _, ours: '/serviceCore/sdk/v1/batch' if ours else ''
+    )
 
 
-def texts_url(base_url):
-    """Where the sentences of `debug` are: beside the script, else where it would be."""
-    source = script and script.src
-    return source.js_replace(TYPE, '.json') if source else address_of(base_url, '/waylink.json')
-
-
-def address_of(base_url, path, source):
-    """The address of a path below `baseUrl`, on the host of `source` or else of the page."""
-    return __new__(URL((base_url or '').js_replace(RegExp('/?$'), path), source or location.href)).href
+def texts_url():
+    """Where the sentences of `debug` are: beside the script, under its name with another ending."""
+    return script_url(source).js_replace(RegExp('\\.js(\\?.*)?$'), '.json')

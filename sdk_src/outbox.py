@@ -2,56 +2,65 @@
 
 Each call has a storage key of its own, so that tabs never overwrite each other. An entry carries a lease, a time until
 which one page is at work on it; others leave it alone until then. The service counts a call_id once, so a lease that is
-broken by a crash costs nothing but a request.
+broken by a crash costs nothing but a request. Times that are read are clamped: the clock that wrote them may have been
+wrong, or somebody else may have written them.
+
+Browsers end the requests of a page that goes away, some before they tell the page: such an end is no failure, and what
+it left is sent once more.
 """
 
+from attribution import received, tell
+from clock import now
+from cookies import delete_cookies
+from debug import say
+from device_id import device
+from locks import alone
+from options import batch_url, options
+from stores import local, session
+
 __pragma__('skip')
-from browser import __pragma__, Date, JSON, Math, Promise, __new__, clearTimeout, navigator, setTimeout
+from browser import __pragma__, AbortSignal, Date, JSON, Math, Promise, __new__, clearTimeout, fetch, setTimeout
 
 __pragma__('noskip')
 
-PREFIX = 'cl_call_'
-PAUSE = 'cl_pause'
+VERSION = '0.1.0'
+TIMEOUT = 10000  # milliseconds
+LONGEST_PAUSE = 3600000  # milliseconds
+REFUSED = [400, 401, 403, 413, 415]  # the same call would be refused again
+PREFIX = 'waylink_call_'
+PAUSE = 'waylink_pause'
 LEASE = 30000  # milliseconds
 MOST_CALLS = 50
 MOST_KEPT = 100
+MOST_STORED = 256000  # characters
 MOST_CHARACTERS = 15000  # at most 4 bytes each, and keepalive has 64 KiB
 LONGEST_WAIT = 7 * 24 * 60 * 60 * 1000
-REFUSED = [400, 401, 403, 413, 415]  # the same call would be refused again
+fresh = []  # what this page added and no request has carried yet
+is_flushing = False
+is_leaving = False
+outcome = None  # of the last attempt, as a code for the console
+failures = 0
+timer = None
 
 
-def create_outbox(store, post, send_on_leaving, received):
-    """An outbox over a store.
+def add(entry):
+    """Send a call, now or with what waits; its `done` runs after the first attempt."""
+    lease(entry, LEASE)
+    fresh.push(entry)
+    bound(fresh)
+    stored_entries()
+    flush()
 
-    `post(entries, keepalive)` gives the service's answer, or None; `received` gets the attribution of each result.
-    `add(device_id, call, done)` runs `done` after the first attempt. `recover(event)` sends what is left of earlier
-    pages and attempts; an event of the browser ends a pause that the service did not ask for. `leave(event)` hands over
-    what no request has carried yet. Browsers end the requests of a page that goes away, some before they tell the page:
-    such an end is no failure, and what it left is sent once more. `discard()` forgets everything, for good.
-    """
-    fresh = []
-    is_flushing = False
-    is_leaving = False
-    is_unanswered = False
-    failures = 0
-    timer = None
 
-    def add(device_id, call, done):
-        entry = {'device': device_id, 'call': call}
-        lease(entry, LEASE)
-        entry.done = done
-        fresh.push(entry)
-        flush()
+def lease(entry, milliseconds):
+    entry.until = Date.now() + milliseconds
+    local.write(key_of(entry), JSON.stringify(entry))
 
-    def lease(entry, milliseconds):
-        entry.until = Date.now() + milliseconds
-        store.write(key_of(entry), entry)
 
-    async def flush():
-        """Send what this page added; what comes during a request shares the next."""
-        nonlocal is_flushing
-        if is_flushing:
-            return
+async def flush():
+    """Send what this page added; what comes during a request shares the next."""
+    global is_flushing
+    if not is_flushing:
         is_flushing = True
         # The request of a check has a task of its own: slow phones would stutter at one together with the start. The
         # other calls go at once, since the visitor may be about to leave.
@@ -61,122 +70,174 @@ def create_outbox(store, post, send_on_leaving, received):
         is_flushing = False
         wake()
 
-    async def send_all(entries):
-        """Send a batch at a time, unless there is a pause; what is not settled is free for the next attempt."""
-        nonlocal failures
-        while entries.length:
-            batch = take_batch(entries)
-            answer = {}
-            if not is_paused():
-                answer = await post(batch, not failures) or answer
-                if REFUSED.includes(answer.status):
-                    answer.results = calls_of(batch)
-                if answer.results:
-                    failures = 0
-                elif not is_leaving:
-                    pause(answer)
+
+async def send_all(entries):
+    while entries.length:
+        await send_batch(take_batch(entries))
+
+
+async def send_batch(batch):
+    """Send a batch, unless there is a pause; what is not settled is free for the next attempt.
+
+    A text is a content type without a preflight, and `keepalive` lets the request outlive the page; the browser refuses
+    it when other requests of the page have used up its 64 KiB. Cookies go to the page's own origin only.
+    """
+    global failures, outcome
+    is_settled = False
+    is_final = False
+    if pause_left() <= 0:
+        try:
+            response = await fetch(
+                batch_url(),
+                {
+                    'method': 'POST',
+                    'body': envelope(batch),
+                    'keepalive': is_leaving or not failures,
+                    'signal': AbortSignal.timeout and AbortSignal.timeout(TIMEOUT),
+                },
+            )
+            wait = response.headers.js_get('retry-after')
+            is_final = REFUSED.includes(response.status)
+            content = is_final or await response.json()
             for entry in batch:
-                settle(entry, answer.results or [])
-
-    def settle(entry, results):
-        result = results.find(lambda each: each.call_id == entry.call.call_id)
-        if result:
-            received(result.attribution)
-            store.remove(key_of(entry))
-        else:
-            lease(entry, -1)
-        if entry.done:
-            entry.done()
-
-    def pause(answer):
-        """Wait as long as the service asks, else longer after each failure; the jitter keeps clients apart."""
-        nonlocal failures, is_unanswered
-        failures += 1
-        is_unanswered = not answer.status
-        milliseconds = answer.wait or Math.min(2**failures * 500, 300000) * (0.5 + Math.random())
-        store.write(PAUSE, Date.now() + milliseconds)
-
-    def end_pause():
-        """End a pause that the service did not ask for."""
-        nonlocal failures
-        if is_unanswered:
+                result = is_final or content.results.find(lambda each: each.call_id == entry.call.call_id)  # noqa: B023 - run at once
+                if result:
+                    is_settled = True
+                    entry.device = 0
+                    local.remove(key_of(entry))
+                    received(result)
+        except:
+            pass
+        outcome = ('sent' if is_settled and not is_final else 'refused') if response else 'offline'
+        say(outcome, [batch, response], is_final and 'warn')
+        if is_settled:
             failures = 0
-            store.remove(PAUSE)
+        elif not is_leaving:
+            failures += 1
+            local.write(PAUSE, Date.now() + pause_of(wait))
+    for entry in batch:
+        if entry.device == device:
+            lease(entry, -1)
+        finish(entry)
+    if not device:
+        erase()  # consent was withdrawn meanwhile
 
-    def is_paused():
-        return store.read(PAUSE) > Date.now()
 
-    def wake():
-        """Set the timer for what is left, or none."""
-        nonlocal timer
-        clearTimeout(timer)
-        left = stored_entries()
-        if left.length:
-            at = Math.max(store.read(PAUSE) or 0, left[0].until)
-            timer = setTimeout(recover, Math.max(at - Date.now(), 500))
+def erase():
+    """Delete all that is stored."""
+    local.forget()
+    session.forget()
+    delete_cookies()
 
-    async def recover(event):
-        """Send what no page is at work on, one tab at a time."""
-        nonlocal is_leaving
-        is_leaving = False
-        if event:
-            end_pause()
-        if stored_entries().length:
-            try:
-                await navigator.locks.request(PREFIX, send_stored)
-            except:
-                await send_stored()
-            wake()
 
-    async def send_stored():
-        if not is_paused():
-            free = stored_entries().filter(lambda entry: entry.until < Date.now())
-            for entry in free:
-                lease(entry, LEASE)
-            await send_all(free)
+def envelope(batch):
+    """The batch as text; its list is put together by hand, because of pages with an Array.prototype.toJSON."""
+    head = JSON.stringify(
+        {'api_key': options.apiKey, 'device_id': batch[0].device, 'sdk': 'js/' + VERSION, 'sent_at': now()}
+    )
+    return head.slice(0, -1) + ',"calls":[' + batch.map(lambda entry: JSON.stringify(entry.call)).join() + ']}'
 
-    def stored_entries():
-        """Every entry in the store, oldest first; what is too old or too many is dropped."""
-        found = []
-        for name in store.names(PREFIX).js_sort():
-            entry = store.read(name)
-            if entry and entry.call and Date.now() - Date.parse(entry.call.occurred_at) < LONGEST_WAIT:
-                found.push(entry)
+
+def pause_of(text):
+    """The milliseconds to wait: what a Retry-After header says, in seconds or as a date, but longer after each failure.
+
+    The jitter keeps clients apart.
+    """
+    asked = text * 1000 or Date.parse(text) - Date.now() or 0
+    return Math.min(Math.max(asked, 2**failures * (250 + 500 * Math.random())), LONGEST_PAUSE)
+
+
+def pause_left():
+    """The milliseconds until something may be sent, none from 0 on; a stored time that can't be counts as none."""
+    left = local.read(PAUSE) - Date.now()
+    return left if left <= LONGEST_PAUSE else 0
+
+
+def wake():
+    """Set the timer for what is left, or none."""
+    global timer
+    clearTimeout(timer)
+    left = stored_entries()
+    if left.length:
+        timer = setTimeout(recover, Math.max(pause_left(), left[0].until - Date.now()) + 500)
+    if not left.some(lambda entry: entry.call.signals):
+        tell()  # type: ignore[misc]
+
+
+async def recover(event, leaving):
+    """Send what no request has carried yet, and one tab at a time what no page is at work on.
+
+    An event of the browser ends a pause that the service did not ask for. With `leaving` the page may end any moment:
+    what other pages can send is left to them.
+    """
+    global failures, is_leaving
+    is_leaving = leaving
+    if device:
+        if event and outcome == 'offline':
+            failures = 0
+            local.remove(PAUSE)
+        send_all(fresh)
+        if not leaving:
+            await alone(PREFIX, send_stored)
+        wake()
+
+
+async def send_stored():
+    free = stored_entries().filter(lambda entry: entry.until < Date.now())
+    for entry in free:
+        lease(entry, LEASE)
+    await send_all(free)
+
+
+def stored_entries():
+    """Every entry in the store, oldest first; the oldest of too many or too much go, and what is none of ours."""
+    found = []
+    size = 0
+    for name in local.names().js_sort().reverse():
+        if name[70]:  # no other name is as long
+            size += local.read(name).length
+            entry = found.length < MOST_KEPT and size < MOST_STORED and read_entry(name)
+            if entry:
+                found.unshift(entry)
             else:
-                store.remove(name)
-        for entry in found.splice(0, found.length - MOST_KEPT):
-            store.remove(key_of(entry))
-        return found
+                say('dropped', name)
+                local.remove(name)
+    return found
 
-    def leave(event):
-        nonlocal is_leaving
-        is_leaving = event.js_type == 'pagehide'
-        end_pause()
-        while fresh.length:
-            batch = take_batch(fresh)
-            send_on_leaving(batch)
-            for entry in batch:
-                entry.done()
-        send_stored()
 
-    def discard():
-        clearTimeout(timer)
-        store.forget()
-        store.write = store.remove  # an answer that is still to come must leave nothing behind
-        for entry in fresh.splice(0):
-            entry.done()
+def read_entry(name):
+    """The entry under this name, its lease clamped to what one can be; nothing where it is not whole, or a week old."""
+    try:
+        entry = JSON.parse(local.read(name))
+        if name == key_of(entry) and Math.abs(Date.now() - Date.parse(entry.call.occurred_at)) < LONGEST_WAIT:
+            if not (entry.until <= Date.now() + LEASE):
+                entry.until = 0
+            return entry
+    except:
+        pass
 
-    return {'add': add, 'recover': recover, 'leave': leave, 'discard': discard}
+
+def discard():
+    """Forget what no request has carried yet."""
+    fresh.splice(0).forEach(finish)
+
+
+def bound(entries):
+    """Drop the oldest of too many."""
+    if entries.length > MOST_KEPT:
+        say('dropped')
+        finish(entries.shift())
+
+
+def finish(entry):
+    """The first attempt is over for this call, or there will be none."""
+    if entry.done:
+        entry.done()
 
 
 def key_of(entry):
     """The storage key of an entry; in the order of their keys, entries are in the order of time."""
     return PREFIX + entry.call.occurred_at + entry.call.call_id
-
-
-def calls_of(entries):
-    """The calls of entries."""
-    return entries.map(lambda entry: entry.call)
 
 
 def take_batch(entries):

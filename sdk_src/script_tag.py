@@ -9,13 +9,12 @@ __pragma__('noskip')
 
 
 def install():
-    """Replace the snippet's stand-in, if there is one; a second copy of the script changes nothing."""
-    early = window.Waylink
-    if early and not early.q:
-        return
-    window.Waylink = Waylink
-    for call in (early and early.q) or []:
-        call[2](Waylink[call[0]](*call[1]))
+    """Replace the snippet's stand-in, or an element of that id; a second copy of the script changes nothing."""
+    early = window.Waylink or {}
+    if not early.init or early.q:
+        window.Waylink = Waylink
+        for call in early.q or []:
+            call[2](Waylink[call[0]](*call[1]))
 
 
 install()

@@ -5,29 +5,15 @@ from browser import __pragma__, URLSearchParams, __new__
 
 __pragma__('noskip')
 
-NAMES = [
-    'cl_link_id',
-    'utm_source',
-    'utm_medium',
-    'utm_campaign',
-    'utm_term',
-    'utm_content',
-    'fbclid',
-    'gclid',
-    'gbraid',
-    'wbraid',
-    'ttclid',
-]
+NAMES = '^(cl_link_id|utm_(source|medium|campaign|term|content)|(fb|g|tt)clid|[gw]braid)$'
 LONGEST = 512
 
 
 def read_signals(search):
     """The signals in a query string, by name, or None where it has none; long values are cut."""
     found = None
-    parameters = __new__(URLSearchParams(search))
-    for name in NAMES:
-        value = parameters.js_get(name)
-        if value:
+    for pair in __new__(URLSearchParams(search)):
+        if pair[1] and pair[0].match(NAMES):
             found = found or {}
-            found[name] = value.substring(0, LONGEST)
+            found[pair[0]] = found[pair[0]] or pair[1].substring(0, LONGEST)
     return found

@@ -5,15 +5,15 @@ from browser import __pragma__, JSON, Object, window
 
 __pragma__('noskip')
 
-MOST_CHARACTERS = 15000
+# Every key of this version (`waylink_…`) and of former ones (`cl_…`), whole, so that a site's own are left alone.
+OURS = '^(cl|waylink)_(attribution|checked|customer|device_id|pause|call_[-:.\\w]{60})$'
 
 
 def open_store(kind):
-    """A store of JSON values over `localStorage` or `sessionStorage`, or in memory where that one refuses.
+    """A store of texts over `localStorage` or `sessionStorage`, or in memory where that one refuses.
 
-    `read(key)` gives the value or None, `write(key, value)` keeps it, `remove(key)` forgets it, `names(prefix)` gives
-    the keys that begin so, `forget()` removes every key of ours. Values of more than `MOST_CHARACTERS` characters stay
-    in memory, so that a site keeps its quota.
+    `read(key)` gives the text or '', `write(key, text)` keeps it, `remove(key)` forgets it. `names()` gives the keys
+    that are ours, `move()` takes over what former versions stored, `forget()` removes every key of ours.
     """
     memory = {}
 
@@ -24,26 +24,41 @@ def open_store(kind):
             pass
 
     def read(key):
-        return attempt(lambda native: JSON.parse(native.getItem(key))) or memory[key]
+        return attempt(lambda native: native.getItem(key)) or memory[key] or ''
 
-    def write(key, value):
-        text = JSON.stringify(value)
-        memory[key] = value
-        if text.length < MOST_CHARACTERS and attempt(lambda native: [native.setItem(key, text)]):
+    def write(key, text):
+        memory[key] = text
+        if attempt(lambda native: [native.setItem(key, text)]):
             del memory[key]
 
     def remove(key):
         del memory[key]
         attempt(lambda native: native.removeItem(key))
 
-    def names(prefix):
-        return Object.js_keys(memory).concat(attempt(Object.js_keys) or []).filter(lambda name: name.startsWith(prefix))
+    def names():
+        return Object.js_keys(memory).concat(attempt(Object.js_keys) or []).filter(lambda name: name.match(OURS))
+
+    def move():
+        """Former versions stored JSON, also of what is a text."""
+        for name in names():
+            if name[0] == 'c':
+                value = parse(read(name))
+                write(name.js_replace('cl', 'waylink'), value if value is '' + value else read(name))
+                remove(name)
 
     def forget():
-        for name in names('cl_'):
-            remove(name)
+        names().forEach(remove)
 
-    return {'read': read, 'write': write, 'remove': remove, 'names': names, 'forget': forget}
+    return {'read': read, 'write': write, 'remove': remove, 'names': names, 'move': move, 'forget': forget}
+
+
+def parse(text):
+    """The value that a text of JSON stands for; undefined for any other."""
+    try:
+        return JSON.parse(text)
+    except:
+        pass
 
 
 session = open_store('sessionStorage')
+local = open_store('localStorage')

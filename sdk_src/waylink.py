@@ -1,29 +1,29 @@
 """The public object, `Waylink` (contract, "Browser SDK interface"). Camel case is the contract's, and only here."""
 
-from attribution import read_context
-from calls import last, now, outbox, queue, settled, track, use_outbox
-from checks import check_conversion, check_event, check_fields, check_identity
-from consent import decide, decision, has_consent, is_off, switch_off
-from cookies import read_cookie
+from attribution import read_context, renew, tell, told
+from calls import CHECK, hold, is_open, last, stamp, submit, track, turn
+from checks import OPTIONS, take
+from clock import now
+from cookies import NAME, read_cookie
 from debug import explain, say
-from device_id import NAME, close_device, delete_device_id, device, open_device
+from device_id import close_device, device, open_device
 from history_hooks import watch_history
-from options import IS_BROWSER, batch_url, check_options, options, texts_url
-from outbox import calls_of, create_outbox
-from stores import open_store, session
-from transport import post, send_on_leaving
-from visit import check, make_check, received
+from locks import alone
+from options import IS_BROWSER, options
+from outbox import discard, erase, recover
+from stores import local, session
 
 __pragma__('skip')
-from browser import __pragma__, JSON, Object, Promise, __new__, addEventListener, document, setTimeout, window
+from browser import __pragma__, Object, Promise, __new__, addEventListener, document, setTimeout, top, window
 
 __pragma__('noskip')
 
-VERSION = '0.1.0'
 loaded = now()
 initialized = None
-is_ready = False  # once the first check was answered or tried
+started = None  # a token of the latest start, while there is consent
 landing = None  # the check of the address that init was called on; from the arrival on, a promise of its attempt
+decision = None  # of the visitor, until the site says something
+is_on = None  # once init was called; False where there is nothing to do, whatever is allowed
 
 
 # Starting
@@ -32,186 +32,78 @@ landing = None  # the check of the address that init was called on; from the arr
 def init(given):
     """Start, once; a promise that resolves when the first check was answered or tried."""
     global initialized
-    if initialized:
-        say('twice')
-        return initialized
-    wrong = IS_BROWSER and check_options(given)
-    if wrong:
-        return settled(wrong)
-    Object.assign(options, given)
-    initialized = begin()
+    if is_on == None:
+        initialized = begin(given)
+    else:
+        say('init')
     return initialized
 
 
-async def begin():
-    global landing
-    try:
-        if options.debug:
-            explain(texts_url(options.baseUrl))
-        if not IS_BROWSER or (window.top != window and not options.allowIframe):
-            switch_off()
-            say('iframe')
-            return queue.close()
-        listen()
-        landing = make_check()
+async def begin(given):
+    global landing, is_on
+    Object.assign(options, IS_BROWSER and take(given, OPTIONS, 'apiKey', ''))
+    if options.debug:
+        explain()
+    is_on = IS_BROWSER and (top == window or not not options.allowIframe)
+    if is_on:
+        addEventListener('pagehide', leave)
+        addEventListener('visibilitychange', leave)
+        addEventListener('pageshow', recover)
+        addEventListener('online', recover)
+        if options.autoPageTracking != False:
+            watch_history(track_page_view)
+        landing = stamp(CHECK)
         landing.occurred_at = loaded  # whoever calls before init landed before that
         if has_consent():
             await start()
         elif decision == False:
             forget()
         else:
-            say('consent')
-    except:
-        pass
-
-
-def listen():
-    addEventListener('pagehide', leave)
-    document.addEventListener('visibilitychange', leave)
-    addEventListener('pageshow', recover)
-    addEventListener('online', recover)
-    if options.autoPageTracking != False:
-        watch_history(quiet(track_page_view))
+            say('grantConsent')
+    else:
+        say('iframe')
+        turn(False)
+        tell()  # type: ignore[misc]
 
 
 async def start():
-    global is_ready
-    if outbox:
-        return
-    mine = open_outbox()
-    use_outbox(mine)
-    try:
-        await __new__(Promise(once_shown))
-        # Browsers answer slowly when they are first asked for a cookie or for storage: a task for each.
-        for first_read in [read_cookie, session.read, open_store('localStorage').read]:
-            first_read(NAME)
-            await __new__(Promise(setTimeout))
-        if mine == outbox:
-            await arrive()
-        if mine == outbox:
-            is_ready = True
-            queue.open()
-            recover()
-    except:
-        pass
+    global started
+    if not started:
+        mine = {}
+        started = mine
+        try:
+            await __new__(Promise(once_shown))
+            # Browsers answer slowly when they are first asked for a cookie or for storage: a task for each.
+            for first_use in [read_cookie, session.move, local.move]:
+                first_use(NAME)
+                await __new__(Promise(setTimeout))
+            await alone(NAME, arrive)
+            await landing  # type: ignore[misc]
+            if mine == started:
+                turn(True)
+                recover()
+        except:
+            pass
 
 
 def arrive():
-    """Open the device and check the address that init was called on, once; a promise of the first attempt."""
+    """Open the device and check the address that init was called on, once; `landing` is the first attempt."""
     global landing
-    if not device:
-        landing = check(landing or make_check(), open_device())
-    return landing
-
-
-def open_outbox():
-    return create_outbox(open_store('localStorage'), send, send_leaving, received)
-
-
-# Sending
-
-
-async def send(entries, keepalive):
-    answer = await post(batch_url(options.baseUrl), envelope(entries), keepalive)
-    if not device:
-        delete_device_id()  # consent was withdrawn, and the answer may have set it again
-    say(('sent' if answer.results else 'refused') if answer else 'unanswered', [calls_of(entries), answer])
-    return answer
-
-
-def send_leaving(entries):
-    send_on_leaving(batch_url(options.baseUrl), envelope(entries))
-
-
-def envelope(entries):
-    """The batch as text; its list is put together by hand, because of pages with an Array.prototype.toJSON."""
-    head = JSON.stringify(
-        {
-            'api_key': options.apiKey,
-            'device_id': entries[0].device,
-            'sdk': 'js/' + VERSION,
-            'sent_at': now(),
-        }
-    )
-    return head.slice(0, -1) + ',"calls":[' + entries.map(lambda entry: JSON.stringify(entry.call)).join() + ']}'
-
-
-def recover(event):
-    if device:
-        outbox.recover(event)
+    if started and not device:
+        check = landing or stamp(CHECK)
+        if open_device():
+            check.signals = check.signals or {}
+        landing = __new__(Promise(lambda done: submit({'call': check, 'done': done})))
 
 
 async def leave(event):
     """The page goes away, or may be ended while it is hidden: what waits for the first answer goes too."""
-    try:
-        if outbox and not document.prerendering:
-            arrive()
-            queue.open()
-            outbox.leave(event)
-            await last  # type: ignore[misc]
-            outbox.leave(event)
-    except:
-        pass
-
-
-# Consent
-
-
-def grant_consent():
-    decide(True)
-    if initialized and not is_off:
-        start()
-
-
-def deny_consent():
-    decide(False)
-    queue.close()
-    if initialized and not is_off:
-        forget()
-
-
-def forget():
-    """Delete what is stored, here and by earlier pages, and end what was begun."""
-    global is_ready, landing
-    is_ready = False
-    (outbox or open_outbox()).discard()
-    session.forget()
-    close_device()
-    landing = None
-    use_outbox()
-    say('denied')
-
-
-# The contract's other calls
-
-
-def identify(fields):
-    wrong = check_identity(fields)
-    if wrong:
-        say('identify', wrong)
-    else:
-        track('identify', fields)
-
-
-def get_attribution():
-    return read_context(session) if is_ready else None
-
-
-def track_lead(fields):
-    return track('lead', fields, check_fields(fields))
-
-
-def track_conversion(fields):
-    return track('conversion', fields, check_conversion(fields))
-
-
-def track_event(name, fields):
-    return track('event', Object.assign({}, fields, {'name': name}), check_event(name, fields))
-
-
-def track_page_view():
-    call = make_check()
-    queue.run(lambda: check(call), settled)
+    if started and not document.prerendering:
+        arrive()
+        turn(True)
+        recover(event, True)
+        await last  # type: ignore[misc]
+        recover(event, True)
 
 
 def once_shown(resolve):
@@ -222,27 +114,87 @@ def once_shown(resolve):
         setTimeout(resolve)
 
 
-def quiet(method):
-    """The method, never throwing into the page."""
+# Consent
 
-    def call(first, second):
-        try:
-            return method(first, second)
-        except:
-            return settled()
 
-    return call
+def has_consent():
+    """Whether something may be stored and sent."""
+    return decision if decision != None else not not options.apiKey and options.consentMode != 'required'
+
+
+def grant_consent():
+    global decision
+    if is_on != False:
+        decision = True
+        turn(is_open or None)
+        if is_on:
+            start()
+
+
+def deny_consent():
+    global decision
+    decision = False
+    turn(False)
+    renew()
+    if is_on:
+        forget()
+
+
+def forget():
+    """Delete what is stored, here and by earlier pages, and end what was begun."""
+    global landing, started
+    started = None
+    landing = None
+    discard()
+    close_device()
+    erase()
+    say('denyConsent')
+
+
+# The contract's other calls
+
+
+def identify(fields):
+    track('identify', fields, 'customer_id').catch(lambda error: say('identify', error, 'warn'))
+
+
+def track_lead(fields):
+    return track('lead', fields, '')
+
+
+def track_conversion(fields):
+    return track('conversion', fields, 'revenue currency')
+
+
+def track_event(name, fields):
+    return track('event', fields, 'name', {'name': name})
+
+
+async def track_page_view():
+    hold(stamp(CHECK), get_attribution)
+
+
+def get_attribution():
+    return read_context() if is_open else None
+
+
+async def when_attributed():
+    """A promise of the context, or of None, once the check is answered or no answer is to come."""
+    if decision != False:
+        await told
+    return get_attribution()
 
 
 Waylink = {
-    'init': quiet(init),
-    'identify': quiet(identify),
-    'trackLead': quiet(track_lead),
-    'trackConversion': quiet(track_conversion),
-    'trackEvent': quiet(track_event),
+    'init': init,
+    'identify': identify,
+    'trackLead': track_lead,
+    'trackConversion': track_conversion,
+    'trackEvent': track_event,
     'getAttribution': get_attribution,
-    'grantConsent': quiet(grant_consent),
-    'denyConsent': quiet(deny_consent),
+    'whenAttributed': when_attributed,
+    'grantConsent': grant_consent,
+    'denyConsent': deny_consent,
     'hasConsent': has_consent,
-    'trackPageView': quiet(track_page_view),
+    'trackPageView': track_page_view,
 }

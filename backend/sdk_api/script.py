@@ -26,7 +26,7 @@ script = Blueprint("sdk_script", __name__)
 @script.get(f"/{SCRIPT}")
 async def script_tag_file() -> Response:
     """The SDK's script."""
-    return await _file(SCRIPT, NEWEST)
+    return _with_map(await _file(SCRIPT, NEWEST))
 
 
 @script.get(f"/{SENTENCES}")
@@ -38,7 +38,7 @@ async def sentences_of_debug() -> Response:
 @script.get("/waylink-<build_asked>.js")
 async def script_of_a_build(build_asked: str) -> Response:
     """The SDK's script at the address of its build."""
-    return await _file(SCRIPT, _lifetime(build_asked))
+    return _with_map(await _file(SCRIPT, _lifetime(build_asked)))
 
 
 @script.get("/waylink-<build_asked>.json")
@@ -57,6 +57,12 @@ async def source_map() -> Response:
 async def npm_package() -> Response:
     """The npm package of this build."""
     return await _file(npm_archive(), NEWEST)
+
+
+def _with_map(response: Response) -> Response:
+    """Name the source map to developer tools; a comment in the script would cost every visitor its bytes."""
+    response.headers["SourceMap"] = SOURCE_MAP
+    return response
 
 
 def _lifetime(build_asked: str) -> str:

@@ -48,7 +48,7 @@ WRONG = [
     ("trackLead('form')", "fields"),
     ("trackEvent()", "name"),
     ("trackEvent(5)", "name"),
-    ("trackEvent('a', {metadata: {size: 9n}})", "fields"),
+    ("trackEvent('a', {metadata: {size: 9n}})", "metadata"),
 ]
 
 

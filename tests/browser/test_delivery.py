@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, once, refuse
 from tests.browser.shop_pages import CONVERSION, INIT, stored, visit
 
-NOTHING_LEFT = "!Object.keys(localStorage).some(name => name.startsWith('cl_call_'))"
+NOTHING_LEFT = "!Object.keys(localStorage).some(name => name.startsWith('waylink_call_'))"
 
 
 def slowly(batch: Call) -> Answer:
@@ -102,8 +102,8 @@ def test_retry_after_is_kept(page: Page, server: RecordingServer) -> None:
     visit(page, server, "/next")
     page.evaluate(CONVERSION)
     assert server.kinds == ["attribution", "conversion"]
-    assert sum(name.startswith("cl_call_") for name in stored(page)) == 3
-    wait = page.evaluate("localStorage.cl_pause - Date.now()")
+    assert sum(name.startswith("waylink_call_") for name in stored(page)) == 3
+    wait = page.evaluate("localStorage.waylink_pause - Date.now()")
     assert 500_000 < wait <= 600_000
 
 
@@ -112,7 +112,7 @@ def test_a_refused_call_is_dropped(page: Page, server: RecordingServer) -> None:
     visit(page, server)
     server.answer = refuse(400)
     page.evaluate(CONVERSION)
-    assert not [name for name in stored(page) if name.startswith("cl_call_")]
+    assert not [name for name in stored(page) if name.startswith("waylink_call_")]
 
 
 def test_offline_and_back(page: Page, server: RecordingServer) -> None:
@@ -144,7 +144,7 @@ def test_two_tabs_send_once(page: Page, server: RecordingServer) -> None:
     server.answer = refuse(503)
     page.evaluate(CONVERSION)
     page.goto(server.url("/blank", host="localhost"))
-    page.wait_for_function("localStorage.cl_pause < Date.now()")
+    page.wait_for_function("localStorage.waylink_pause < Date.now()")
     server.answer = slowly
     other = page.context.new_page()
     other.goto(server.url("/", host="localhost"))
@@ -161,15 +161,19 @@ def test_two_tabs_send_once(page: Page, server: RecordingServer) -> None:
 def test_the_outbox_is_bounded(page: Page, server: RecordingServer) -> None:
     """At most 100 calls are kept, the newest; what is older than a week is dropped."""
     visit(page, server)
-    page.evaluate(
-        "localStorage.cl_call_old = JSON.stringify({device: 'd', until: 0, call: {call_id: 'old',"
-        "occurred_at: new Date(Date.now() - 8 * 864e5).toISOString()}})"
+    old = page.evaluate(
+        "() => { const call = {call_id: crypto.randomUUID?.() ?? '0'.repeat(36),"
+        "occurred_at: new Date(Date.now() - 8 * 864e5).toISOString()};"
+        "const name = 'waylink_call_' + call.occurred_at + call.call_id;"
+        "localStorage[name] = JSON.stringify({device: 'd', until: 0, call}); return name }"
     )
-    page.evaluate("localStorage.cl_pause = Date.now() + 6e5")
+    page.evaluate("localStorage.waylink_pause = Date.now() + 6e5")
     page.evaluate("Promise.all([...Array(150).keys()].map(i => Waylink.trackEvent('e' + i)))")
     page.evaluate("Waylink.trackEvent('last')")
-    page.wait_for_function("Object.keys(localStorage).filter(n => n.startsWith('cl_call_')).length <= 100")
-    assert "cl_call_old" not in stored(page)
+    page.wait_for_function(
+        "Object.keys(localStorage).filter(n => n.startsWith('waylink_call_')).length <= 100"
+    )
+    assert old not in stored(page)
     assert server.kinds == ["attribution"]
 
 

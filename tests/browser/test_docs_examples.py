@@ -27,6 +27,7 @@ EXPECTED: dict[str, tuple[list[str], Any]] = {
     "trackConversion": (["attribution", "conversion"], None),
     "trackEvent": (["attribution", "event"], None),
     "getAttribution": (["attribution"], "docs"),
+    "whenAttributed": (["attribution"], "docs"),
     "grantConsent": (["attribution"], None),
     "denyConsent": (["attribution"], None),
     "hasConsent": (["attribution"], True),

@@ -23,9 +23,11 @@ def test_the_sdk_waits_as_long_as_the_service_asks(
         page.evaluate(shop.init())
         page.evaluate(CONVERSION)
         assert page.evaluate("Waylink.getAttribution()")["utm_source"] == "news"
-        wait = page.evaluate("localStorage.cl_pause - Date.now()")
+        wait = page.evaluate("localStorage.waylink_pause - Date.now()")
         assert 2_000 < wait <= 60_000
-        kept = page.evaluate("Object.keys(localStorage).filter(name => name.startsWith('cl_call_')).length")
+        kept = page.evaluate(
+            "Object.keys(localStorage).filter(name => name.startsWith('waylink_call_')).length"
+        )
         assert kept == 1
         assert shop.stored("conversions") == []
         refused = wait_for(

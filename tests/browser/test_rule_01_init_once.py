@@ -25,7 +25,7 @@ def test_calls_before_init_keep_their_order(page: Page, server: RecordingServer)
     )
     server.wait_for(4)
     assert server.kinds == ["attribution", "event", "identify", "lead"]
-    assert [call.get("customer_id") for call in server.calls] == [None, None, "c", "c"]
+    assert [call.get("customer_id") or None for call in server.calls] == [None, None, "c", "c"]
 
 
 def test_arguments_are_taken_when_the_call_is_made(page: Page, server: RecordingServer) -> None:

@@ -61,7 +61,7 @@ def test_withdrawal_deletes_and_stops(page: Page, server: RecordingServer) -> No
     server.wait_for(4)
     assert server.kinds == ["attribution", "identify", "attribution", "event"]
     assert server.requests[-1]["batch"]["device_id"] != first
-    assert "customer_id" not in server.calls[-1]
+    assert not server.calls[-1]["customer_id"]
 
 
 def test_denial_on_a_later_page_deletes_too(page: Page, server: RecordingServer) -> None:

@@ -42,8 +42,11 @@ def test_calls_before_the_script_has_loaded(page: Page, server: RecordingServer)
         "window.made = [Waylink.trackEvent('a'), Waylink.init({apiKey: 'k'}),"
         " Waylink.trackConversion({revenue: 1, currency: 'EUR'})]; 0"
     )
+    assert page.evaluate("[Waylink.getAttribution(), Waylink.hasConsent()]") == [None, False]
+    page.evaluate("window.context = Waylink.whenAttributed(); 0")
     page.add_script_tag(url="/waylink.js")
     page.evaluate("Promise.all(made)")
+    assert page.evaluate("context") is None
     assert server.kinds == ["attribution", "event", "conversion"]
 
 

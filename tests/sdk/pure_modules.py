@@ -11,6 +11,7 @@ import json
 import math
 import re
 import types
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urljoin
 
@@ -47,7 +48,10 @@ class JsText(str):
     def js_replace(self, pattern: str | Pattern, replacement: str) -> JsText:
         """String.prototype.replace, of a text or of an expression."""
         if isinstance(pattern, Pattern):
-            return JsText(pattern.expression.sub(replacement, self, pattern.most))
+            by = (
+                replacement if isinstance(replacement, str) else lambda found: replacement(found[0], found[1])
+            )
+            return JsText(pattern.expression.sub(by, self, pattern.most))
         return JsText(self.replace(pattern, replacement, 1))
 
     def substring(self, start: int, end: int) -> JsText:
@@ -57,6 +61,12 @@ class JsText(str):
     def includes(self, part: str) -> bool:
         """String.prototype.includes."""
         return part in self
+
+    def match(self, pattern: str | Pattern) -> JsList | None:
+        """String.prototype.match of one match; [^] is any character."""
+        source = pattern.source if isinstance(pattern, Pattern) else pattern
+        found = re.search(source.replace("[^]", "(?s:.)").replace("$", r"\Z"), self, re.ASCII)
+        return JsList([found[0], *found.groups()]) if found else None
 
     def trim(self) -> JsText:
         """String.prototype.trim."""
@@ -83,6 +93,25 @@ class JsList(list[Any]):
         past_the_end = isinstance(index, int) and index >= len(self)
         return Undefined() if past_the_end else super().__getitem__(index)
 
+    def includes(self, value: object) -> bool:
+        """Array.prototype.includes."""
+        return value in self
+
+    def concat(self, *others: Any) -> JsList:
+        """Array.prototype.concat: lists are joined, other values appended."""
+        return JsList(
+            [*self, *(each for other in others for each in (other if isinstance(other, list) else [other]))]
+        )
+
+    def map(self, change: Any) -> JsList:
+        """Array.prototype.map, with the place of each value."""
+        return JsList(change(value, place) for place, value in enumerate(self))
+
+    def forEach(self, run: Any) -> None:  # noqa: N802 - JavaScript's name
+        """Array.prototype.forEach."""
+        for value in self:
+            run(value)
+
     def push(self, value: object) -> None:
         """Array.prototype.push."""
         self.append(value)
@@ -102,7 +131,7 @@ class JsList(list[Any]):
         del self[start:end]
         return removed
 
-    def slice(self, start: int, end: int) -> JsList:
+    def slice(self, start: int, end: int | None = None) -> JsList:
         """Array.prototype.slice."""
         return JsList(self[start:end])
 
@@ -113,6 +142,14 @@ class JsList(list[Any]):
 
 class JsObject(dict[str, Any]):
     """An object: its properties are attributes and items, and one that it lacks is undefined."""
+
+    class toString:  # noqa: N801 - JavaScript's name
+        """Object.prototype.toString."""
+
+        @staticmethod
+        def call(value: object) -> JsText:
+            """`[object Object]` for an object with fields."""
+            return JsText("[object Object]" if isinstance(value, JsObject) else "[object Other]")
 
     def __getattr__(self, name: str) -> Any:
         return self.get(name)
@@ -126,23 +163,24 @@ class Pattern:
 
     def __init__(self, source: str, flags: str = "") -> None:
         assert flags in {"", "g"}
-        self.expression = re.compile(source, re.ASCII)
+        self.source = source
+        self.expression = re.compile(source.replace("[^]", "(?s:.)"), re.ASCII)
         self.most = 0 if flags else 1  # replacements; 0 is all of them
 
 
 class URLSearchParams:
-    """URLSearchParams, as far as `get`."""
+    """URLSearchParams, as far as its parameters."""
 
     def __init__(self, search: str) -> None:
         self.pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True)
 
-    def js_get(self, name: str) -> JsText | None:
-        """The first value of a parameter."""
-        return next((JsText(value) for key, value in self.pairs if key == name), None)
+    def __iter__(self) -> Iterator[JsList]:
+        """Each parameter with its value."""
+        return iter([JsList(map(JsText, pair)) for pair in self.pairs])
 
 
 class URL:
-    """URL, as far as `href`; raises where the host has a bracket that is not closed."""
+    """URL, as far as its address; raises where the host has a bracket that is not closed."""
 
     def __init__(self, address: str, base: str) -> None:
         self.href = urljoin(base, address)
@@ -154,12 +192,14 @@ def js_type(value: object) -> str:
     return "undefined" if isinstance(value, Undefined) else names.get(type(value), "object")
 
 
-def _stringify(value: object) -> JsText:
+def _stringify(value: object) -> JsText | Undefined:
+    if isinstance(value, Undefined):
+        return value
+    if isinstance(value, URL):
+        return _stringify(value.href)
+    if isinstance(value, float) and not math.isfinite(value):
+        return JsText("null")
     return JsText(json.dumps(value, separators=(",", ":"), ensure_ascii=False))
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 BUILT_INS: dict[str, Any] = {
@@ -169,10 +209,11 @@ BUILT_INS: dict[str, Any] = {
     "JsObject": JsObject,
     "JsText": JsText,
     "JSON": types.SimpleNamespace(stringify=_stringify, parse=json.loads),
-    "Number": types.SimpleNamespace(isFinite=_is_finite),
+    "Object": types.SimpleNamespace(js_keys=lambda value: JsList(value if isinstance(value, dict) else [])),
     "RegExp": Pattern,
     "URL": URL,
     "URLSearchParams": URLSearchParams,
+    "js_TypeError": TypeError,
     "typeof": js_type,
 }
 

@@ -2,45 +2,64 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.sdk.pure_modules import JsObject, js, load
+from tests.sdk.pure_modules import JsObject, JsText, js, load
 
 ADDRESSES = st.lists(
     st.sampled_from([f"https://shop.example/{'x' * size}" for size in range(12)]), max_size=40
 )
 
 
-def session() -> tuple[JsObject, dict[str, Any]]:
-    """A store like that of the tab's session, and what it holds."""
+def attribution() -> tuple[types.SimpleNamespace, dict[str, Any]]:
+    """The module with a store like that of the tab's session, and what that holds."""
     kept: dict[str, Any] = {}
-    return JsObject(read=kept.get, write=kept.__setitem__), kept
+    session = JsObject(read=lambda name: kept.get(name, JsText()), write=kept.__setitem__)
+    parse = lambda text: js(__import__("json").loads(text)) if text else None  # noqa: E731
+    names = {"session": session, "parse": parse, "say": lambda *_: None, "Promise": lambda run: run}
+    return load("attribution", **names), kept
+
+
+def check_of(address: str) -> Any:
+    """A check of an address with a signal."""
+    return js({"page": address, "signals": {"gclid": "1"}})
 
 
 @given(ADDRESSES)
-def test_an_address_is_unchecked_once(addresses: list[str]) -> None:
+def test_an_address_is_due_once(addresses: list[str]) -> None:
     """The first time of each address, and no other; an address that is part of another is told apart."""
-    attribution, (store, _) = load("attribution"), session()
-    asked = [attribution.is_unchecked(store, js(address)) for address in addresses]
+    module, _ = attribution()
+    asked = [bool(module.is_due(check_of(address))) for address in addresses]
     assert asked == [address not in addresses[:index] for index, address in enumerate(addresses)]
+
+
+def test_an_address_without_a_signal_is_not_due() -> None:
+    """A device that is known is asked about where there is a signal only."""
+    module, kept = attribution()
+    assert not module.is_due(js({"page": "https://shop.example/", "signals": None}))
+    assert kept == {}
 
 
 def test_what_is_remembered_is_bounded() -> None:
     """A session of thousands of addresses keeps the latest of them, in at most 9000 characters."""
-    attribution, (store, kept) = load("attribution"), session()
+    module, kept = attribution()
     for number in range(2000):
-        attribution.is_unchecked(store, js(f"https://shop.example/?utm_source={number}"))
-    assert len(kept["cl_checked"]) <= 9000
-    assert not attribution.is_unchecked(store, js("https://shop.example/?utm_source=1999"))
+        module.is_due(check_of(f"https://shop.example/?utm_source={number}"))
+    assert len(kept["waylink_checked"]) <= 9000
+    assert not module.is_due(check_of("https://shop.example/?utm_source=1999"))
 
 
 def test_organic_answers_replace_nothing() -> None:
-    """The context of a link holds until another is found."""
-    attribution, (store, _) = load("attribution"), session()
-    assert attribution.read_context(store) is None
-    for answer in ({"cl_link_id": "L1"}, None):
-        attribution.remember(store, answer)
-    assert attribution.read_context(store) == {"cl_link_id": "L1"}
+    """The context of a link holds until another is found; each reading is a copy."""
+    module, _ = attribution()
+    assert module.read_context() is None
+    for answer in ({"attribution": {"cl_link_id": "L1"}}, {"attribution": None}, {}):
+        module.received(js(answer))
+    first = module.read_context()
+    assert first == {"cl_link_id": "L1"}
+    first.clear()
+    assert module.read_context() == {"cl_link_id": "L1"}

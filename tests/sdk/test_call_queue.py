@@ -1,61 +1,69 @@
-"""The queue that holds calls until init has resolved and there is consent."""
+"""Calls wait until init has resolved and there is consent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import types
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.sdk.pure_modules import load
 
-ACTIONS = st.lists(st.sampled_from(["call", "open", "close", "refuse", "allow"]), max_size=30)
+ACTIONS = st.lists(st.sampled_from(["call", "open", "refuse", "wait"]), max_size=30)
+STATES = {"open": True, "refuse": False, "wait": None}
+MOST = 100
+
+
+def queue() -> tuple[types.SimpleNamespace, list[str]]:
+    """The module of calls, and what happens to each call: it is sent, or finished unsent."""
+    happened: list[str] = []
+
+    def bound(entries: Any) -> None:
+        if len(entries) > MOST:
+            finish(entries.pop(0))
+
+    def finish(entry: Any) -> None:
+        happened.append(f"drop {entry['call']}")
+
+    module = load("calls", bound=bound, finish=finish, IS_BROWSER=True)
+    module.hold.__globals__["submit"] = lambda entry: happened.append(f"run {entry['call']}")
+    return module, happened
 
 
 def expected_of(actions: list[str]) -> list[str]:
-    """What must happen: calls run in order once the queue is open, or are dropped by closing or refusal."""
+    """What must happen: calls run in order once they may, or are dropped by a refusal and after it."""
     happened: list[str] = []
     waiting: list[int] = []
-    is_open = is_refused = False
+    state: bool | None = None
     for number, action in enumerate(actions):
-        if action == "call" and (is_open or is_refused):
-            happened.append(f"{'run' if is_open else 'drop'} {number}")
-        elif action == "call":
+        if action == "call":
             waiting.append(number)
-        elif action in {"refuse", "allow"}:
-            is_refused = action == "refuse"
         else:
-            is_open = action == "open"
-            happened += [f"{'run' if is_open else 'drop'} {each}" for each in waiting]
+            state = STATES[action]
+        if state is not None:
+            happened += [f"{'run' if state else 'drop'} {each}" for each in waiting]
             waiting = []
     return happened
 
 
 @given(ACTIONS)
 def test_calls_run_once_in_order_or_are_dropped(actions: list[str]) -> None:
-    """In any sequence of calls and changes of the queue, each call runs once, is dropped once, or waits."""
-    happened: list[str] = []
-    is_refused = False
-    queue = load("call_queue").create_call_queue(lambda: is_refused)
-
-    def noting(text: str) -> Callable[[], None]:
-        return lambda: happened.append(text)
-
+    """In any sequence of calls and changes of consent, each call runs once, is dropped once, or waits."""
+    module, happened = queue()
     for number, action in enumerate(actions):
         if action == "call":
-            queue.run(noting(f"run {number}"), noting(f"drop {number}"))
-        elif action in {"refuse", "allow"}:
-            is_refused = action == "refuse"
+            module.hold(number, None)
         else:
-            queue[action]()
+            module.turn(STATES[action])
     assert happened == expected_of(actions)
 
 
-def test_a_call_made_by_a_call_keeps_its_place() -> None:
-    """What a call does while the queue is being opened runs at once, since the queue is open by then."""
-    queue = load("call_queue").create_call_queue(lambda: False)
-    happened: list[str] = []
-    queue.run(lambda: queue.run(lambda: happened.append("inner"), None), None)
-    queue.run(lambda: happened.append("second"), None)
-    queue.open()
-    assert happened == ["inner", "second"]
+def test_the_oldest_of_too_many_goes() -> None:
+    """Of 150 calls that wait, the first 50 are dropped, and the others run in order."""
+    module, happened = queue()
+    for number in range(150):
+        module.hold(number, None)
+    assert happened == [f"drop {number}" for number in range(50)]
+    module.turn(True)
+    assert happened[50:] == [f"run {number}" for number in range(50, 150)]

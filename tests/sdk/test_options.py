@@ -13,36 +13,71 @@ from tests.sdk.pure_modules import js, load
 
 PATH = "/serviceCore/sdk/v1/batch"
 PAGE = "https://shop.example/kites?size=9"
+LINKS = "https://links.example"
 SEGMENTS = st.lists(st.text("abc", min_size=1, max_size=4), max_size=3)
 
 
-def options_on(script: str | None = None) -> types.SimpleNamespace:
+def options_on(script: str | None = None, base_url: str | None = None) -> types.SimpleNamespace:
     """The module on a page of the shop, loaded by a script tag with this address, or as a module."""
     tag = js({"src": script}) if script is not None else None
-    return load("options", document=js({"currentScript": tag}), location=js({"href": PAGE}))
+    module = load(
+        "options",
+        document=js({}),
+        Document=js({"prototype": {}}),
+        Reflect=types.SimpleNamespace(js_get=lambda *_: tag),
+        location=js({"origin": "https://shop.example", "href": PAGE}),
+    )
+    if base_url:
+        module.options.update(baseUrl=js(base_url))
+    return module
 
 
 @pytest.mark.parametrize(
     ("base_url", "script", "expected"),
     [
-        (None, "https://links.example/waylink.js?v=2", "https://links.example" + PATH),
+        (None, f"{LINKS}/waylink.js?v=2", LINKS + PATH),
+        (None, f"{LINKS}/waylink-0123456789ab.js", LINKS + PATH),
+        (None, f"{LINKS}/sub/waylink.js", f"{LINKS}/sub{PATH}"),
         (None, None, "https://shop.example" + PATH),
         (None, "", "https://shop.example" + PATH),
-        ("https://data.shop.example", "https://links.example/w.js", "https://data.shop.example" + PATH),
-        ("/metrics", "https://links.example/waylink.js", "https://shop.example/metrics" + PATH),
-        ("/", None, "https://shop.example" + PATH),
+        (None, "https://shop.example/a/hello.js", "https://shop.example/a/hello"),
+        (None, "https://shop.example/a/hello.js?v=2", "https://shop.example/a/hello"),
+        (None, "https://node.js.example/a/hello.js", "https://node.js.example/a/hello"),
+        ("https://data.shop.example", f"{LINKS}/w.js", "https://data.shop.example" + PATH),
+        ("https://shop.example/metrics", f"{LINKS}/waylink.js", "https://shop.example/metrics" + PATH),
     ],
 )
 def test_where_calls_are_sent(base_url: str | None, script: str | None, expected: str) -> None:
-    """Below baseUrl, relative to the page; else where the script came from; else the page's origin."""
-    assert options_on(script).batch_url(js(base_url)) == expected
+    """Below baseUrl; else beside the script, or under its name if the site chose it; else on the page."""
+    assert options_on(script, base_url).batch_url() == expected
+
+
+@pytest.mark.parametrize(
+    ("base_url", "script", "expected"),
+    [
+        (None, f"{LINKS}/waylink.js?v=2", f"{LINKS}/waylink.json"),
+        (None, f"{LINKS}/waylink-0123456789ab.js", f"{LINKS}/waylink-0123456789ab.json"),
+        ("https://data.shop.example", "https://shop.example/a/hello.js", "https://shop.example/a/hello.json"),
+        ("https://data.shop.example/", None, "https://data.shop.example/waylink.json"),
+    ],
+)
+def test_where_the_sentences_are(base_url: str | None, script: str | None, expected: str) -> None:
+    """Beside the script, also where calls go elsewhere; for a module below baseUrl."""
+    assert options_on(script, base_url).texts_url() == expected
 
 
 @given(SEGMENTS, st.sampled_from(["", "/"]))
 def test_a_slash_at_the_end_changes_nothing(segments: list[str], slash: str) -> None:
     """Below any path there is one slash before the endpoint's, with a slash at the end of it or without."""
     base = "/".join(["https://data.example", *segments])
-    assert options_on().batch_url(js(base + slash)) == base + PATH
+    assert options_on(None, base + slash).batch_url() == base + PATH
+
+
+def taken(options: Any) -> tuple[Any, list[tuple[Any, ...]]]:
+    """What `init` takes of its options, and what it says of the others."""
+    said: list[tuple[Any, ...]] = []
+    checks = load("checks", say=lambda *words: said.append(words), location=js({"href": PAGE}))
+    return checks.take(js(options), checks.OPTIONS, js("apiKey"), js("")), said
 
 
 @pytest.mark.parametrize(
@@ -55,14 +90,26 @@ def test_a_slash_at_the_end_changes_nothing(segments: list[str], slash: str) -> 
         ({"apiKey": "k", "consentMode": "yes"}, "consentMode"),
         ({"apiKey": "k", "consentMode": True}, "consentMode"),
         ({"apiKey": "k", "baseUrl": "https://[links"}, "baseUrl"),
+        ([], "fields"),
     ],
 )
 def test_what_is_wrong_is_named(options: Any, named: str) -> None:
-    """The sentence begins with the option."""
-    assert options_on().check_options(js(options)).startswith(named)
+    """The error names the option."""
+    with pytest.raises(TypeError, match=named):
+        taken(options)
 
 
 @pytest.mark.parametrize("mode", [None, "required", "not_required"])
 def test_right_options_pass(mode: str | None) -> None:
     """A key is enough, and each consent mode of the contract is known."""
-    assert options_on().check_options(js({"apiKey": "k", "consentMode": mode})) is None
+    assert taken({"apiKey": "k", "consentMode": mode})[1] == []
+
+
+def test_a_base_url_is_the_page_s() -> None:
+    """`baseUrl` may be relative to the page."""
+    assert taken({"apiKey": "k", "baseUrl": "/metrics"})[0]["baseUrl"] == "https://shop.example/metrics"
+
+
+def test_a_typo_is_told() -> None:
+    """An option that does not exist is told in every mode: what it was meant to do is not done."""
+    assert taken({"apiKey": "k", "consentmode": "required"})[1] == [("unknown", "consentmode", "warn")]

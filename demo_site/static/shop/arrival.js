@@ -6,21 +6,15 @@ import { waylinkReady } from "./waylink_setup.js";
 const card = document.querySelector("[data-arrival]");
 const sentence = document.querySelector("[data-arrival-sentence]");
 const facts = document.querySelector("[data-arrival-facts]");
-const ASK_EVERY = 150; // milliseconds
-const ASK_FOR = 5000;
 
 /** Fill the card, and again when the visitor says what we may know. */
 export async function showArrival() {
   await waylinkReady;
   show();
-  document.addEventListener("consent-chosen", () => showWhenKnown(Date.now() + ASK_FOR));
-}
-
-/** After consent the answer is a request away, and no call waits for it: look until it is there. */
-function showWhenKnown(deadline) {
-  show();
-  const isMissing = window.Waylink?.hasConsent() && !window.Waylink.getAttribution();
-  if (isMissing && Date.now() < deadline) setTimeout(showWhenKnown, ASK_EVERY, deadline);
+  document.addEventListener("consent-chosen", async () => {
+    await window.Waylink?.whenAttributed();
+    show();
+  });
 }
 
 function show() {

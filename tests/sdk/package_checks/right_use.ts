@@ -26,6 +26,7 @@ await Waylink.trackConversion({
 await Waylink.trackEvent('size_chosen');
 await Waylink.trackEvent('size_chosen', { product_id: 'kite', metadata: { size: 9, tags: ['red'] } });
 const context: AttributionContext | null = Waylink.getAttribution();
+const later: Promise<AttributionContext | null> = Waylink.whenAttributed();
 const source: string | null | undefined = context?.utm_source;
 const data: Record<string, unknown> | null | undefined = context?.custom_data;
 Waylink.grantConsent();

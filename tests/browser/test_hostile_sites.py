@@ -1,0 +1,322 @@
+"""Sites as they are, in Chromium, Firefox and WebKit: what stands there is left alone, and stops nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import pytest
+
+from tests.browser.recording_server import acknowledge, refuse
+from tests.browser.visitor import INIT, SENTINEL, Visitor
+
+FAULTS = (
+    "window.faults = [], addEventListener('error', (event) => faults.push(event.message)), "
+    "addEventListener('unhandledrejection', (event) => faults.push(String(event.reason))), 0"
+)
+OTHERS = [
+    "cl_cart",
+    "cl_theme",
+    "cl_call_center",
+    "cl_calls",
+    "waylink_cart",
+    "waylink_call_me",
+    "mycl_checked",
+]
+RECORD_COOKIES = """(() => {
+  window.asked = [];
+  const own = Object.getOwnPropertyDescriptor(Document.prototype, 'cookie');
+  Object.defineProperty(document, 'cookie', {
+    get: () => own.get.call(document),
+    set: (text) => { asked.push(text); own.set.call(document, text); },
+  });
+})()"""
+FRAMES = """Promise.all([1, 2, 3, 4, 5].map(() => new Promise((started) => {
+  const frame = document.createElement('iframe');
+  frame.onload = () => started(frame.contentWindow.Waylink.init({apiKey: 'k', allowIframe: true}));
+  frame.src = '/framed';
+  document.body.append(frame);
+})))"""
+OLD_STORAGE = """(() => {
+  const call = {kind: 'event', call_id: '01234567-89ab-4def-8123-456789abcdef', name: 'old',
+    occurred_at: new Date().toISOString(), page: location.href};
+  localStorage['cl_call_' + call.occurred_at + call.call_id] = JSON.stringify({device: 'd', until: 0, call});
+  sessionStorage.cl_customer = JSON.stringify('c "17"');
+  sessionStorage.cl_attribution = JSON.stringify({utm_source: 'old'});
+  sessionStorage.cl_checked = JSON.stringify('\\n' + location.origin + '/?gclid=1\\n');
+})()"""
+NEVER_OURS = (
+    "[...Object.keys(localStorage), ...Object.keys(sessionStorage)].filter((name) => name.startsWith('cl_'))"
+)
+PRIVATE = "/reset/?token=s3cret&email=ada%40shop.example&utm_source=news&code=77&gclid=G#s3cret"
+
+
+def prepare(visitor: Visitor, head: str) -> None:
+    """Have this stand on the page before the script."""
+    visitor.server.head = f"<script>delete window.Waylink</script>{head}<script src='/waylink.js'></script>"
+
+
+def test_a_renewed_cookie_is_never_gone(visitor: Visitor) -> None:
+    """Of a known visitor no cookie is deleted that can be read, and the cookie keeps its value."""
+    visitor.visit()
+    before = visitor.js("document.cookie")
+    visitor.open("/later")
+    visitor.js(RECORD_COOKIES)
+    visitor.js(INIT)
+    asked = visitor.js("asked")
+    assert [text for text in asked if text.startswith("cl_device_id=") and "max-age=0" in text] == []
+    assert any(text.startswith("cl_device_id=") for text in asked)
+    assert visitor.js("document.cookie") == before
+
+
+def test_pages_of_a_first_visit_agree_on_one_device(visitor: Visitor) -> None:
+    """Five pages that start at once are one device, which is checked once."""
+    visitor.open()
+    visitor.js(FRAMES)
+    visitor.js(f"{INIT}.then(() => {SENTINEL})")
+    visitor.server.wait_for(2)
+    assert len({request["batch"]["device_id"] for request in visitor.server.requests}) == 1
+    assert visitor.server.kinds.count("attribution") == 1
+
+
+def test_what_a_site_stores_is_left_alone(visitor: Visitor) -> None:
+    """In use and by a withdrawal nothing goes but our own full names."""
+    visitor.open()
+    for name in OTHERS:
+        visitor.js(f"localStorage[{name!r}] = sessionStorage[{name!r}] = 'mine'")
+    visitor.js(INIT)
+    visitor.js(SENTINEL)
+    visitor.js("Waylink.denyConsent()")
+    left = visitor.js("[Object.keys(localStorage).sort(), Object.keys(sessionStorage).sort()]")
+    assert left == [sorted(OTHERS), sorted(OTHERS)]
+
+
+def test_what_former_versions_stored_is_moved(visitor: Visitor) -> None:
+    """The call that waited is sent; the customer, the checked address and the attribution are known."""
+    visitor.visit()
+    visitor.open("/?gclid=1")
+    visitor.js(OLD_STORAGE)
+    visitor.js(INIT)
+    assert visitor.js("Waylink.getAttribution()") == {"utm_source": "old"}
+    visitor.js(SENTINEL)
+    visitor.server.wait_for(3)
+    assert sorted(visitor.sent) == ["attribution", "old", "sentinel"]
+    assert visitor.server.calls[-1]["customer_id"] == 'c "17"'
+    assert visitor.js(NEVER_OURS) == []
+
+
+@pytest.mark.parametrize("change", ["", "cookieDomain: 'HOST'"])
+@pytest.mark.parametrize("value", ["", "rubbish"])
+def test_a_withdrawal_takes_the_cookie_from_every_domain(visitor: Visitor, change: str, value: str) -> None:
+    """Also where `cookieDomain` has changed since, in both directions, or the cookie holds rubbish."""
+    host = f"app.{visitor.shop}"
+    now, later = change.replace("HOST", host), "" if change else f"cookieDomain: '{host}'"
+    visitor.open(subdomain="app.")
+    visitor.js(f"Waylink.init({{apiKey: 'k', {now}}})")
+    if value:
+        visitor.js(f"document.cookie = 'cl_device_id={value}; path=/'")
+    visitor.open("/later", subdomain="app.")
+    visitor.js(f"Waylink.init({{apiKey: 'k', consentMode: 'required', {later}}})")
+    visitor.js("Waylink.denyConsent()")
+    assert visitor.js("document.cookie") == ""
+
+
+@pytest.mark.parametrize("value", ["-" * 36, "0" * 36, "01234567-89ab-4def-8123-456789abcdeg"])
+def test_a_cookie_that_is_no_uuid_is_replaced(visitor: Visitor, value: str) -> None:
+    """What the service would refuse is not sent, and a cookie whose name ends like ours is none."""
+    visitor.open()
+    visitor.js(f"document.cookie = 'cl_device_id={value}', document.cookie = 'x-cl_device_id={'1' * 36}'")
+    visitor.js(INIT)
+    visitor.expect("attribution")
+    device = visitor.server.requests[0]["batch"]["device_id"]
+    assert device[14] == "4"
+    assert f"cl_device_id={device}" in visitor.js("document.cookie").split("; ")
+
+
+def test_an_element_named_current_script_changes_nothing(visitor: Visitor) -> None:
+    """Calls go where the script came from, not where an image of that name points."""
+    prepare(visitor, "<img name=currentScript src=//evil.test/waylink.js>")
+    visitor.visit()
+    visitor.expect("attribution")
+
+
+@pytest.mark.parametrize("element", ["<div id=Waylink></div>", "<form id=Waylink></form>"])
+def test_an_element_of_our_name_changes_nothing(visitor: Visitor, element: str) -> None:
+    """The SDK takes its name's place."""
+    prepare(visitor, element)
+    visitor.visit()
+    visitor.expect("attribution")
+
+
+def test_a_prototype_patched_later_is_called(visitor: Visitor) -> None:
+    """Code that wraps History.prototype after init is called, once, and the SDK still hears of the route."""
+    visitor.visit()
+    visitor.js(
+        "(() => { const own = History.prototype.pushState; window.seen = 0;"
+        " History.prototype.pushState = function (...all) { seen++; return own.apply(this, all); } })()"
+    )
+    visitor.js("history.pushState(null, '', '/?gclid=1')")
+    visitor.expect("attribution", "attribution")
+    assert visitor.js("seen") == 1
+
+
+BREAKERS = {
+    "a console that throws": "console.log = console.warn = () => { throw new Error('no'); }",
+    "digest that fails": "crypto.subtle.digest = () => Promise.reject(new Error('no'))",
+    "rubbish in every key": "for (const name of ['checked', 'attribution', 'customer', 'device_id'])"
+    " sessionStorage['waylink_' + name] = sessionStorage['cl_' + name] = '{]'",
+    "numbers in every key": "for (const name of ['checked', 'attribution', 'customer', 'device_id'])"
+    " sessionStorage['cl_' + name] = '5'",
+    "answers without headers": "(() => { const own = fetch; window.fetch = (...all) => own(...all).then("
+    "(answer) => ({status: 200, ok: true, json: () => answer.json()})) })()",
+}
+
+
+@pytest.mark.parametrize("breaker", BREAKERS.values(), ids=BREAKERS)
+def test_nothing_ends_the_sdk(visitor: Visitor, breaker: str) -> None:
+    """The check, a lead with contacts and an event arrive, and no error reaches the page."""
+    visitor.open("/?gclid=1")
+    visitor.js(FAULTS)
+    visitor.js(f"(() => {{ {breaker} }})()")
+    visitor.js(INIT.replace("apiKey", "debug: true, apiKey"))
+    visitor.js("void Waylink.trackLead({email: 'ada@shop.example'})")
+    visitor.js(f"void {SENTINEL}")
+    visitor.server.wait_for_kinds("attribution", "lead", "event")
+    assert visitor.js("faults") == []
+
+
+def test_metadata_that_no_stack_can_hold_is_refused(visitor: Visitor) -> None:
+    """Metadata 8,000 levels deep rejects by name, and later calls arrive."""
+    visitor.visit()
+    visitor.js(FAULTS)
+    deep = "(() => { let all = {}; for (let i = 0; i < 8000; i++) all = {all}; return all })()"
+    caught = visitor.js(
+        f"Waylink.trackEvent('a', {{metadata: {deep}}}).catch((error) => [error.name, error.message])"
+    )
+    assert caught == ["TypeError", "Waylink: metadata"]
+    visitor.expect("attribution")
+    assert visitor.js("faults") == []
+
+
+def test_what_a_hidden_page_sends_carries_no_cookies_elsewhere(visitor: Visitor) -> None:
+    """What is handed over when a page is hidden goes to a host of the same site without cookies."""
+    data = visitor.url("", "data.")
+    visitor.open()
+    visitor.js("document.cookie = 'session=s3cret; domain=' + location.hostname")
+    visitor.js(f"Waylink.init({{apiKey: 'k', baseUrl: {data!r}}})")
+    visitor.js(
+        "void Waylink.trackEvent('a'), document.dispatchEvent(new Event('visibilitychange', {bubbles: true}))"
+    )
+    visitor.server.wait_for(2)
+    assert not any("Cookie" in request["headers"] for request in visitor.server.requests)
+
+
+WRONG: list[tuple[str, str]] = [
+    ("trackLead([])", "fields"),
+    ("trackLead(new Date())", "fields"),
+    ("trackLead(() => 1)", "fields"),
+    ("trackEvent('a', {metadata: []})", "metadata"),
+    ("trackEvent('a', {metadata: new Date()})", "metadata"),
+    ("trackEvent('a', {metadata: 'text'})", "metadata"),
+    ("trackEvent('a', {get product_id() { throw new Error('no') }})", "product_id"),
+    ("trackEvent('a', {metadata: {get size() { throw new Error('no') }}})", "metadata"),
+    ("trackConversion({revenue: 1, currency: 'E1R'})", "currency"),
+    ("trackConversion({revenue: 1, currency: '€€€'})", "currency"),
+    ("trackConversion({revenue: Infinity, currency: 'EUR'})", "revenue"),
+    ("trackLead({client_timestamp: 'yesterday'})", "client_timestamp"),
+    ("trackLead({client_timestamp: '2026-13-45'})", "client_timestamp"),
+    ("trackLead({client_timestamp: 5})", "client_timestamp"),
+]
+
+
+def test_bad_arguments_are_named(visitor: Visitor) -> None:
+    """What the contract calls bad rejects with a TypeError that names the field, and is not sent."""
+    visitor.visit()
+    calls = ", ".join(f"Waylink.{call}.catch((error) => [error.name, error.message])" for call, _ in WRONG)
+    assert visitor.js(f"Promise.all([{calls}])") == [["TypeError", f"Waylink: {name}"] for _, name in WRONG]
+    visitor.expect("attribution")
+
+
+def test_inherited_options_and_fields_count(visitor: Visitor) -> None:
+    """What an object has from its prototype is given, getters of a class included."""
+    visitor.open("/?utm_source=news")
+    visitor.js("Waylink.init(Object.create({apiKey: 'k', consentMode: 'required'}))")
+    assert visitor.js("Waylink.hasConsent()") is False
+    visitor.js("Waylink.grantConsent()")
+    sale = "new (class { get revenue() { return 5 } get currency() { return 'EUR' } })()"
+    visitor.js(f"Waylink.trackConversion({sale})")
+    assert visitor.server.wait_for(2)[1]["revenue"] == 5
+
+
+def test_what_is_lost_is_told_in_every_mode(visitor: Visitor) -> None:
+    """An unknown option, an unknown field and a rejected call are one warning each."""
+    visitor.open()
+    visitor.js("window.told = [], console.warn = (...all) => told.push(all.map(String).join(' ')), 0")
+    visitor.js("Waylink.init({apiKey: 'k', consentmode: 'required'})")
+    visitor.js("Waylink.trackConversion({revenue: 1, currency: 'EUR', transactionId: '7'})")
+
+    def reject(batch: dict[str, Any]) -> Any:
+        status, headers, body = acknowledge(batch)
+        return status, headers, body.replace('"accepted"', '"rejected", "error": "name must be short"')
+
+    visitor.server.answer = reject
+    visitor.js("Waylink.trackEvent('a')")
+    visitor.server.answer = refuse(400)
+    visitor.js("Waylink.trackEvent('b')")
+    told = visitor.js("told")
+    assert told[:2] == ["[Waylink] unknown consentmode", "[Waylink] unknown transactionId"]
+    assert [text.split()[1] for text in told[2:]] == ["error", "refused"]
+    assert "transactionId" not in visitor.server.calls[1]
+
+
+def test_a_number_without_digits_is_no_phone(visitor: Visitor) -> None:
+    """`n/a` is not hashed, and neither is an empty address; real ones are."""
+    visitor.visit()
+    visitor.js("Waylink.identify({customer_id: 'c', phone: 'n/a', email: ' '})")
+    visitor.js("Waylink.identify({customer_id: 'c', phone: '+1 (650) 555-1212'})")
+    first, second = visitor.server.wait_for(3)[1:]
+    assert [name for name in first if "phone" in name or "email" in name] == []
+    assert second["phone_sha256"] == hashlib.sha256(b"+16505551212").hexdigest()
+
+
+def test_the_page_of_a_call_has_nothing_private(visitor: Visitor) -> None:
+    """Origin and path, and of the query the signals: no token, no address, no fragment."""
+    visitor.visit(PRIVATE)
+    visitor.js(SENTINEL)
+    pages = [call["page"] for call in visitor.server.wait_for(2)]
+    assert pages == [visitor.url("/reset/?utm_source=news&gclid=G")] * 2
+    assert "s3cret" not in repr([request["batch"] for request in visitor.server.requests])
+
+
+def test_attribution_can_be_waited_for(visitor: Visitor) -> None:
+    """`whenAttributed` gives what the answer says, also where consent comes later and the first try fails."""
+    visitor.open("/?utm_source=news")
+    assert visitor.js("Waylink.getAttribution()") is None
+    visitor.js("void (window.context = Waylink.whenAttributed())")
+    visitor.js("Waylink.init({apiKey: 'k', consentMode: 'required'})")
+    visitor.server.answer = refuse(503)
+    visitor.js("void Waylink.grantConsent()")
+    visitor.server.wait_for(1)
+    visitor.server.answer = acknowledge
+    assert visitor.js("context")["utm_source"] == "news"
+    assert visitor.js("Waylink.getAttribution() !== Waylink.getAttribution()") is True
+    assert (
+        visitor.js("(Waylink.getAttribution().utm_source = 'x', Waylink.getAttribution().utm_source)")
+        == "news"
+    )
+
+
+def test_who_waits_learns_that_there_is_nothing(visitor: Visitor) -> None:
+    """On organic traffic, on a later page and after a refusal `whenAttributed` gives null."""
+    visitor.visit()
+    assert visitor.js("Waylink.whenAttributed()") is None
+    visitor.visit("/later")
+    assert visitor.js("Waylink.whenAttributed()") is None
+    visitor.open("/denied")
+    visitor.js("void (window.context = Waylink.whenAttributed())")
+    visitor.js("Waylink.init({apiKey: 'k', consentMode: 'required'})")
+    visitor.js("Waylink.denyConsent()")
+    assert visitor.js("context.then((found) => found === null)") is True
+    assert visitor.js("Waylink.whenAttributed()") is None
+    visitor.js("history.pushState(null, '', '/?utm_source=later'), void Waylink.grantConsent()")
+    assert visitor.js("Waylink.whenAttributed()")["utm_source"] == "later"
