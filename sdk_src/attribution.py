@@ -10,7 +10,7 @@ __pragma__('noskip')
 
 CONTEXT = 'waylink_attribution'
 CHECKED = 'waylink_checked'
-MOST_CHARACTERS = 9000
+MOST_CHARACTERS = 15000
 tell = None  # resolves `told`
 
 

@@ -108,8 +108,8 @@ async def send_batch(batch):
                     received(result)
         except:
             pass
-        outcome = ('sent' if is_settled and not is_final else 'refused') if response else 'offline'
-        say(outcome, [batch, response], is_final and 'warn')
+        outcome = ('sent' if is_settled > is_final else 'refused') if response else 'offline'
+        say(outcome, batch, is_final and 'warn')
         if is_settled:
             failures = 0
         elif not is_leaving:
@@ -144,7 +144,7 @@ def pause_of(text):
     The jitter keeps clients apart.
     """
     asked = text * 1000 or Date.parse(text) - Date.now() or 0
-    return Math.min(Math.max(asked, 2**failures * (250 + 500 * Math.random())), LONGEST_PAUSE)
+    return Math.min(Math.max(asked, failures * failures * (500 + 1000 * Math.random())), LONGEST_PAUSE)
 
 
 def pause_left():
@@ -168,7 +168,7 @@ async def recover(event, leaving):
     """Send what no request has carried yet, and one tab at a time what no page is at work on.
 
     An event of the browser ends a pause that the service did not ask for. With `leaving` the page may end any moment:
-    what other pages can send is left to them.
+    nothing is waited for, and what it sends is free for the next page as well.
     """
     global failures, is_leaving
     is_leaving = leaving
@@ -177,7 +177,9 @@ async def recover(event, leaving):
             failures = 0
             local.remove(PAUSE)
         send_all(fresh)
-        if not leaving:
+        if leaving:
+            send_stored()
+        else:
             await alone(PREFIX, send_stored)
         wake()
 
@@ -185,7 +187,7 @@ async def recover(event, leaving):
 async def send_stored():
     free = stored_entries().filter(lambda entry: entry.until < Date.now())
     for entry in free:
-        lease(entry, LEASE)
+        lease(entry, -1 if is_leaving else LEASE)
     await send_all(free)
 
 

@@ -150,7 +150,7 @@ def test_each_answer_that_acknowledges_nothing_costs_a_longer_pause(
     page.wait_for_function("pauses.length >= 3")
     pauses = page.evaluate("pauses")
     assert 400 < pauses[0] <= 1500
-    assert 1900 < pauses[2] <= 6000
+    assert 1900 < pauses[2] <= 14_000
 
 
 def test_a_long_retry_after_is_cut(page: Page, server: RecordingServer) -> None:

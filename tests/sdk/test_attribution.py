@@ -45,11 +45,11 @@ def test_an_address_without_a_signal_is_not_due() -> None:
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    """A session of thousands of addresses keeps the latest of them, in at most 9000 characters."""
+    """A session of thousands of addresses keeps the latest of them, in at most 15000 characters."""
     module, kept = attribution()
     for number in range(2000):
         module.is_due(check_of(f"https://shop.example/?utm_source={number}"))
-    assert len(kept["waylink_checked"]) <= 9000
+    assert len(kept["waylink_checked"]) <= 15000
     assert not module.is_due(check_of("https://shop.example/?utm_source=1999"))
 
 
