@@ -101,7 +101,8 @@ def test_what_former_versions_stored_is_moved(visitor: Visitor) -> None:
     visitor.js(SENTINEL)
     visitor.server.wait_for(3)
     assert sorted(visitor.sent) == ["attribution", "old", "sentinel"]
-    assert visitor.server.calls[-1]["customer_id"] == 'c "17"'
+    (sentinel,) = [call for call in visitor.server.calls if call.get("name") == "sentinel"]
+    assert sentinel["customer_id"] == 'c "17"'
     assert visitor.js(NEVER_OURS) == []
 
 
