@@ -146,7 +146,9 @@ class Folder:
             if sum(noted.values()) > _SMALL:
                 folded, rest = await self._helped(list(noted)), _HELPED_REST
             else:
-                folded = await self._folds.fold(noted)
+                folded = await self._folds.fold(noted, _SMALL)
+                if not folded.is_all:  # more than this process has shipped: the helper goes on
+                    self._waiting |= Counter(dict.fromkeys(noted, _SMALL + 1))
             if not folded.is_all:
                 had_turn = list(folded.blocks)
         except Busy:

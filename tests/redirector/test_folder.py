@@ -21,6 +21,7 @@ from backend.redirector.fold_helper import FoldHelper
 from backend.redirector.folder import Folder
 from backend.storage import click_counts
 from backend.storage.click_counts import count_totals
+from backend.storage.click_folds import waiting_clicks
 from backend.storage.database import create_indexes
 from backend.storage.mongo import Database
 from tests.clicks import click, ship
@@ -92,6 +93,21 @@ async def test_who_has_much_to_count_does_not_hold_up_who_has_little(
         await clicking
 
 
+async def test_what_other_processes_shipped_is_much_too(database: Database, folding: Folder) -> None:
+    """Where more waits than this process knows of, a helper counts it, so that redirects here don't wait."""
+    each = click(FIRST, LINK, NOW)
+    for _ in range(2):  # the second time, it has looked for what others left
+        await ship(database, [each])
+        folding.add([block_of(FIRST, [each])])
+        await wait_for_async(lambda: _is_folded(database), "the click is not counted")
+    for _ in range(3):
+        await ship(database, [each] * 300)
+    folding.add([block_of(FIRST, [each])])
+    await wait_for_async(lambda: _is_folded(database), "the clicks are not counted")
+    assert await count_totals(database, [LINK]) == {LINK: 902}
+    assert folding._helper._process is not None
+
+
 async def test_a_helper_ends_with_its_service_only(database: Database) -> None:
     """What stops a whole group of processes does not stop it in the middle of a transaction."""
     helper = FoldHelper(database)
@@ -108,6 +124,10 @@ async def test_a_helper_ends_with_its_service_only(database: Database) -> None:
 
 async def _is_counted(database: Database, link_id: LinkId) -> bool:
     return link_id in await count_totals(database, [link_id])
+
+
+async def _is_folded(database: Database) -> bool:
+    return not await waiting_clicks(database)
 
 
 async def _is_told(folding: Folder) -> bool:

@@ -231,6 +231,17 @@ async def test_two_folders_at_once(database: Database) -> None:
     await assert_counted_once(database, org_id, clicks)
 
 
+async def test_an_open_fold_counts_as_much_to_do(database: Database) -> None:
+    """What a killed process left open is read again as a whole, so it is no small step of a service."""
+    org_id = new_org()
+    await ship(database, some_clicks(org_id))
+    with suppress(Killed), killed_after(1, is_done=True):
+        await Folds(database, links_at_once=3).fold([org_id])
+    assert (await waiting_clicks(database))[org_id] > 500
+    await fold(database, [org_id])
+    assert org_id not in await waiting_clicks(database)
+
+
 async def test_organizations_are_folded_together(database: Database) -> None:
     """Blocks of several organizations are counted by one fold, each for its own."""
     clicks = {(org_id := new_org()): some_clicks(org_id, 2) for _ in range(5)}
