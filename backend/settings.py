@@ -349,8 +349,14 @@ def variable_name(item: Field[Any]) -> str:
 
 
 def settings_in(path: Path) -> dict[str, str]:
-    """The variables that a file sets, in the form of .env; none if there is no such file."""
-    return {name: text for name, text in dotenv_values(path).items() if text is not None}
+    """The variables that a file sets, in the form of .env; none if there is no such file.
+
+    Raises OperatorError if it is not text.
+    """
+    try:
+        return {name: text for name, text in dotenv_values(path).items() if text is not None}
+    except UnicodeDecodeError:
+        raise OperatorError(f"{path} can't be read: it is not text in UTF-8.") from None
 
 
 def _parse(item: Field[Any], text: str) -> Any:

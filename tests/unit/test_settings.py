@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.settings import InvalidSetting, Settings, load_settings, unknown_variables
+from backend.domain.errors import OperatorError
+from backend.settings import InvalidSetting, Settings, load_settings, settings_in, unknown_variables
 
 
 def test_defaults_without_environment(tmp_path: Path) -> None:
@@ -53,3 +54,11 @@ def test_prefixes_of_the_sdk(tmp_path: Path) -> None:
 def test_misspelt_variables_are_found() -> None:
     """A WAYLINK_ variable that no setting has is named; others are none of ours."""
     assert unknown_variables({"WAYLINK_PROT": "1", "WAYLINK_PORT": "1", "PATH": "/"}) == ["WAYLINK_PROT"]
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    """Whoever names it is told so."""
+    file = tmp_path / "waylink.env"
+    file.write_bytes("WAYLINK_DATA_DIR=caf\u00e9".encode("latin-1"))
+    with pytest.raises(OperatorError, match="it is not text in UTF-8"):
+        settings_in(file)
