@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -79,6 +80,27 @@ def test_what_the_sdk_sends_is_stored_once(page: Page, shop: RealService, site: 
     assert stored["touch"]["utm"]["utm_source"] == tag
     loaded = page.evaluate("performance.getEntriesByType('resource').map(each => each.name)")
     assert set(loaded) == {site.script, f"{site.base_url}/serviceCore/sdk/v1/batch"}
+
+
+def test_neither_host_nor_name_is_the_services(page: Page, shop: RealService, site: Site) -> None:
+    """A page that only loads the script under the site's name sends its first call there, and asks for no
+    other address; the call is stored, and on the page's own origin the device cookie is renewed."""
+    asked: list[tuple[str, str]] = []
+    page.on("request", lambda each: asked.append((each.method, each.url)))
+    tag = f"named-{urlsplit(site.origin).port}"
+    page.goto(f"{site.origin}/?utm_source={tag}")
+    page.evaluate(f"Waylink.init({{apiKey: '{shop.web_key}', debug: true}})")
+    assert page.evaluate("Waylink.getAttribution().utm_source") == tag
+    page.evaluate("name => Waylink.trackEvent(name)", tag)
+    assert [each["name"] for each in shop.stored("events") if each["name"] == tag] == [tag]
+    assert asked[0] == ("GET", f"{site.origin}/?utm_source={tag}")
+    assert set(asked[1:]) == {
+        ("GET", site.script),
+        ("GET", f"{site.base_url}.json"),
+        ("POST", site.base_url),
+    }
+    cookies = {each["name"] for each in page.context.cookies()}
+    assert ("cl_device_id_kept" in cookies) == site.base_url.startswith(site.origin)
 
 
 def kept_of(answer: httpx.Response) -> dict[str, str | None]:
