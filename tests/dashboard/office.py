@@ -12,7 +12,7 @@ from tests.dashboard.routes import routes
 from tests.service_process import ServiceProcess, run_command
 
 # Not pages: images, files, and what scripts ask for.
-NOT_PAGES = ("/assets/", "/qr.", "/install/status")
+NOT_PAGES = ("/assets/", "/qr.", "/install/status", "/clicks")
 
 
 @dataclass(frozen=True, slots=True)

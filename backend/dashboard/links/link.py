@@ -10,6 +10,7 @@ from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.chart import Chart, column_chart
+from backend.dashboard.links.latest import PLATFORMS, latest_table
 from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.domain.clicks import NotCounted
 from backend.domain.ids import LinkId
@@ -28,7 +29,6 @@ from backend.storage.visitor_sketches import EXACT_UP_TO, STANDARD_ERROR
 PERIODS = {"month": "30 days", "day": "24 hours"}
 # Clicks are broken down by whole days in UTC: how many, and what they are called.
 DAYS = {"month": (30, "today and the 29 days before"), "day": (2, "today and yesterday")}
-PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}
 REASONS = {
     NotCounted.HEAD: "Checks that only ask whether the link works (HEAD)",
     NotCounted.PREFETCH: "Pages that a browser loaded ahead of a click",
@@ -60,6 +60,7 @@ async def links_one(link_id: LinkId) -> Response:
         breakdown=await _breakdown(link.id, period, now),
         days=DAYS[period][1],
         single_clicks_since=await _single_clicks_since(link, now),
+        latest=await latest_table(link.id),
         other=OTHER,
         platform_names=PLATFORMS,
         reasons=REASONS,

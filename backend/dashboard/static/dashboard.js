@@ -31,10 +31,13 @@ menu?.addEventListener('keydown', (event) => {
 
 // Countries by their names instead of their codes; a code that is none stays as it is.
 const countries = new Intl.DisplayNames(['en'], { type: 'region' });
-for (const place of document.querySelectorAll('[data-country]')) {
-  const code = place.dataset.country;
-  if (/^[A-Z]{2}$/.test(code)) place.textContent = countries.of(code) ?? code;
+function nameCountries(root) {
+  for (const place of root.querySelectorAll('[data-country]')) {
+    const code = place.dataset.country;
+    if (/^[A-Z]{2}$/.test(code)) place.textContent = countries.of(code) ?? code;
+  }
 }
+nameCountries(document);
 
 // The check of an installation goes on asking until a call has arrived, while the page is looked at.
 const live = document.querySelector('[data-live]');
@@ -62,3 +65,52 @@ async function look() {
 }
 
 if (live && live.dataset.state !== 'arrived') setTimeout(look, LOOK_EVERY);
+
+// The table of a link's latest clicks asks for new ones while the page is looked at, for ten minutes.
+const latest = document.querySelector('[data-latest]');
+const ASK_EVERY = 3000; // milliseconds
+const MOST_QUESTIONS = 200;
+const latestSaid = document.querySelector('[data-latest-said]');
+let questions = 0;
+
+function latestRow(facts) {
+  const row = document.querySelector('[data-latest-row]').content.querySelector('tr').cloneNode(true);
+  row.dataset.at = facts.at;
+  for (const cell of row.querySelectorAll('[data-cell]')) cell.textContent = facts[cell.dataset.cell];
+  row.querySelector('[data-cell=country]').dataset.country = facts.country;
+  nameCountries(row);
+  return row;
+}
+
+function showLatest({ since, rows }) {
+  const from = Number(latest.dataset.since);
+  latest.dataset.since = since;
+  if (!rows.length) return;
+  // The answer has all clicks from then on, also those that are here already.
+  for (const row of [...latest.rows]) if (Number(row.dataset.at) >= from) row.remove();
+  latest.prepend(...rows.map(latestRow));
+  for (const row of [...latest.rows].slice(Number(latest.dataset.most))) row.remove();
+  latest.closest('.latest').hidden = false;
+  document.querySelector('[data-latest-none]').hidden = true;
+}
+
+async function askLatest() {
+  if (!document.hidden) {
+    questions += 1;
+    try {
+      const address = `${latest.dataset.latest}?since=${latest.dataset.since}`;
+      const answer = await fetch(address, { redirect: 'error' });
+      if (answer.status === 200) showLatest(await answer.json());
+      if (answer.status === 204) questions = MOST_QUESTIONS; // too many to look for
+    } catch {
+      // The service can't be reached just now, or the session has ended: asking goes on for a while.
+    }
+  }
+  if (questions < MOST_QUESTIONS) setTimeout(askLatest, ASK_EVERY);
+  else latestSaid.textContent = ' Load the page again to see newer ones.';
+}
+
+if (latest) {
+  latestSaid.hidden = false;
+  setTimeout(askLatest, ASK_EVERY);
+}
