@@ -4,6 +4,7 @@ Granian.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import resource
@@ -39,6 +40,11 @@ class Server:
     def megabytes(self) -> float:
         """The resident memory of the server's processes, in millions of bytes."""
         return sum(map(_resident, _family(self.pid))) / 1e6
+
+    @property
+    def helper_megabytes(self) -> float:
+        """The resident memory of the processes among them that count clicks for others."""
+        return sum(map(_resident, filter(_is_helper, _family(self.pid)))) / 1e6
 
     @property
     def cpu_seconds(self) -> float:
@@ -115,8 +121,15 @@ def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
 
 def _family(pid: int) -> Iterator[int]:
     yield pid
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        yield from _family(int(child))
+    with contextlib.suppress(OSError):  # it has ended
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            yield from _family(int(child))
+
+
+def _is_helper(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return b"fold_helper" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
 
 
 def cpu_seconds_of(pid: int) -> float:
@@ -126,4 +139,6 @@ def cpu_seconds_of(pid: int) -> float:
 
 
 def _resident(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
+    with contextlib.suppress(OSError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
+    return 0

@@ -11,17 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HOST = "go.bench.localhost"
+_LINKS = Path(__file__).with_name("links.lua")
 _MILLISECONDS = {"us": 0.001, "ms": 1, "s": 1000}
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The result of wrk: answers per second, the 99th percentile of their time in milliseconds, their number,
-    and how many more were errors.
+    """The result of wrk: answers per second, the 99th percentile and the median of their time in
+    milliseconds, their number, and how many more were errors.
     """
 
     rate: float
     p99: float
+    p50: float
     answers: int
     errors: int = 0
 
@@ -41,6 +43,15 @@ async def ask(url: str, seconds: int, *, script: Path | None = None, all_redirec
     return run
 
 
+async def visit_links(url: str, seconds: int, links: int, start: int = -1) -> Run:
+    """Ask for the links `kites/0` and up over 32 connections for this many seconds.
+
+    They are drawn at random, or asked for one after the other from `start` on.
+    """
+    arguments = ["-s", str(_LINKS), url, "--", str(links), str(start)]
+    return await _run(seconds, ["-c32", "-H", f"Host: {HOST}", *arguments])
+
+
 async def post(url: str, seconds: int, script: Path, *arguments: str) -> Run:
     """Send what a Lua script makes of these arguments over 64 connections for this many seconds."""
     return await _run(seconds, ["-c64", "-s", str(script), url, "--", *arguments])
@@ -56,11 +67,15 @@ async def _run(seconds: int, options: Sequence[str]) -> Run:
 def _read(printed: str) -> Run:
     rate = re.search(r"Requests/sec: *([\d.]+)", printed)
     answers = re.search(r"(\d+) requests in", printed)
-    p99 = re.search(r"99% *([\d.]+)(us|ms|s)\b", printed)
-    if not (rate and answers and p99):
+    p50, p99 = (re.search(rf"{each}% *([\d.]+)(us|ms|s)\b", printed) for each in (50, 99))
+    if not (rate and answers and p50 and p99):
         raise RuntimeError(f"wrk printed something else than usual: {printed}")
     all_answers, refused = int(answers[1]), re.search(r"Non-2xx or 3xx responses: (\d+)", printed)
     errors = int(refused[1]) if refused else 0
     good = all_answers - errors
     good_rate = float(rate[1]) * good / max(1, all_answers)
-    return Run(good_rate, float(p99[1]) * _MILLISECONDS[p99[2]], good, errors)
+    return Run(good_rate, _milliseconds(p99), _milliseconds(p50), good, errors)
+
+
+def _milliseconds(found: re.Match[str]) -> float:
+    return float(found[1]) * _MILLISECONDS[found[2]]

@@ -1,0 +1,324 @@
+"""Clicks answered and counted while the load goes on, until the last one is in the analytics, and stored.
+
+`python -m benchmarks.clicks` measures on Hypercorn, and on Granian if it is installed, each with one worker
+process, with wrk as the load. It prints, in this order:
+
+- for 1,000 and for 100,000 links: redirects answered and clicks counted per second over a minute, their
+  ratio, what waits at the end, the seconds until all is in the analytics, where it must be exactly equal to
+  what the service has answered; the seconds from an answer to the analytics, of one link that is clicked
+  beside the load and once a second without; and the memory of the service and its helper over all of it;
+- redirects' times while a backlog of an earlier process is counted beside them, and without one, by turns;
+- bytes on disk of a click with its rollups, for 1,000 links with 1,000 clicks each.
+
+On a machine with two or more cores, the servers with their helpers have a core of their own, and wrk and
+MongoDB the rest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import importlib.util
+import re
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from backend.domain.ids import LinkId, OrgId
+from backend.settings import Settings
+from backend.storage import click_counts
+from backend.storage import links as stored_links
+from backend.storage.click_folds import waiting_clicks
+from backend.storage.database import open_database
+from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from backend.storage.links import insert_links
+from backend.storage.mongo import Database, Document
+from backend.storage.organization_counts import ROLLUPS
+from benchmarks.click_bytes import print_click_bytes
+from benchmarks.cores import leave_a_core
+from benchmarks.made_clicks import leave_behind, made_lines
+from benchmarks.servers import GRANIAN, HYPERCORN, Server, service
+from benchmarks.spread import spread
+from benchmarks.stored_links import new_link, path_of, prepare_domain, store_links
+from benchmarks.wrk import HOST, require_wrk, visit_links
+
+_FEW_LINKS, _MANY_LINKS = 1_000, 100_000
+PARTS = ("load", "backlog", "disk")
+# Not one of those that wrk asks for: its number is beyond them.
+_WATCHED = 1_000_000
+_WARMING_SECONDS = 5
+_LONGEST_WARMING = 60.0
+_LONGEST_WAIT = 600.0
+_SAMPLE_EVERY = 0.25
+_TIMED_SECONDS = 5
+_SETTLING = 0.2  # of the load's time; what is shipped and counted comes a little behind it
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A running service with links, and the database that it counts in."""
+
+    server: Server
+    database: Database
+    org_id: OrgId
+    watched: LinkId
+    folder: Path
+
+    async def counted(self) -> int:
+        """The clicks in the rollups of all links."""
+        pipeline: list[Document] = [
+            {"$match": {"parts.all": {"$exists": True}}},
+            {"$group": {"_id": None, "clicks": {"$sum": "$parts.all"}}},
+        ]
+        found = await self.database[click_counts.NAME].aggregate(pipeline).to_list(None)
+        return found[0]["clicks"] if found else 0
+
+    async def _counted_of_organization(self) -> int:
+        totals = await ROLLUPS.read_totals(self.database, [self.org_id])
+        return totals.get(self.org_id, 0)
+
+    async def answered(self) -> int:
+        """The redirects that the service says it has answered."""
+        return int(await self._metric(r'waylink_redirects_total\{status="302"\}'))
+
+    async def waiting_bytes(self) -> int:
+        """The bytes of clicks that are not in the database."""
+        return int(await self._metric("waylink_clicks_waiting_bytes"))
+
+    async def _metric(self, name: str) -> float:
+        async with httpx.AsyncClient(timeout=30) as client:
+            text = (await client.get(f"{self.server.url}/metrics")).raise_for_status().text
+        found = re.search(rf"^{name}\S* (\S+)$", text, re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+    async def until_counted(self, left_behind: int = 0) -> float:
+        """Wait until every redirect is counted, and so many clicks that were left behind.
+
+        Returns the seconds. Raises RuntimeError if it takes too long, or if one was counted twice.
+        """
+        began = time.monotonic()
+        answered = await self.answered() + left_behind
+        while await waiting_clicks(self.database) or await self._counted_of_organization() < answered:
+            if time.monotonic() > began + _LONGEST_WAIT:
+                raise RuntimeError(f"of {answered:,} redirects, {await self.counted():,} clicks are counted")
+            await asyncio.sleep(0.05)
+        took = time.monotonic() - began
+        for counted in (await self.counted(), await self._counted_of_organization()):
+            if counted != answered:
+                raise RuntimeError(f"{answered:,} redirects answered, {counted:,} clicks counted")
+        return took
+
+    async def click_watched(self) -> float:
+        """Click the link that wrk leaves alone. Returns the seconds from the answer to its analytics."""
+        before = await self._watched_clicks()
+        async with httpx.AsyncClient(timeout=30) as client:
+            headers = {"Host": HOST}
+            answer = await client.get(f"{self.server.url}/{path_of(_WATCHED)}", headers=headers)
+        began = time.monotonic()
+        assert answer.status_code == httpx.codes.FOUND
+        while await self._watched_clicks() == before:  # noqa: ASYNC110 - another process counts
+            await asyncio.sleep(0.01)
+        return time.monotonic() - began
+
+    async def _watched_clicks(self) -> int:
+        return (await click_counts.count_window(self.database, self.watched, datetime.now(UTC))).total
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Redirects answered and clicks counted at a moment, in seconds of the monotonic clock."""
+
+    at: float
+    answered: int
+    counted: int
+
+    @classmethod
+    async def of(cls, bench: Bench) -> Seen:
+        """What there is now."""
+        counted, at = await bench.counted(), time.monotonic()
+        return cls(at, await bench.answered(), counted)
+
+
+@dataclass(slots=True)
+class Watch:
+    """What is seen beside a load: memory at most, and the seconds until a click was in the analytics."""
+
+    megabytes: float = 0.0
+    helper_megabytes: float = 0.0
+    seconds: list[float] = field(default_factory=list)
+
+    async def watch_memory(self, server: Server) -> None:
+        """Look at it until cancelled."""
+        while True:
+            self.megabytes = max(self.megabytes, server.megabytes)
+            self.helper_megabytes = max(self.helper_megabytes, server.helper_megabytes)
+            await asyncio.sleep(_SAMPLE_EVERY)
+
+    async def watch_delay(self, bench: Bench) -> None:
+        """Click the link that is watched, again and again, until cancelled."""
+        while True:
+            self.seconds.append(await bench.click_watched())
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--seconds", type=int, default=60, help="how long the load goes on")
+    options.add_argument("--server", choices=(HYPERCORN, GRANIAN), action="append", help="only on this one")
+    options.add_argument(
+        "--links", type=int, action="append", help="for so many links, not 1,000 and 100,000"
+    )
+    options.add_argument("--part", choices=PARTS, action="append", help="only this part")
+    options.add_argument("--slow-clicks", type=int, default=20, help="how many clicks, one a second")
+    options.add_argument(
+        "--backlog", type=int, default=200_000, help="clicks that wait when redirects are timed"
+    )
+    options.add_argument(
+        "--rounds", type=int, default=3, help="how often with and without a backlog, 2 at least"
+    )
+    options.add_argument("--clicks", type=int, default=1_000, help="clicks of a link when bytes are measured")
+    given = options.parse_args()
+    require_wrk()
+    core = leave_a_core()
+    parts = given.part or PARTS
+    for server in given.server or (HYPERCORN, GRANIAN):
+        if server == GRANIAN and not importlib.util.find_spec("granian"):
+            print("granian is not installed (pip install 'waylink[granian]'), so it is left out.")
+            continue
+        for links in (given.links or (_FEW_LINKS, _MANY_LINKS)) if "load" in parts else ():
+            asyncio.run(_measure_load(server, core, links, given.seconds, given.slow_clicks))
+        if "backlog" in parts:
+            asyncio.run(_measure_backlog(server, core, given.backlog, max(2, given.rounds)))
+    if "disk" in parts:
+        asyncio.run(print_click_bytes(_FEW_LINKS, given.clicks))
+
+
+@asynccontextmanager
+async def _benches(server: str, core: int | None, links: int) -> AsyncIterator[Bench]:
+    with tempfile.TemporaryDirectory(prefix="waylink-bench-") as name:
+        folder = Path(name)
+        async with EmbeddedMongoDB(folder / "mongodb") as mongodb:
+            settings = replace(Settings(), mongodb_uri=mongodb.uri, data_dir=folder)
+            async with open_database(settings) as database:
+                org_id = OrgId(await prepare_domain(database))
+                await store_links(database, org_id, 0, links)
+                watched = new_link(org_id, _WATCHED)
+                await insert_links(database, [watched])
+                with service(server, folder, mongodb.uri) as running:
+                    if core is not None:
+                        running.move_to(core)
+                    bench = Bench(running, database, org_id, watched.id, settings.clicks_dir)
+                    await _fill_cache(bench, links)
+                    yield bench
+
+
+async def _fill_cache(bench: Bench, links: int) -> None:
+    asked, end = 0, time.monotonic() + _LONGEST_WARMING
+    while asked < links and time.monotonic() < end:
+        run = await visit_links(bench.server.url, _WARMING_SECONDS, links, asked)
+        asked += run.answers
+        print(f"\r  {min(asked, links):,} of {links:,} links in memory", end="", flush=True)
+    print("\r  waiting for the analytics            ", end="", flush=True)
+    await bench.until_counted()
+
+
+async def _measure_load(server: str, core: int | None, links: int, seconds: int, slow_clicks: int) -> None:
+    print(f"{server}, {links:,} links:")
+    async with _benches(server, core, links) as bench:
+        before = bench.server.megabytes
+        print(f"\r  {seconds} s of load                       ", end="", flush=True)
+        watch = Watch()
+        async with _beside(watch.watch_memory(bench.server)):
+            async with _beside(watch.watch_delay(bench)):
+                load = asyncio.create_task(visit_links(bench.server.url, seconds, links))
+                await asyncio.sleep(seconds * _SETTLING)
+                start = await Seen.of(bench)
+                await load
+            end = await Seen.of(bench)
+            waiting, unfolded = await bench.waiting_bytes(), await waiting_clicks(bench.database)
+            later = await bench.until_counted()
+        took = end.at - start.at
+        answered, counted = (end.answered - start.answered) / took, (end.counted - start.counted) / took
+        print(
+            f"\r  answered {answered:,.0f}/s, counted {counted:,.0f}/s meanwhile: "
+            f"ratio {counted / answered:.2f}"
+        )
+        print(
+            f"  at the end {(end.answered - end.counted) / answered:.1f} s of this load are not counted, "
+            f"{waiting:,} bytes wait on disk and {sum(unfolded.values()):,} clicks in MongoDB"
+        )
+        print(f"  {later:.1f} s later all {await bench.answered():,} are counted, each once")
+        _print_delays("beside this load", watch.seconds)
+        _print_delays("one click a second", await _click_slowly(bench, slow_clicks))
+        print(
+            f"  memory {before:.0f} MB before, {watch.megabytes:.0f} MB at the most, of them the helper's "
+            f"{watch.helper_megabytes:.0f} MB, {bench.server.megabytes:.0f} MB after",
+            flush=True,
+        )
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def _click_slowly(bench: Bench, clicks: int) -> list[float]:
+    seconds = []
+    for number in range(clicks):
+        print(f"\r  click {number + 1} of {clicks}, one a second", end="", flush=True)
+        seconds.append(took := await bench.click_watched())
+        await asyncio.sleep(max(0.0, 1 - took))
+    return seconds
+
+
+def _print_delays(when: str, seconds: Sequence[float]) -> None:
+    if seconds:
+        print(
+            f"\r  in the analytics {statistics.median(seconds):.2f} s after the answer, "
+            f"{max(seconds):.2f} s at the most ({when}, {len(seconds)} clicks)"
+        )
+
+
+async def _measure_backlog(server: str, core: int | None, backlog: int, rounds: int) -> None:
+    print(f"{server}, a backlog of {backlog:,} clicks:")
+    async with _benches(server, core, _FEW_LINKS) as bench:
+        found = bench.database[stored_links.NAME].find({"org_id": bench.org_id}, {"_id": 1})
+        link_ids = [LinkId(each["_id"]) async for each in found]
+        pairs = []
+        for number in range(rounds):
+            print(f"\r  round {number + 1} of {rounds}", end="", flush=True)
+            alone = await visit_links(bench.server.url, _TIMED_SECONDS, _FEW_LINKS)
+            await bench.until_counted(number * backlog)
+            lines = made_lines(bench.org_id, link_ids, backlog, datetime.now(UTC), timedelta(seconds=1))
+            leave_behind(bench.folder, lines)
+            while not await bench.waiting_bytes():  # noqa: ASYNC110 - another process takes it over
+                await asyncio.sleep(0.1)
+            pairs.append((alone, await visit_links(bench.server.url, _TIMED_SECONDS, _FEW_LINKS)))
+            if not await bench.waiting_bytes():
+                print("\r  the backlog was over early: give a larger --backlog")
+            await bench.until_counted((number + 1) * backlog)
+        for name, runs in zip(("without", "with it"), zip(*pairs, strict=True), strict=True):
+            p50, p99 = (statistics.median(getattr(run, each) for run in runs) for each in ("p50", "p99"))
+            rate = statistics.median(run.rate for run in runs)
+            print(f"\r  {name} {rate:8,.0f}/s  p50 {p50:6.1f} ms  p99 {p99:6.1f} ms")
+        print(f"  ratio of p50   {spread([beside.p50 / alone.p50 for alone, beside in pairs])}")
+        print(f"  ratio of p99   {spread([beside.p99 / alone.p99 for alone, beside in pairs])}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
