@@ -72,6 +72,11 @@ class Folder:
         if blocks:
             self._arrived.set()
 
+    @property
+    def uncounted(self) -> int:
+        """About how many clicks wait to be folded, as far as this process knows."""
+        return self._waiting.total()
+
     def sweep(self) -> None:
         """Look for what others have left to fold."""
         self._sweep_at = 0.0

@@ -106,9 +106,9 @@ class Redirector:
         self.report()
 
     def report(self) -> None:
-        """Update the metrics: answers, and the bytes of clicks in this process that are not shipped yet."""
+        """Update the metrics: answers, and the clicks of this process that wait to be shipped or counted."""
         self._tallies.report()
-        observe_backlog(self.shipper.backlog)
+        observe_backlog(self.shipper.backlog, self.shipper.uncounted)
 
     @property
     def failures(self) -> list[str]:

@@ -31,6 +31,11 @@ _WAITING = Gauge(
     "Clicks on local disk that are not in MongoDB yet, in bytes.",
     multiprocess_mode="livesum",
 )
+_UNCOUNTED = Gauge(
+    "waylink_clicks_uncounted",
+    "Clicks in MongoDB that this process knows of and that are not in the analytics yet.",
+    multiprocess_mode="livesum",
+)
 _UNREADABLE = Counter(
     "waylink_unreadable_click_records", "Records of click logs that could not be read and were set aside."
 )
@@ -76,9 +81,10 @@ class AnswerTallies:
         self._forget()
 
 
-def observe_backlog(size: int) -> None:
-    """Set the metric for the bytes of clicks in this process that are not shipped yet."""
+def observe_backlog(size: int, uncounted: int) -> None:
+    """Set the metrics for what waits: bytes of clicks that are not shipped, and clicks that are not counted."""
     _WAITING.set(size)
+    _UNCOUNTED.set(uncounted)
 
 
 def count_unreadable(records: int) -> None:

@@ -116,6 +116,11 @@ class Shipper:
         """The bytes of clicks in this process's log that are not in the database yet."""
         return self._own.waiting + sum(each.waiting for each in self._left_behind)
 
+    @property
+    def uncounted(self) -> int:
+        """The clicks in the database that this process knows of and that are not in the analytics yet."""
+        return self._folder.uncounted
+
     async def _ship_own(self) -> float:
         """Ship a stretch of this process's log. Returns the seconds to rest."""
         took = await self._ship_stretch(self._own)
