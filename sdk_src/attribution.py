@@ -12,6 +12,7 @@ CONTEXT = 'waylink_attribution'
 CHECKED = 'waylink_checked'
 MOST_CHARACTERS = 15000
 tell = None  # resolves `told`
+Later = Promise  # kept from the start: a page may take it away
 
 
 def expect(resolve):
@@ -19,14 +20,14 @@ def expect(resolve):
     tell = resolve
 
 
-told = __new__(Promise(expect))  # resolves once no check is without an answer, or none is to come
+told = __new__(Later(expect))  # resolves once no check is without an answer, or none is to come
 
 
 def renew():
     """Tell who waits, and let others wait for the next answer."""
     global told
     tell()  # type: ignore[misc]
-    told = __new__(Promise(expect))
+    told = __new__(Later(expect))
 
 
 def is_due(call):

@@ -1,6 +1,6 @@
 """Calls: stamped when they are made, kept until they may be sent, then completed and put into the outbox in order."""
 
-from attribution import is_due
+from attribution import Later, is_due
 from checks import FIELDS, TEXT, take
 from clock import now
 from device_id import device
@@ -12,7 +12,7 @@ from signals import read_signals
 from stores import session
 
 __pragma__('skip')
-from browser import __pragma__, Object, Promise, URLSearchParams, __new__, location
+from browser import __pragma__, Object, URLSearchParams, __new__, location
 
 __pragma__('noskip')
 
@@ -43,7 +43,7 @@ async def track(kind, given, required, name):
     call = Object.assign(
         take(given, FIELDS, '' if name else required, TEXT), name and take(name, FIELDS, required, TEXT), stamp(kind)
     )
-    await __new__(Promise(lambda done: hold(call, done)))
+    await __new__(Later(lambda done: hold(call, done)))
 
 
 def hold(call, done):

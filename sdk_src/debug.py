@@ -30,6 +30,6 @@ async def say(code, detail, level):
     try:
         known = await sentences  # type: ignore[misc]
         if known or level:
-            console[level or 'log']('[Waylink]', (known and known[code]) or code, detail or '')
+            console[level or 'log']('Waylink', (known and known[code]) or code, detail or '')
     except:
         pass

@@ -9,7 +9,7 @@ Browsers end the requests of a page that goes away, some before they tell the pa
 it left is sent once more.
 """
 
-from attribution import received, tell
+from attribution import Later, received, tell
 from clock import now
 from cookies import delete_cookies
 from debug import say
@@ -19,7 +19,7 @@ from options import batch_url, options
 from stores import local, session
 
 __pragma__('skip')
-from browser import __pragma__, AbortSignal, Date, JSON, Math, Promise, __new__, clearTimeout, fetch, setTimeout
+from browser import __pragma__, AbortSignal, Date, JSON, Math, __new__, clearTimeout, fetch, setTimeout
 
 __pragma__('noskip')
 
@@ -65,7 +65,7 @@ async def flush():
         # The request of a check has a task of its own: slow phones would stutter at one together with the start. The
         # other calls go at once, since the visitor may be about to leave.
         if fresh[0].call.signals:
-            await __new__(Promise(setTimeout))
+            await __new__(Later(setTimeout))
         await send_all(fresh)
         is_flushing = False
         wake()

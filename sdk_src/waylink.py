@@ -1,6 +1,6 @@
 """The public object, `Waylink` (contract, "Browser SDK interface"). Camel case is the contract's, and only here."""
 
-from attribution import read_context, renew, tell, told
+from attribution import Later, read_context, renew, tell, told
 from calls import CHECK, hold, is_open, last, stamp, submit, track, turn
 from checks import OPTIONS, take
 from clock import now
@@ -14,7 +14,7 @@ from outbox import discard, erase, recover
 from stores import local, session
 
 __pragma__('skip')
-from browser import __pragma__, Object, Promise, __new__, addEventListener, document, setTimeout, top, window
+from browser import __pragma__, Object, __new__, addEventListener, document, setTimeout, top, window
 
 __pragma__('noskip')
 
@@ -72,11 +72,11 @@ async def start():
         mine = {}
         started = mine
         try:
-            await __new__(Promise(once_shown))
+            await __new__(Later(once_shown))
             # Browsers answer slowly when they are first asked for a cookie or for storage: a task for each.
             for first_use in [read_cookie, session.move, local.move]:
                 first_use(NAME)
-                await __new__(Promise(setTimeout))
+                await __new__(Later(setTimeout))
             await alone(NAME, arrive)
             await landing  # type: ignore[misc]
             if mine == started:
@@ -93,7 +93,7 @@ def arrive():
         check = landing or stamp(CHECK)
         if open_device():
             check.signals = check.signals or {}
-        landing = __new__(Promise(lambda done: submit({'call': check, 'done': done})))
+        landing = __new__(Later(lambda done: submit({'call': check, 'done': done})))
 
 
 async def leave(event):

@@ -82,7 +82,7 @@ class AnswerTallies:
 
 
 def observe_backlog(size: int, uncounted: int) -> None:
-    """Set the metrics for what waits: bytes of clicks that are not shipped, and clicks that are not counted."""
+    """Set the metrics for what waits: bytes of clicks to be shipped, and clicks to be counted."""
     _WAITING.set(size)
     _UNCOUNTED.set(uncounted)
 

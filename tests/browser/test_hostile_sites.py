@@ -265,7 +265,7 @@ def test_what_is_lost_is_told_in_every_mode(visitor: Visitor) -> None:
     visitor.server.answer = refuse(400)
     visitor.js("Waylink.trackEvent('b')")
     told = visitor.js("told")
-    assert told[:2] == ["[Waylink] unknown consentmode", "[Waylink] unknown transactionId"]
+    assert told[:2] == ["Waylink unknown consentmode", "Waylink unknown transactionId"]
     assert [text.split()[1] for text in told[2:]] == ["error", "refused"]
     assert "transactionId" not in visitor.server.calls[1]
 

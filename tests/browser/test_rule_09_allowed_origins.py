@@ -51,7 +51,7 @@ def test_another_origin_is_refused(page: Page, server: RecordingServer, service_
     assert any("blocked by CORS policy" in text for text in said)
     # The file with the sentences of debug may come after the answer.
     wait_for(
-        lambda: page.evaluate("0") or [text for text in said if "[Waylink]" in text],
+        lambda: page.evaluate("0") or [text for text in said if text.startswith("Waylink ")],
         "the SDK says nothing of the origin",
         lambda told: any("origin" in text for text in told),
     )
