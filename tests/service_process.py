@@ -5,8 +5,11 @@ Commands run in the test's process, which costs a tenth; `run_process` starts a 
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -70,7 +73,7 @@ class ServiceProcess:
         """The ids of its worker processes: its children that run Python's spawn."""
         parent = self.process.pid
         children = map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split())
-        return {pid for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+        return {pid for pid in children if b"spawn_main" in _command_line(pid)}
 
     def kill(self) -> None:
         """End it and its workers at once, as a power cut would."""
@@ -167,7 +170,32 @@ def environment_of(data_dir: Path, **settings: str) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """A port that nothing listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nothing uses, and that nothing else is given before a server listens there.
+
+    It is below those that the system hands out, since one of them may be the near end of any connection
+    by the time a server starts. Each process of a test run has its own thousand.
+    """
+    while True:
+        port = next(_PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+def _command_line(pid: int) -> bytes:
+    """What the process was started as; nothing if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
+def _own_ports() -> Iterator[int]:
+    """The ports of this process of the test run, round and round, from any of them on."""
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 20
+    ports = range(12_000 + 1_000 * number, 13_000 + 1_000 * number)
+    begin = secrets.randbelow(len(ports))
+    return itertools.cycle([*ports[begin:], *ports[:begin]])
+
+
+_PORTS = _own_ports()

@@ -26,6 +26,7 @@ def demo_shop(config: DemoSite, bound: socket.socket) -> Iterator[None]:
     """The shop, served on this socket for the length of the block."""
     loop = asyncio.new_event_loop()
     stop = asyncio.Event()
+    bound.listen()  # before the thread has begun to serve it, so that a browser that comes early waits
     server = Config()
     server.bind = [f"fd://{bound.detach()}"]
     server.loglevel = "WARNING"

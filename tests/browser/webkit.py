@@ -18,6 +18,7 @@ from selenium.webdriver.remote.remote_connection import RemoteConnection
 from selenium.webdriver.remote.webdriver import WebDriver
 
 from tests.polling import wait_for
+from tests.service_process import free_port
 
 DRIVER = "WebKitWebDriver"
 SCREEN = "Xvfb"
@@ -77,7 +78,7 @@ class WebKitTab:
 def webkit_driver() -> Iterator[str]:
     """A running WebKitWebDriver with a screen of its own; its address."""
     with _screen() as display:
-        port = _free_port()
+        port = free_port()
         environment = os.environ | {"DISPLAY": display}
         driver = subprocess.Popen([_on_path(DRIVER), f"--port={port}"], env=environment)
         try:
@@ -121,12 +122,6 @@ def _on_path(command: str) -> str:
     found = shutil.which(command)
     assert found, f"{command} is not installed: {HOW_TO_INSTALL}"
     return found
-
-
-def _free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        return int(bound.getsockname()[1])
 
 
 def _wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
