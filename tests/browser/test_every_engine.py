@@ -88,7 +88,8 @@ def test_identity_is_hashed_and_attached(visitor: Visitor) -> None:
     visitor.visit("/checkout")
     visitor.js(convert("order-1"))
     # By kind: a call whose answer the visitor did not wait for may come twice, with one call_id.
-    calls = {call["kind"]: call for call in visitor.server.wait_for(3)}
+    visitor.server.wait_for_kinds("identify", "conversion")
+    calls = {call["kind"]: call for call in visitor.server.calls}
     identity, conversion = calls["identify"], calls["conversion"]
     assert identity["email_sha256"] == hashlib.sha256(b"john_smith@gmail.com").hexdigest()
     assert "email" not in identity

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserType, Page
@@ -13,10 +14,9 @@ from tests.browser.conftest import LaunchArguments
 from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, once, refuse
 from tests.browser.shop_pages import CONVERSION, INIT, expect_sent, stored, visit
 from tests.browser_setup import find_chromium
+from tests.polling import wait_for
 
 VISITORS = 2
-HEARD_PATH = "/heard"
-HEARD = f"addEventListener('pagehide', () => {{ fetch('{HEARD_PATH}', {{keepalive: true}}) }})"
 RESTORED = "addEventListener('pageshow', event => window.restored = event.persisted); 0"
 
 
@@ -37,12 +37,6 @@ def leave_and_return(page: Page, server: RecordingServer) -> None:
     page.wait_for_function("window.restored === true")
 
 
-def arrived(server: RecordingServer) -> list[Call]:
-    """Each call once, as they were made; those of a request that the browser ended come again."""
-    calls = {call["call_id"]: call for call in server.calls}
-    return sorted(calls.values(), key=lambda call: str(call["occurred_at"]))
-
-
 @dataclass
 class Visitors:
     """Who left a page in the tests of this file, and whose page the browser ended without telling it."""
@@ -60,6 +54,38 @@ def visitors() -> Iterator[Visitors]:
 
 
 @dataclass(frozen=True, slots=True)
+class Leaver:
+    """A visitor who leaves a page of an address that nobody else visits.
+
+    Browsers may hand over a request again, long after its page has gone: it must count for no other visitor.
+    """
+
+    page: Page
+    server: RecordingServer
+    path: str
+
+    @property
+    def listener(self) -> str:
+        """A script that tells the server when the page hears, after the SDK, that it is left."""
+        return f"addEventListener('pagehide', () => {{ fetch('{self.path}/heard', {{keepalive: true}}) }})"
+
+    @property
+    def was_heard(self) -> bool:
+        """Whether the page heard that it was left."""
+        return f"{self.path}/heard" in self.server.visits
+
+    @property
+    def calls(self) -> dict[str, Call]:
+        """What arrived of this visitor by kind, in the order in which it was made."""
+        own = [call for call in self.server.calls if urlsplit(call["page"]).path == self.path]
+        return {call["kind"]: call for call in sorted(own, key=lambda call: str(call["occurred_at"]))}
+
+    def wait_for(self, *kinds: str) -> None:
+        """Return once calls of these kinds have arrived, in any order: their requests may pass each other."""
+        wait_for(lambda: self.calls, "only these arrived", lambda calls: set(kinds) <= set(calls))
+
+
+@dataclass(frozen=True, slots=True)
 class HandOver:
     """Visitors who leave a page for another site, one after the other."""
 
@@ -67,33 +93,29 @@ class HandOver:
     server: RecordingServer
     visitors: Visitors
 
-    def __call__(self, leave: Callable[[Page], None], *kinds: str) -> None:
+    def __call__(self, leave: Callable[[Leaver], None], *kinds: str) -> list[dict[str, Call]]:
         """Let VISITORS leave: calls of these kinds must arrive from each page that heard that it was left.
 
-        Browsers on a loaded machine end some pages unheard, which no script could help; then another visitor
-        comes instead. A listener behind the SDK's says whether the page has heard.
+        Gives what arrived of each. Browsers on a loaded machine end some pages unheard, which no script
+        could help; then another visitor comes instead.
         """
-        tries = heard = 0
-        while heard < VISITORS:
+        arrived: list[dict[str, Call]] = []
+        tries = 0
+        while len(arrived) < VISITORS:
             assert tries < 3 * VISITORS, "the browser ends nearly every page unheard"
             tries += 1
             self.visitors.left += 1
-            heard += self._hears(leave, kinds)
-
-    def _hears(self, leave: Callable[[Page], None], kinds: tuple[str, ...]) -> bool:
-        """Whether the page heard that it was left, and handed over what it had."""
-        self.server.requests.clear()
-        self.server.visits.clear()
-        with self.browser.new_context() as visitor:
-            leave(visitor.new_page())
-            try:
-                self.server.wait_for_kinds(*kinds)
-            except AssertionError:
-                if HEARD_PATH in self.server.visits:
-                    raise
-                self.visitors.unheard += 1
-                return False
-        return True
+            with self.browser.new_context() as context:
+                leaver = Leaver(context.new_page(), self.server, f"/left-{tries}")
+                leave(leaver)
+                try:
+                    leaver.wait_for(*kinds)
+                    arrived.append(leaver.calls)
+                except AssertionError:
+                    if leaver.was_heard:
+                        raise
+                    self.visitors.unheard += 1
+        return arrived
 
 
 @pytest.fixture
@@ -132,11 +154,13 @@ def test_what_waits_for_the_first_answer_goes_when_the_page_does(
     """
     answered = threading.Event()
 
-    def leave(page: Page) -> None:
-        page.goto(server.url("/"))
-        page.evaluate(f"{listener}; {INIT}; {HEARD}; {CONVERSION}; Waylink.trackEvent('a'); 0")
-        server.wait_for(1)
-        page.goto(server.url("/next", "other.test"))
+    def leave(leaver: Leaver) -> None:
+        leaver.page.goto(server.url(leaver.path))
+        leaver.page.evaluate(
+            f"{listener}; {INIT}; {leaver.listener}; {CONVERSION}; Waylink.trackEvent('a'); 0"
+        )
+        leaver.wait_for("attribution")
+        leaver.page.goto(server.url("/next", "other.test"))
 
     server.answer = once(answered, acknowledge)
     hand_over(leave, "attribution", "conversion", "event")
@@ -144,32 +168,32 @@ def test_what_waits_for_the_first_answer_goes_when_the_page_does(
 
 
 def test_a_page_that_is_left_at_once(hand_over: HandOver, server: RecordingServer) -> None:
-    """Must arrive: calls made in the same task in which the page is left.
-
-    They may travel in requests of their own, which may pass each other.
-    """
+    """Must arrive, with times in their order: calls made in the same task in which the page is left."""
     address = server.url("/next", "other.test")
 
-    def leave(page: Page) -> None:
-        visit(page, server)
-        page.evaluate(f"{HEARD}; {CONVERSION}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
+    def leave(leaver: Leaver) -> None:
+        visit(leaver.page, server, leaver.path)
+        leaver.page.evaluate(
+            f"{leaver.listener}; {CONVERSION}; Waylink.trackEvent('a'); location.href = '{address}'; 0"
+        )
 
-    hand_over(leave, "attribution", "conversion", "event")
-    assert [call["kind"] for call in arrived(server)] == ["attribution", "conversion", "event"]
+    for calls in hand_over(leave, "attribution", "conversion", "event"):
+        assert list(calls) == ["attribution", "conversion", "event"]
 
 
 def test_a_page_that_is_left_in_the_task_of_init(hand_over: HandOver, server: RecordingServer) -> None:
     """Must arrive: the check and what was tracked, although the page goes before the SDK has begun."""
     address = server.url("/next", "other.test")
 
-    def leave(page: Page) -> None:
-        page.goto(server.url("/?utm_source=news"))
-        page.evaluate(f"{INIT}; {HEARD}; Waylink.trackEvent('a'); location.href = '{address}'; 0")
+    def leave(leaver: Leaver) -> None:
+        leaver.page.goto(server.url(f"{leaver.path}?utm_source=news"))
+        leaver.page.evaluate(
+            f"{INIT}; {leaver.listener}; Waylink.trackEvent('a'); location.href = '{address}'; 0"
+        )
 
-    hand_over(leave, "attribution", "event")
-    check, event = arrived(server)
-    assert check["signals"] == {"utm_source": "news"}
-    assert event["name"] == "a"
+    for calls in hand_over(leave, "attribution", "event"):
+        assert calls["attribution"]["signals"] == {"utm_source": "news"}
+        assert calls["event"]["name"] == "a"
 
 
 def test_a_page_that_is_left_without_consent(page: Page, server: RecordingServer) -> None:
