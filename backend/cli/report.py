@@ -85,10 +85,10 @@ async def _attribution(  # noqa: PLR0917 - click passes each option by its name
     database: Database, org_id: OrgId, by: str, touch: str, since: datetime | None, until: datetime | None
 ) -> Result:
     await organizations.get_organization(database, org_id)
-    dimension = Grouping(by)
+    grouping = Grouping(by)
     period = Period(_utc(since), _end_of(until) if until else None)
-    rows = await attribution_report(database, org_id, dimension, TouchChoice(touch), period)
-    names = await _link_names(database, org_id, rows) if dimension is Grouping.LINK else {}
+    rows = await attribution_report(database, org_id, grouping, TouchChoice(touch), period)
+    names = await _link_names(database, org_id, rows) if grouping is Grouping.LINK else {}
     return {"by": by, "touch": touch, "rows": [_as_result(row, by, names) for row in rows]}
 
 

@@ -35,7 +35,7 @@ class Question:
     `errors` complete sentences that start with a field's label.
     """
 
-    dimension: Grouping
+    grouping: Grouping
     touch: TouchChoice
     since: str
     until: str
@@ -49,7 +49,7 @@ async def attribution() -> Response:
     asked = _read_question()
     with deadline(_PATIENCE):
         rows = await attribution_report(
-            resources().database, org_id(), asked.dimension, asked.touch, asked.period
+            resources().database, org_id(), asked.grouping, asked.touch, asked.period
         )
     shown = rows[:_MOST_ROWS]
     return await page(
@@ -61,7 +61,7 @@ async def attribution() -> Response:
         total=_total(rows),
         most_conversions=max((row.conversions for row in rows), default=0),
         links=await find_links(resources().database, [LinkId(row.key) for row in shown if row.key], org_id())
-        if asked.dimension is Grouping.LINK
+        if asked.grouping is Grouping.LINK
         else {},
     )
 

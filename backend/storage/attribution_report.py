@@ -67,11 +67,11 @@ class Period:
 
 
 async def attribution_report(
-    database: Database, org_id: OrgId, dimension: Grouping, touch: TouchChoice, period: Period
+    database: Database, org_id: OrgId, grouping: Grouping, touch: TouchChoice, period: Period
 ) -> list[ReportRow]:
     """One row for each link, campaign or source, those with most conversions first."""
     rows: dict[str | None, ReportRow] = {}
-    path = f"{_TOUCHES[touch]}.{_FIELDS[dimension]}"
+    path = f"{_TOUCHES[touch]}.{_FIELDS[grouping]}"
     async for found in _grouped(database, leads.NAME, org_id, path, period):
         _row(rows, found).leads += found["count"]
     async for found in _grouped(database, conversions.NAME, org_id, path, period):

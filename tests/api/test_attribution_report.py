@@ -27,13 +27,13 @@ Found = dict[str | None, tuple[int, int, dict[str, Decimal], int]]
 async def report(
     database: Database,
     visitor: Visitor,
-    dimension: str = "source",
+    grouping: str = "source",
     touch: str = "last",
     period: Period | None = None,
 ) -> Found:
     """The report: leads, conversions, revenue and customers by key."""
     rows = await attribution_report(
-        database, visitor.organization.id, Grouping(dimension), TouchChoice(touch), period or Period()
+        database, visitor.organization.id, Grouping(grouping), TouchChoice(touch), period or Period()
     )
     return {row.key: (row.leads, row.conversions, row.revenue, len(row.customer_ids)) for row in rows}
 
