@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from backend.domain.errors import OperatorError
 from backend.domain.field_rules import is_uuid
 from backend.domain.ids import OrgId
-from backend.storage.archived_documents import Holdings
+from backend.storage.archived_documents.holdings import Holdings
 from backend.storage.collections import Archived, archived_collections
 from backend.storage.extended_json import from_json, to_json
 from backend.storage.mongo import Document

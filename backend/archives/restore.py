@@ -19,7 +19,8 @@ from backend.archives.archive_file import (
 )
 from backend.archives.chains import Chains
 from backend.storage import counted_once
-from backend.storage.archived_documents import BrokenRule, Holdings, check_document
+from backend.storage.archived_documents.check import BrokenRule, check_document
+from backend.storage.archived_documents.holdings import Holdings
 from backend.storage.collection import Stage
 from backend.storage.collections import archived_collections
 from backend.storage.mongo import Database, Document

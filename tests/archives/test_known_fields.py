@@ -9,16 +9,16 @@ import pytest
 from backend.domain.api_keys import ApiKey
 from backend.domain.organizations import Organization
 from backend.domain.users import User
-from backend.storage import archived_documents
+from backend.storage.archived_documents import organization
 from backend.storage.document_fields import DocumentFields
 
 
 @pytest.mark.parametrize(
     ("rule", "record"),
     [
-        (archived_documents._API_KEY, ApiKey),
-        (archived_documents._USER, User),
-        (archived_documents._ORGANIZATION, Organization),
+        (organization._API_KEY, ApiKey),
+        (organization._USER, User),
+        (organization._ORGANIZATION, Organization),
     ],
     ids=["keys", "users", "organizations"],
 )

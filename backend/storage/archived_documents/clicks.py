@@ -1,0 +1,78 @@
+"""Single clicks of an archive, and the blocks and folds that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from backend.domain.click_block import UnreadableBlock, moment, unpack
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import Flag
+from backend.storage import click_blocks, click_folds, clicks
+from backend.storage.archived_documents.holdings import Holdings, Rule, own_link
+from backend.storage.document_fields import DocumentFields, binary, integer, list_of, text, time, until
+from backend.storage.mongo import Document
+
+_LONGEST_KEPT = timedelta(days=36_500)
+_CLICK = DocumentFields({"link_id": text, "at": time, "counted": Flag().parse}, is_open=True)
+_BLOCK = DocumentFields(
+    {"clicks": integer, "first_at": time, "last_at": time, "packed": binary, "folded": Flag().parse},
+    {
+        "log_id": text,
+        "start": integer,
+        "end": integer,
+        "is_small": Flag().parse,
+        "is_unreadable": Flag().parse,
+        "in_fold": Flag().parse,
+        "counted_before": Flag().parse,
+        "expires_at": until(_LONGEST_KEPT),
+    },
+)
+_FOLD = DocumentFields(
+    {"folds": integer},
+    {
+        "fold": text,
+        "blocks": list_of(text, click_folds.MOST_BLOCKS),
+        "counted_before": Flag().parse,
+        "to_link": text,
+    },
+)
+
+
+def _click(document: Document, holdings: Holdings) -> None:
+    _CLICK.check(document)
+    own_link(document["link_id"], holdings)
+
+
+def _block(document: Document, holdings: Holdings) -> None:
+    """Raise an error unless the block's clicks are of links of the archive, and as the document says."""
+    _BLOCK.check(document)
+    if document.get("is_unreadable"):
+        if not document["folded"]:
+            raise InvalidField("is_unreadable", "is true only of blocks that are not counted again")
+        return
+    try:
+        columns = unpack(document["packed"])
+    except UnreadableBlock as error:
+        raise InvalidField("packed", f"is no block of clicks: {error}") from None
+    for link_id in columns.links:
+        own_link(link_id, holdings)
+    said = (document["clicks"], document["first_at"], document["last_at"])
+    if said != (len(columns.at), moment(min(columns.at)), moment(max(columns.at))):
+        raise InvalidField("packed", "does not hold as many clicks, or not of that time")
+
+
+def _fold(document: Document, holdings: Holdings) -> None:
+    _FOLD.check(document)
+    if any(not block_id.startswith(f"{holdings.org_id}/") for block_id in document.get("blocks", [])):
+        raise InvalidField("blocks", "must be blocks of the archive")
+    is_whole = {"fold", "blocks", "counted_before", "to_link"} <= document.keys()
+    if "fold" in document and not is_whole:
+        raise InvalidField("fold", "is not whole")
+
+
+RULES: Mapping[str, Rule] = {
+    clicks.NAME: _click,
+    click_blocks.NAME: _block,
+    click_folds.NAME: _fold,
+}

@@ -1,0 +1,75 @@
+"""Links of an archive, and those that were purged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import Flag, Number, Uuid
+from backend.domain.link_input import (
+    EXTERNAL_ID,
+    IMPORTED_FROM,
+    MOST_IMPORTED_CLICKS,
+    body_of,
+    parse_new_link,
+)
+from backend.domain.links import Behavior
+from backend.storage import links, purged_links
+from backend.storage.archived_documents.holdings import Holdings, Rule, own_domain
+from backend.storage.document_fields import DocumentFields, as_stored, nested, or_none, time
+from backend.storage.mongo import Document
+
+
+def _click_count(name: str, value: object) -> object:
+    if type(value) is not int or not 0 <= value <= MOST_IMPORTED_CLICKS:
+        raise InvalidField(name, f"must be a whole number from 0 to {MOST_IMPORTED_CLICKS}")
+    return value
+
+
+_IMPORTED_CLICKS = nested(
+    DocumentFields({"count": _click_count, "source": IMPORTED_FROM.parse, "imported_at": time})
+)
+_PURGED_LINK = DocumentFields({"at": time})
+_STATE = ("created_at", "modified_at", "is_enabled", "external_id", "archived_at", "was_enabled")
+
+
+def _link(document: Document, holdings: Holdings) -> None:
+    """Raise an error unless create-link would accept the link's fields and store them in this form."""
+    Uuid().parse("_id", document["_id"])
+    link = links.from_document(document)
+    new = parse_new_link(body_of(link))
+    own_domain("domain", link.domain, holdings)
+    for name in ("created_at", "modified_at"):
+        time(name, document[name])
+    for name in ("ios_behavior", "android_behavior"):
+        Number(Behavior, "1 or 2").parse(name, document[name])
+    Flag().parse("is_enabled", document["is_enabled"])
+    made = new.to_link(
+        link.path, link_id=link.id, org_id=holdings.org_id, created_by=link.created_by, now=link.created_at
+    )
+    if "imported_clicks" in document:
+        _IMPORTED_CLICKS("imported_clicks", document["imported_clicks"])
+        made = replace(made, imported_clicks=link.imported_clicks)
+    or_none(EXTERNAL_ID.parse)("external_id", link.external_id)
+    or_none(time)("archived_at", link.archived_at)
+    Flag().parse("was_enabled", link.was_enabled)
+    if link.is_archived and link.is_enabled:
+        raise InvalidField("is_enabled", "must not be true while the link is archived")
+    stored = links.to_document(made) | {name: document[name] for name in _STATE if name in document}
+    for name, value in document.items():
+        if name not in stored:
+            raise InvalidField(name, "is not a field of a link")
+        if stored[name] != value:
+            raise InvalidField(name, "is not in the form in which it is stored")
+
+
+def _purged_link(document: Document, _: Holdings) -> None:
+    _PURGED_LINK.check(document)
+    as_stored("_id", document["_id"], Uuid().parse)
+
+
+RULES: Mapping[str, Rule] = {
+    links.NAME: _link,
+    purged_links.NAME: _purged_link,
+}

@@ -1,0 +1,107 @@
+"""The organization of an archive, who may act for it, and its domains, sites and apps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bson import ObjectId
+
+from backend.domain.api_keys import KeyKind
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import Flag, HostName, Uuid, parse_string
+from backend.domain.organizations import NAME_RULE
+from backend.domain.origins import parse_origin
+from backend.domain.users import is_password_hash, normalize_email
+from backend.storage import api_keys, apps, domains, organizations, origins, refusals, users
+from backend.storage.archived_documents.holdings import Holdings, Rule, own_domain
+from backend.storage.document_fields import (
+    DocumentFields,
+    as_stored,
+    days,
+    list_of,
+    nested,
+    one_of,
+    or_none,
+    sha256,
+    text,
+    time,
+)
+from backend.storage.mongo import Document
+
+
+def _password_hash(name: str, value: object) -> object:
+    if not isinstance(value, str) or not is_password_hash(value):
+        raise InvalidField(name, "must be a hash by Argon2id, of no more work than ours")
+    return value
+
+
+_REFUSALS = DocumentFields(
+    {"recent": list_of(nested(DocumentFields({"origin": parse_string, "reason": text, "at": time})))}
+)
+_ORIGIN = DocumentFields({"origin": lambda _, value: parse_origin(value), "created_at": time})
+_DOMAIN = DocumentFields({"created_at": time})
+_API_KEY = DocumentFields(
+    {
+        "kind": one_of(KeyKind),
+        "key_hash": sha256,
+        "last_four": lambda name, value: text(name, value, 4),
+        "created_at": time,
+    },
+    {"revoked_at": or_none(time), "last_used_at": or_none(time)},
+)
+_USER = DocumentFields(
+    {
+        "email": lambda _, value: normalize_email(value),
+        "password_hash": _password_hash,
+        "org_ids": list_of(Uuid().parse, 1),
+        "created_at": time,
+    }
+)
+_ORGANIZATION = DocumentFields(
+    {"name": NAME_RULE.parse, "created_at": time},
+    {
+        "subscription_until": or_none(time),
+        "retention_days": or_none(days),
+        "click_days": or_none(days),
+        "device_cookie": Flag().parse,
+        "cookie_domain": or_none(HostName().parse),
+    },
+)
+
+
+def _apps(document: Document, holdings: Holdings) -> None:
+    own_domain("_id", document["_id"], holdings)
+    if apps.to_document(apps.from_document(document), document["org_id"]) != {
+        name: value for name, value in document.items() if name != "_id"
+    }:
+        raise InvalidField("apps", "must be apps as they are stored")
+
+
+def _origin(document: Document, _: Holdings) -> None:
+    _ORIGIN.check(document)
+    if not isinstance(document["_id"], ObjectId):
+        raise InvalidField("_id", "must be an ObjectId")
+
+
+def _domain(document: Document, _: Holdings) -> None:
+    _DOMAIN.check(document)
+    as_stored("_id", document["_id"], HostName().parse)
+
+
+def _by_uuid(fields: DocumentFields) -> Rule:
+    def check(document: Document, _: Holdings) -> None:
+        fields.check(document)
+        as_stored("_id", document["_id"], Uuid().parse)
+
+    return check
+
+
+RULES: Mapping[str, Rule] = {
+    refusals.NAME: lambda document, _: _REFUSALS.check(document),
+    apps.NAME: _apps,
+    origins.NAME: _origin,
+    domains.NAME: _domain,
+    api_keys.NAME: _by_uuid(_API_KEY),
+    users.NAME: _by_uuid(_USER),
+    organizations.NAME: _by_uuid(_ORGANIZATION),
+}

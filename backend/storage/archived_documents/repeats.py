@@ -1,0 +1,50 @@
+"""What an archive knows of calls and requests, so that none counts again when it is sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import HostName, LinkPath, Uuid
+from backend.storage import calls, counted_once, idempotency
+from backend.storage.archived_documents.holdings import Holdings, Rule, own_domain, own_id
+from backend.storage.document_fields import DocumentFields, Parse, integer, list_of, sha256, text, time, until
+from backend.storage.mongo import Document
+
+_MARK = DocumentFields({"at": time})
+_CALL = DocumentFields({"expires_at": until(calls.KEPT)})
+_EARLIER: Mapping[str, Parse] = {"fingerprint": text, "expires_at": until(idempotency.LIFETIME)}
+_EARLIER_LINK = DocumentFields(
+    {**_EARLIER, "domain": HostName().parse, "path": LinkPath().parse}, {"link_id": Uuid().parse}
+)
+_EARLIER_ANSWER = DocumentFields(
+    {**_EARLIER, "status": integer, "answer": list_of(partial(text, longest=idempotency.PIECE))}
+)
+
+
+def _call(document: Document, holdings: Holdings) -> None:
+    _CALL.check(document)
+    own_id(document, holdings.org_id, Uuid().parse("_id", str(document["_id"]).rpartition("/")[2]))
+
+
+def _mark(document: Document, holdings: Holdings) -> None:
+    _MARK.check(document)
+    sha256("_id", document["_id"].removeprefix(f"{holdings.org_id}/"))
+
+
+def _earlier_request(document: Document, holdings: Holdings) -> None:
+    if "answer" in document:
+        _EARLIER_ANSWER.check(document)
+        if document["status"] not in {200, 201}:
+            raise InvalidField("status", "must be that of a success")
+        return
+    _EARLIER_LINK.check(document)
+    own_domain("domain", document["domain"], holdings)
+
+
+RULES: Mapping[str, Rule] = {
+    counted_once.NAME: _mark,
+    calls.NAME: _call,
+    idempotency.NAME: _earlier_request,
+}

@@ -1,0 +1,135 @@
+"""What an archive says of visitors: their devices, who they are, and what they did on sites and in apps.
+
+Reports of browsers and apps affect only their own organization, so they may have other fields too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from bson import Decimal128
+
+from backend.domain import money
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import JsonObject, Uuid
+from backend.domain.installs import AppPlatform, Match
+from backend.storage import conversions, devices, events, identities, installs, leads
+from backend.storage.archived_documents.holdings import Holdings, Rule, own_id, own_link
+from backend.storage.document_fields import (
+    DocumentFields,
+    Parse,
+    anything,
+    integer,
+    list_of,
+    nested,
+    one_of,
+    or_none,
+    sha256,
+    text,
+    texts,
+    time,
+)
+from backend.storage.mongo import Document
+
+
+def _currency(name: str, value: object) -> object:
+    # A sale keeps its currency even if that is withdrawn later.
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Z]{3}", value):
+        raise InvalidField(name, "must be a currency code of three capital letters")
+    return value
+
+
+_TOUCH = nested(DocumentFields({"at": time, "utm": texts, "click_ids": texts}, is_open=True))
+_MOMENT = nested(DocumentFields({"at": time}, is_open=True))
+_EXPIRES: Mapping[str, Parse] = {"expires_at": or_none(time)}
+_RECORD: Mapping[str, Parse] = {
+    "device_id": Uuid().parse,
+    "customer_id": or_none(text),
+    "at": time,
+    "occurred_at": time,
+    "received_at": time,
+    "first_touch": or_none(_TOUCH),
+    "touch": or_none(_TOUCH),
+}
+_DEVICE = DocumentFields(
+    {
+        "device_id": Uuid().parse,
+        "first_seen_at": time,
+        "last_seen_at": time,
+        "first_touch": or_none(_TOUCH),
+        "touches": list_of(_TOUCH),
+        "click_ids": list_of(_MOMENT),
+        "customers": list_of(_MOMENT),
+    },
+    {"clocks": list_of(integer), "revision": integer, **_EXPIRES},
+    is_open=True,
+)
+_IDENTITY = DocumentFields(
+    {"device_id": Uuid().parse, "customer_id": text, "first_at": time, "last_at": time},
+    {"email_sha256": sha256, "phone_sha256": sha256, "name": text, **_EXPIRES},
+    is_open=True,
+)
+_LEAD = DocumentFields(
+    _RECORD, {"email_sha256": sha256, "name": text, "event_id": text, **_EXPIRES}, is_open=True
+)
+_EVENT = DocumentFields(
+    {**_RECORD, "name": text},
+    {"product_id": text, "metadata": JsonObject().parse, **_EXPIRES},
+    is_open=True,
+)
+_CONVERSION = DocumentFields(
+    {**_RECORD, "revenue": anything, "currency": _currency},
+    {"transaction_id": text, "product_id": text, **_EXPIRES},
+    is_open=True,
+)
+_INSTALL = DocumentFields(
+    {"platform": one_of(AppPlatform), "link_id": or_none(text), "at": time},
+    {"match": one_of(Match), **_EXPIRES},
+    is_open=True,
+)
+
+
+def _device(document: Document, holdings: Holdings) -> None:
+    _DEVICE.check(document)
+    own_id(document, holdings.org_id, document["device_id"])
+
+
+def _identity(document: Document, holdings: Holdings) -> None:
+    _IDENTITY.check(document)
+    own_id(document, holdings.org_id, document["device_id"], document["customer_id"])
+
+
+def _record(fields: DocumentFields) -> Rule:
+    def check(document: Document, holdings: Holdings) -> None:
+        fields.check(document)
+        call_id = str(document["_id"]).removeprefix(f"{holdings.org_id}/")
+        own_id(document, holdings.org_id, Uuid().parse("_id", call_id))
+
+    return check
+
+
+def _conversion(document: Document, holdings: Holdings) -> None:
+    _record(_CONVERSION)(document, holdings)
+    revenue = document["revenue"]
+    if not isinstance(revenue, Decimal128):
+        raise InvalidField("revenue", "must be an exact decimal")
+    amount = revenue.to_decimal()
+    if not amount.is_finite() or not 0 <= amount <= money.LARGEST:
+        raise InvalidField("revenue", f"must be from 0 to {money.LARGEST:f}")
+
+
+def _install(document: Document, holdings: Holdings) -> None:
+    _INSTALL.check(document)
+    if document["link_id"] is not None:
+        own_link(document["link_id"], holdings)
+
+
+RULES: Mapping[str, Rule] = {
+    devices.NAME: _device,
+    identities.NAME: _identity,
+    events.NAME: _record(_EVENT),
+    leads.NAME: _record(_LEAD),
+    conversions.NAME: _conversion,
+    installs.NAME: _install,
+}
