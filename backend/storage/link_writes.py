@@ -9,18 +9,15 @@ is taken, the unique indexes decide: where one refuses a write, everything is re
 from __future__ import annotations
 
 import asyncio
-import secrets
-import uuid
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from backend.domain.errors import InvalidField, RequestError
-from backend.domain.ids import LinkId, OrgId
-from backend.domain.link_input import GENERATED_PATH_LENGTH, PATH_ALPHABET, Changes, NewLink, apply_changes
+from backend.domain.ids import LinkId
+from backend.domain.link_input import Changes, NewLink, apply_changes
 from backend.domain.link_operations import (
     ArchiveLink,
     ChangeLink,
@@ -34,21 +31,20 @@ from backend.domain.link_operations import (
     PathTaken,
     UpsertLink,
 )
-from backend.domain.links import TARGET_FIELDS, Link
-from backend.domain.short_urls import host_of
+from backend.domain.links import Link
 from backend.storage import idempotency, links
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.idempotency import KeyUsed
+from backend.storage.known_links import KnownLinks, read_known, target_hosts
 from backend.storage.loops import Place, may_loop, refuse_loop
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.random_names import random_ids, random_paths
 
 # Somebody else may take a path between a look at it and its use, more than once only by design.
 _TRIES = 10
 # Operations between two moments in which other requests are served.
 _AT_ONCE = 25
 _DUPLICATE_KEY = 11000
-# Bytes for a path: so many that all paths are as likely as each other, but for less than one in a billion.
-_RANDOM = 8
 _REJECTIONS = (RequestError, DomainNotConfigured, PathTaken, ExternalIdTaken, LinkGone)
 
 
@@ -135,31 +131,6 @@ def _is_plain(submission: Submission) -> bool:
     return isinstance(operation, CreateLink) and not operation.link_id
 
 
-@dataclass(slots=True)
-class _Known:
-    """The links that the operations are about, and whose the domains are. It changes with each operation."""
-
-    owners: dict[str, OrgId] = field(default_factory=dict)
-    links: dict[LinkId, Link] = field(default_factory=dict)
-    places: dict[Place, LinkId] = field(default_factory=dict)
-    # Those that are given up stay taken until the end: both links could not be written in any order.
-    external_ids: dict[tuple[OrgId, str], LinkId] = field(default_factory=dict)
-
-    def add(self, link: Link) -> None:
-        self.links[link.id] = link
-        self.places[link.domain, link.path] = link.id
-        if link.external_id is not None:
-            self.external_ids[link.org_id, link.external_id] = link.id
-
-    def find(self, link_id: LinkId, org_id: OrgId) -> Link | None:
-        link = self.links.get(link_id)
-        return link if link and link.org_id == org_id else None
-
-    def find_external(self, org_id: OrgId, external_id: object) -> Link | None:
-        link_id = self.external_ids.get((org_id, str(external_id)))
-        return self.links[link_id] if link_id else None
-
-
 class _Run:
     """One attempt to carry out all operations.
 
@@ -182,20 +153,27 @@ class _Run:
         self._expects_news = expects_news
         self._looks_up_generated = looks_up_generated
         self.outcomes: list[list[LinkResult]] = []
-        self._known = _Known()
+        self._known = KnownLinks()
         self._stored: dict[LinkId, Link] = {}
         self._paths: list[str] = []
-        self._random: list[bytes] = []
+        self._ids: Iterator[LinkId] = iter(())
         self._records: list[Document] = []
 
     async def carry_out(self, session: ClientSession | None) -> None:
         """Read, decide and write in this transaction. It may be called again, if others interfere."""
         self.outcomes, self._records = [], []
         requests = [request for submission in self._submissions for request in submission.requests]
-        self._paths = _generated_paths(sum(map(_wants_path, requests)))
-        self._random = _random_pieces(len(requests), 16)
+        self._paths = random_paths(sum(map(_wants_path, requests)))
+        self._ids = random_ids(len(requests))
         used = await self._used_keys(session)
-        self._known = await self._read(session, requests)
+        self._known = await read_known(
+            self._database,
+            session,
+            requests,
+            self._owners,
+            expects_news=self._expects_news,
+            generated_paths=self._paths if self._looks_up_generated else (),
+        )
         self._stored = dict(self._known.links)
         done = 0
         for submission in self._submissions:
@@ -221,50 +199,6 @@ class _Run:
     async def _record_of(self, submission: Submission, outcomes: Sequence[LinkResult]) -> Document | None:
         fields = await submission.record(outcomes) if submission.record else None
         return {"_id": submission.key, **fields} if submission.key and fields else None
-
-    async def _read(self, session: ClientSession | None, requests: Sequence[LinkRequest]) -> _Known:
-        """What the operations need to know, with one query for each kind of look-up that occurs."""
-        known = _Known()
-        for query in () if self._expects_news else self._queries(requests):
-            for link in await links.find_all(self._database, session, query):
-                known.add(link)
-        hosts = {*_hosts(requests), *(host for link in known.links.values() for host in _target_hosts(link))}
-        known.owners = await self._owners.find(hosts)
-        return known
-
-    def _queries(self, requests: Sequence[LinkRequest]) -> Iterator[Document]:
-        ids: set[LinkId] = set()
-        paths: defaultdict[str, set[str]] = defaultdict(set)
-        external_ids: defaultdict[OrgId, set[str]] = defaultdict(set)
-        generated: set[str] = set()
-        for request in requests:
-            new: NewLink | None = None
-            match request.operation:
-                case CreateLink(new, link_id):
-                    ids |= {link_id} if link_id else set()
-                    fields = new.fields
-                case UpsertLink(new):
-                    fields = new.fields
-                case ChangeLink(link_id, changes):
-                    ids.add(link_id)
-                    fields = changes
-                case ArchiveLink(link_id):
-                    ids.add(link_id)
-                    continue
-            if new and new.selected_path:
-                paths[new.domain].add(new.selected_path)
-            elif new and self._looks_up_generated:
-                generated.add(new.domain)
-            if fields.get("external_id") is not None:
-                external_ids[request.org_id].add(fields["external_id"])
-        if ids:
-            yield {"_id": {"$in": list(ids)}}
-        for domain in generated:
-            paths[domain].update(self._paths)
-        for domain, chosen in paths.items():
-            yield {"domain": domain, "path": {"$in": list(chosen)}}
-        for org_id, named in external_ids.items():
-            yield {"org_id": org_id, "external_id": {"$in": list(named)}}
 
     async def _carry_out(self, session: ClientSession | None, request: LinkRequest) -> LinkResult:
         try:
@@ -293,7 +227,7 @@ class _Run:
             raise DomainNotConfigured(new.domain)
         link = new.to_link(
             new.selected_path or self._free_path(new.domain),
-            link_id=create.link_id or _new_id(self._random.pop()),
+            link_id=create.link_id or next(self._ids),
             org_id=request.org_id,
             created_by=request.created_by,
             now=request.now,
@@ -351,7 +285,7 @@ class _Run:
 
     async def _refuse_loop(self, session: ClientSession | None, link: Link) -> None:
         """Raise InvalidField if the link would lead visitors back to its own short URL."""
-        if self._known.owners.keys().isdisjoint(_target_hosts(link)):
+        if self._known.owners.keys().isdisjoint(target_hosts(link)):
             return
 
         async def resolve(place: Place) -> Link | None:
@@ -364,7 +298,7 @@ class _Run:
     def _free_path(self, domain: str) -> str:
         path = self._paths.pop()
         while (domain, path) in self._known.places:
-            (path,) = _generated_paths(1)
+            (path,) = random_paths(1)
         return path
 
     async def _write(self, session: ClientSession | None) -> None:
@@ -383,54 +317,11 @@ class _Run:
             await self._database[links.NAME].insert_many(made, session=session, ordered=session is not None)
 
 
-def _hosts(requests: Sequence[LinkRequest]) -> set[str]:
-    """The hosts of new links, and all hosts to which the operations lead."""
-    hosts: set[str] = set()
-    for request in requests:
-        match request.operation:
-            case CreateLink(new) | UpsertLink(new):
-                hosts.add(new.domain)
-                hosts.update(_hosts_in(new.fields))
-            case ChangeLink(_, changes):
-                hosts.update(_hosts_in(changes))
-    return hosts
-
-
-def _hosts_in(fields: Changes) -> set[str]:
-    return {host for name in TARGET_FIELDS if (url := fields.get(name)) and (host := host_of(url))}
-
-
-def _target_hosts(link: Link) -> set[str]:
-    return {host for url in (link.destination_url, *link.fallbacks.values()) if (host := host_of(url))}
-
-
 def _wants_path(request: LinkRequest) -> bool:
     match request.operation:
         case CreateLink(new) | UpsertLink(new):
             return new.selected_path is None
     return False
-
-
-def _random_pieces(number: int, size: int) -> list[bytes]:
-    """Random bytes, from one read of the system's randomness: that may take longer than all the rest."""
-    random = secrets.token_bytes(number * size)
-    return [random[start : start + size] for start in range(0, len(random), size)]
-
-
-def _new_id(random: bytes) -> LinkId:
-    return LinkId(str(uuid.UUID(bytes=random, version=4)))
-
-
-def _generated_paths(number: int) -> list[str]:
-    return [_path_from(random) for random in _random_pieces(number, _RANDOM)]
-
-
-def _path_from(random: bytes) -> str:
-    rest, path = int.from_bytes(random), ""
-    for _ in range(GENERATED_PATH_LENGTH):
-        rest, place = divmod(rest, len(PATH_ALPHABET))
-        path += PATH_ALPHABET[place]
-    return path
 
 
 def _rejected(error: Exception) -> LinkResult:

@@ -1,0 +1,125 @@
+"""What operations on links need to know: the links that they are about, and whose the domains are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_input import Changes, NewLink
+from backend.domain.link_operations import ArchiveLink, ChangeLink, CreateLink, LinkRequest, UpsertLink
+from backend.domain.links import TARGET_FIELDS, Link
+from backend.domain.short_urls import host_of
+from backend.storage import links
+from backend.storage.domain_owners import DomainOwners
+from backend.storage.loops import Place
+from backend.storage.mongo import ClientSession, Database, Document
+
+
+@dataclass(slots=True)
+class KnownLinks:
+    """The links that the operations are about, and whose the domains are. It changes with each operation."""
+
+    owners: dict[str, OrgId] = field(default_factory=dict)
+    links: dict[LinkId, Link] = field(default_factory=dict)
+    places: dict[Place, LinkId] = field(default_factory=dict)
+    # Those that are given up stay taken until the end: both links could not be written in any order.
+    external_ids: dict[tuple[OrgId, str], LinkId] = field(default_factory=dict)
+
+    def add(self, link: Link) -> None:
+        """Take this link as what is there now."""
+        self.links[link.id] = link
+        self.places[link.domain, link.path] = link.id
+        if link.external_id is not None:
+            self.external_ids[link.org_id, link.external_id] = link.id
+
+    def find(self, link_id: LinkId, org_id: OrgId) -> Link | None:
+        """The organization's link with this id."""
+        link = self.links.get(link_id)
+        return link if link and link.org_id == org_id else None
+
+    def find_external(self, org_id: OrgId, external_id: object) -> Link | None:
+        """The organization's link that has, or had a moment ago, this external id."""
+        link_id = self.external_ids.get((org_id, str(external_id)))
+        return self.links[link_id] if link_id else None
+
+
+async def read_known(
+    database: Database,
+    session: ClientSession | None,
+    requests: Sequence[LinkRequest],
+    owners: DomainOwners,
+    *,
+    expects_news: bool,
+    generated_paths: Sequence[str],
+) -> KnownLinks:
+    """What these operations need to know, with one query for each kind of look-up that occurs.
+
+    With `expects_news`, paths and external ids are taken as free, and only owners are looked up. The links of
+    `generated_paths` are read too, where a new link may get one of them.
+    """
+    known = KnownLinks()
+    for query in () if expects_news else _queries(requests, generated_paths):
+        for link in await links.find_all(database, session, query):
+            known.add(link)
+    hosts = {*_hosts(requests), *(host for link in known.links.values() for host in target_hosts(link))}
+    known.owners = await owners.find(hosts)
+    return known
+
+
+def _queries(requests: Sequence[LinkRequest], generated_paths: Sequence[str]) -> Iterator[Document]:
+    ids: set[LinkId] = set()
+    paths: defaultdict[str, set[str]] = defaultdict(set)
+    external_ids: defaultdict[OrgId, set[str]] = defaultdict(set)
+    generated: set[str] = set()
+    for request in requests:
+        new: NewLink | None = None
+        match request.operation:
+            case CreateLink(new, link_id):
+                ids |= {link_id} if link_id else set()
+                fields = new.fields
+            case UpsertLink(new):
+                fields = new.fields
+            case ChangeLink(link_id, changes):
+                ids.add(link_id)
+                fields = changes
+            case ArchiveLink(link_id):
+                ids.add(link_id)
+                continue
+        if new and new.selected_path:
+            paths[new.domain].add(new.selected_path)
+        elif new and generated_paths:
+            generated.add(new.domain)
+        if fields.get("external_id") is not None:
+            external_ids[request.org_id].add(fields["external_id"])
+    if ids:
+        yield {"_id": {"$in": list(ids)}}
+    for domain in generated:
+        paths[domain].update(generated_paths)
+    for domain, chosen in paths.items():
+        yield {"domain": domain, "path": {"$in": list(chosen)}}
+    for org_id, named in external_ids.items():
+        yield {"org_id": org_id, "external_id": {"$in": list(named)}}
+
+
+def _hosts(requests: Sequence[LinkRequest]) -> set[str]:
+    """The hosts of new links, and all hosts to which the operations lead."""
+    hosts: set[str] = set()
+    for request in requests:
+        match request.operation:
+            case CreateLink(new) | UpsertLink(new):
+                hosts.add(new.domain)
+                hosts.update(_hosts_in(new.fields))
+            case ChangeLink(_, changes):
+                hosts.update(_hosts_in(changes))
+    return hosts
+
+
+def _hosts_in(fields: Changes) -> set[str]:
+    return {host for name in TARGET_FIELDS if (url := fields.get(name)) and (host := host_of(url))}
+
+
+def target_hosts(link: Link) -> set[str]:
+    """The hosts to which the link leads."""
+    return {host for url in (link.destination_url, *link.fallbacks.values()) if (host := host_of(url))}

@@ -1,0 +1,44 @@
+"""Random ids and paths, for new links.
+
+Each kind comes from one read of the system's randomness: that may take longer than all the rest.
+"""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Iterator
+
+from backend.domain.ids import LinkId
+from backend.domain.link_input import GENERATED_PATH_LENGTH, PATH_ALPHABET
+
+# Bytes for a path: so many that all paths are as likely as each other, but for less than one in a billion.
+_PATH_BYTES = 8
+_ID_BYTES = 16
+
+
+def random_ids(number: int) -> Iterator[LinkId]:
+    """As many new ids for links."""
+    return map(_id_from, _random_pieces(number, _ID_BYTES))
+
+
+def random_paths(number: int) -> list[str]:
+    """As many paths of the length and the characters of those that the service chooses."""
+    return [_path_from(random) for random in _random_pieces(number, _PATH_BYTES)]
+
+
+def _random_pieces(number: int, size: int) -> list[bytes]:
+    random = secrets.token_bytes(number * size)
+    return [random[start : start + size] for start in range(0, len(random), size)]
+
+
+def _id_from(random: bytes) -> LinkId:
+    return LinkId(str(uuid.UUID(bytes=random, version=4)))
+
+
+def _path_from(random: bytes) -> str:
+    rest, path = int.from_bytes(random), ""
+    for _ in range(GENERATED_PATH_LENGTH):
+        rest, place = divmod(rest, len(PATH_ALPHABET))
+        path += PATH_ALPHABET[place]
+    return path
