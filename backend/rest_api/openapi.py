@@ -9,7 +9,8 @@ from backend.domain.field_rules import Schema
 from backend.json_api.authentication import KEY_HEADER
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
-from backend.rest_api.operations import OPERATIONS, Operation
+from backend.rest_api.operation import Operation
+from backend.rest_api.operations import OPERATIONS
 from backend.rest_api.schemas import SCHEMAS
 
 
