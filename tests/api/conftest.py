@@ -6,9 +6,12 @@ import io
 import logging
 from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from backend.operations.logs import configure_logs
+from tests.api.whole_links import Links
+from tests.organizations import TestOrganization
 
 LOGGERS = ("waylink", "backend")
 
@@ -23,3 +26,9 @@ def log() -> Iterator[io.StringIO]:
     for name, (handlers, level) in before.items():
         logger = logging.getLogger(name)
         logger.handlers, logger.level, logger.propagate = handlers, level, True
+
+
+@pytest.fixture
+def links(client: httpx.AsyncClient, organization: TestOrganization) -> Links:
+    """The links of this test's organization."""
+    return Links(client, organization)

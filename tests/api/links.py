@@ -9,6 +9,23 @@ import httpx
 from tests.organizations import TestOrganization
 
 API = "/serviceCore/pa/v1"
+# Every field that the contract has for a new link, but for its domain.
+CONTRACT_FIELDS: dict[str, Any] = {
+    "selected_path": "spring/sale",
+    "destination_url": "https://shop.example/sale?ref=1#top",
+    "link_name": "Spring sale",
+    "ios_behavior": 2,
+    "android_behavior": 1,
+    "utm_source": "newsletter",
+    "utm_medium": "email",
+    "utm_campaign": "spring",
+    "utm_term": "shoes",
+    "utm_content": "header",
+    "social_title": "Spring sale",
+    "social_description": "Everything must go.\nEven the cat.",
+    "social_image_url": "https://shop.example/sale.png",
+    "custom_data": {"color": "green", "ids": [1, 2.5, None, True]},
+}
 
 
 def link_body(organization: TestOrganization, **fields: Any) -> dict[str, Any]:

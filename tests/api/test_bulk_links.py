@@ -17,17 +17,11 @@ from backend.json_api import error_table
 from backend.settings import Settings
 from tests.api.links import invalid, link_body, missing
 from tests.api.test_error_table import serving
-from tests.api.test_links import Links
+from tests.api.whole_links import Links
 from tests.conftest import OrganizationFactory
 from tests.organizations import TestOrganization
 
 Operation = dict[str, Any]
-
-
-@pytest.fixture
-def links(client: httpx.AsyncClient, organization: TestOrganization) -> Links:
-    """The links of this test's organization."""
-    return Links(client, organization)
 
 
 def create(links: Links, **fields: Any) -> Operation:

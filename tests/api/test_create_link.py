@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.links import API, create, info, invalid, link_body, missing
+from tests.api.links import API, CONTRACT_FIELDS, create, info, invalid, link_body, missing
 from tests.organizations import TestOrganization
 
 
@@ -27,23 +27,7 @@ async def test_the_contract_s_example(client: httpx.AsyncClient, organization: T
     answer = await post(
         client,
         organization,
-        {
-            "domain": organization.domain,
-            "selected_path": "spring/sale",
-            "destination_url": "https://shop.example/sale?ref=1#top",
-            "link_name": "Spring sale",
-            "ios_behavior": 2,
-            "android_behavior": 1,
-            "utm_source": "newsletter",
-            "utm_medium": "email",
-            "utm_campaign": "spring",
-            "utm_term": "shoes",
-            "utm_content": "header",
-            "social_title": "Spring sale",
-            "social_description": "Everything must go.\nEven the cat.",
-            "social_image_url": "https://shop.example/sale.png",
-            "custom_data": {"color": "green", "ids": [1, 2.5, None, True]},
-        },
+        CONTRACT_FIELDS | {"domain": organization.domain},
     )
     assert (answer.status_code, answer.json()) == (
         201,

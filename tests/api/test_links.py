@@ -1,109 +1,24 @@
-"""GET, POST, PATCH and DELETE of whole links."""
+"""GET, POST and PATCH of whole links."""
 
 from __future__ import annotations
 
 import asyncio
 import uuid
-from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import pytest
 
-from backend.app import Service
-from backend.domain.ids import LinkId
-from backend.domain.installs import AppPlatform, Install
-from backend.storage import click_counts, clicks, install_counts, installs
-from backend.storage.installs import record_install
-from backend.storage.mongo import Database
-from tests.api.links import API, info, invalid, link_body, missing
+from tests.api.links import API, CONTRACT_FIELDS, info, invalid, link_body, missing
+from tests.api.whole_links import Links
 from tests.conftest import MovableClock, OrganizationFactory
-from tests.organizations import TestOrganization
-from tests.polling import until, wait_for_async
 
-
-@dataclass(frozen=True, slots=True)
-class Links:
-    """The links of an organization, over the REST API."""
-
-    client: httpx.AsyncClient
-    organization: TestOrganization
-
-    async def call(self, method: str, path: str, body: object = None, **headers: str) -> httpx.Response:
-        """A call with the organization's key."""
-        return await self.client.request(
-            method, f"{API}/links{path}", json=body, headers=self.organization.headers | headers
-        )
-
-    async def post(self, *, headers: dict[str, str] | None = None, **fields: Any) -> httpx.Response:
-        """POST /links with the required fields and these."""
-        return await self.call("POST", "", link_body(self.organization, **fields), **(headers or {}))
-
-    async def make(self, **fields: Any) -> dict[str, Any]:
-        """A new link."""
-        answer = await self.post(**fields)
-        assert answer.status_code == 201, answer.text
-        made: dict[str, Any] = answer.json()
-        return made
-
-    async def get(self, link_id: str) -> dict[str, Any]:
-        """The link with this id."""
-        answer = await self.call("GET", f"/{link_id}")
-        assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
-
-    async def list(self, query: str = "") -> list[dict[str, Any]]:
-        """The first page of a list."""
-        answer = await self.call("GET", f"?{query}" if query else "")
-        assert answer.status_code == 200, answer.text
-        found: list[dict[str, Any]] = answer.json()["links"]
-        return found
-
-    async def visit(self, path: str) -> int:
-        """The status of a visitor's request for a short URL."""
-        answer = await self.client.get(f"/{path}", headers={"Host": self.organization.domain})
-        return answer.status_code
-
-    async def click(self, link: dict[str, Any], times: int = 1) -> None:
-        """Click a link, and wait until that is counted."""
-        total = (await self.get(link["id"]))["clicks"]["total"] + times
-        for _ in range(times):
-            assert await self.visit(link["path"]) == 302
-
-        async def counted() -> int:
-            return int((await self.get(link["id"]))["clicks"]["total"])
-
-        await wait_for_async(counted, "the clicks were not counted", lambda clicks: clicks == total)
-
-
-@pytest.fixture
-def links(client: httpx.AsyncClient, organization: TestOrganization) -> Links:
-    """The links of this test's organization."""
-    return Links(client, organization)
-
-
-ALL_FIELDS: dict[str, Any] = {
-    "selected_path": "spring/sale",
-    "destination_url": "https://shop.example/sale",
-    "link_name": "Spring",
+ALL_FIELDS: dict[str, Any] = CONTRACT_FIELDS | {
     "external_id": "sku-1",
     "is_enabled": False,
-    "ios_behavior": 2,
-    "android_behavior": 1,
-    "utm_source": "newsletter",
-    "utm_medium": "email",
-    "utm_campaign": "spring",
-    "utm_term": "shoes",
-    "utm_content": "header",
-    "social_title": "Spring sale",
-    "social_description": "Everything must go",
-    "social_image_url": "https://shop.example/sale.png",
     "ios_fallback_url": "https://shop.example/ios",
     "android_fallback_url": "https://shop.example/android",
     "desktop_url": "https://shop.example/desktop",
-    "custom_data": {"color": "green"},
 }
 
 
@@ -252,138 +167,6 @@ async def test_another_organization_s_link(
         "Invalid linkId! LinkId is not valid for the organization!"
     )
     assert await theirs.get(made["id"]) == made
-
-
-async def test_an_upsert(links: Links, clock: MovableClock) -> None:
-    """With a known external id its link is brought up to date: 200, one link, what is absent stays."""
-    first = await links.post(external_id="sku", utm_source="mail", utm_term="x", selected_path="a")
-    clock.offset += clock.offset.resolution * 5_000_000
-    second = await links.post(external_id="sku", link_name="New", utm_term=None)
-    third = await links.post(external_id="sku", link_name="New")
-    assert (first.status_code, second.status_code, third.status_code) == (201, 200, 200)
-    expected = first.json() | {"link_name": "New", "utm_term": None}
-    assert second.json() == third.json() == expected | {"modified_at": second.json()["modified_at"]}
-    assert await links.list() == [second.json()]
-
-
-async def test_an_upsert_moves_no_link(links: Links) -> None:
-    """Where an upsert names another path or domain than the link has, it is refused, and says which."""
-    await links.make(external_id="sku", selected_path="a")
-    answer = await links.post(external_id="sku", selected_path="b")
-    message = "selected_path can't be changed: the link of this external_id has a"
-    assert (answer.status_code, answer.json()) == (400, invalid(message))
-    assert (await links.post(external_id="sku", selected_path="a")).status_code == 200
-
-
-async def test_external_ids_belong_to_the_organization(
-    client: httpx.AsyncClient, make_organization: OrganizationFactory
-) -> None:
-    """Two organizations that use the same external id do not meet."""
-    for _ in range(2):
-        await Links(client, await make_organization()).make(external_id="same")
-
-
-async def test_upserts_at_once_make_one_link(links: Links) -> None:
-    """Of forty upserts of one external id at once one makes the link; the others find it."""
-    answers = await asyncio.gather(*(links.post(external_id="sku", link_name=f"{n}") for n in range(40)))
-    assert Counter(answer.status_code for answer in answers) == {201: 1, 200: 39}
-    assert len({answer.json()["id"] for answer in answers}) == 1
-    assert len(await links.list()) == 1
-
-
-async def forgotten(service: Service, links: Links, path: str) -> None:
-    """Wait until the service knows that the link has changed: a visit before that would count."""
-    cache = service.redirector.cache
-    await until(lambda: not cache.current(links.organization.domain, path), "the change was not told")
-
-
-async def test_an_archived_link(links: Links, service: Service) -> None:
-    """It shows visitors the error page at once, keeps path, external id and counts, and is in no list."""
-    made = await links.make(selected_path="a", external_id="sku")
-    await links.click(made)
-    answer = await links.call("DELETE", f"/{made['id']}")
-    assert (answer.status_code, answer.content) == (204, b"")
-    await forgotten(service, links, "a")
-    assert await links.visit("a") == 404
-    archived = await links.get(made["id"])
-    assert (archived["state"], archived["is_archived"], archived["is_enabled"]) == ("archived", True, False)
-    assert archived["archived_at"] == archived["modified_at"]
-    assert archived["clicks"]["total"] == 1
-    assert await links.list() == []
-    assert await links.list("state=archived") == await links.list("external_id=sku") == [archived]
-    taken = await links.post(selected_path="a")
-    assert taken.json() == invalid("selected_path is already in use on this domain")
-    assert (await links.call("DELETE", f"/{made['id']}")).status_code == 204
-    assert await links.get(made["id"]) == archived
-
-
-async def test_the_contract_s_operations_know_no_archive(links: Links) -> None:
-    """To them an archived link is gone, but for its counts."""
-    made = await links.make()
-    await links.call("DELETE", f"/{made['id']}")
-    client, headers = links.client, links.organization.headers
-    for path, body in (("update-link", {}), ("links/change-status", {"is_enabled": True})):
-        answer = await client.patch(f"{API}/{path}/{made['id']}", json=body, headers=headers)
-        assert answer.status_code == 404
-    found = await client.post(f"{API}/links/info", json={"shortUrl": made["short_url"]}, headers=headers)
-    assert (found.status_code, found.json()["code"]) == (400, 139)
-    listed = (await client.get(f"{API}/links/page", headers=headers)).json()
-    assert (listed["links"], listed["pagination"]["total_items"]) == ([], 0)
-    counted = await client.post(f"{API}/analytics", json={"linkId": made["id"]}, headers=headers)
-    assert (counted.status_code, counted.json()["total_clicks"]) == (200, 0)
-
-
-@pytest.mark.parametrize("was_enabled", [True, False])
-async def test_out_of_the_archive(links: Links, was_enabled: bool) -> None:
-    """A link that is taken out of the archive is enabled or disabled, as it was before."""
-    made = await links.make(is_enabled=was_enabled, selected_path="a")
-    await links.call("DELETE", f"/{made['id']}")
-    refused = await links.call("PATCH", f"/{made['id']}", {"is_enabled": True})
-    assert refused.json() == invalid("is_enabled must not be true while the link is archived")
-    back = await links.call("PATCH", f"/{made['id']}", {"is_archived": False})
-    assert back.json() == made | {"modified_at": back.json()["modified_at"]}
-    status = 302 if was_enabled else 404
-    await wait_for_async(lambda: links.visit("a"), "visitors do not see it", lambda found: found == status)
-
-
-async def test_an_upsert_takes_a_link_out_of_the_archive(links: Links) -> None:
-    """Whoever says anew what the link of an external id is, has it again."""
-    made = await links.make(external_id="sku")
-    await links.call("DELETE", f"/{made['id']}")
-    answer = await links.post(external_id="sku")
-    assert (answer.status_code, answer.json()["id"], answer.json()["state"]) == (200, made["id"], "enabled")
-
-
-async def test_a_purge(links: Links, service: Service, database: Database, clock: MovableClock) -> None:
-    """Refused while the link has clicks; forced, link, counts and clicks are gone, and the path is free."""
-    made, other = await links.make(selected_path="a"), await links.make(selected_path="b")
-    link_id = LinkId(made["id"])
-    install = Install(links.organization.id, str(uuid.uuid4()), AppPlatform.IOS, link_id, clock())  # type: ignore[arg-type]
-    await record_install(database, install)
-    for each in (made, other):
-        await links.click(each)
-    refused = await links.call("DELETE", f"/{link_id}?purge=true")
-    assert (refused.status_code, refused.json()["error"]["fieldName"]) == (409, "LINK_HAS_CLICKS")
-    assert (await links.get(link_id))["state"] == "enabled"
-    assert (await links.call("DELETE", f"/{link_id}?purge=true&force=true")).status_code == 204
-    await forgotten(service, links, "a")
-    assert await links.visit("a") == 404
-    assert (await links.call("GET", f"/{link_id}")).status_code == 404
-    for name in (click_counts.NAME, install_counts.NAME):
-        assert await database[name].find_one({"_id": f"{link_id}/total"}) is None
-    (kept,) = [found async for found in database[installs.NAME].find({"org_id": links.organization.id})]
-    assert kept["link_id"] is None
-    assert await database[clicks.NAME].find_one({"link_id": link_id}) is None
-    assert (await links.get(other["id"]))["clicks"]["total"] == 1
-    assert (await links.make(selected_path="a"))["id"] != link_id
-
-
-async def test_a_purge_without_clicks(links: Links) -> None:
-    """A link that nobody clicked is purged without force, also from the archive, once."""
-    made = await links.make()
-    await links.call("DELETE", f"/{made['id']}")
-    answers = [await links.call("DELETE", f"/{made['id']}?purge=true") for _ in range(2)]
-    assert [answer.status_code for answer in answers] == [204, 404]
 
 
 @pytest.mark.parametrize(

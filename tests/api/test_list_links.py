@@ -13,17 +13,10 @@ import pytest
 
 from backend.storage import link_orders
 from backend.storage.mongo import Database
-from tests.api.test_links import Links
+from tests.api.whole_links import Links
 from tests.conftest import MovableClock, OrganizationFactory
-from tests.organizations import TestOrganization
 
 ORDERS = ("created", "modified", "name", "clicks_7", "clicks_30")
-
-
-@pytest.fixture
-def links(client: httpx.AsyncClient, organization: TestOrganization) -> Links:
-    """The links of this test's organization."""
-    return Links(client, organization)
 
 
 async def names(links: Links, query: str) -> list[str]:
