@@ -25,8 +25,8 @@ $(STAMP): pyproject.toml requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-run: setup ## Start MongoDB, the service and the demo site; Ctrl-C stops them
-	@$(BIN)/python -m demo_site
+run: setup ## Start MongoDB, the service and the demo site; OPTIONS=--without-history leaves its past out
+	@$(BIN)/python -m demo_site $(OPTIONS)
 
 test: setup ## Check style and types, run every test
 	@$(BIN)/python -m tests.browser_setup

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 import shlex
@@ -16,30 +17,75 @@ from backend.domain.errors import OperatorError
 from backend.serving.listener import bind
 from backend.serving.server import ServedApp, run, serve_sites
 from backend.settings import Settings, load_settings
+from backend.storage.click_folds import Busy
 from backend.storage.database import open_database
+from backend.storage.mongo import Database
+from backend.storage.organizations import find_organization_by_name
 from demo_site.app import DemoSite, create_demo_site
-from demo_site.demo_organization import Demo, demo_address, prepare_demo
+from demo_site.demo_organization import NAME, Demo, demo_address, prepare_demo
+from demo_site.history.make import DAYS, make_history, unmake_history
 
 SDK = Path(__file__).parents[1] / "sdk_dist"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-def main() -> None:
+@click.option("--without-history", is_flag=True, help="Make no links, clicks and sales of the past up.")
+@click.option(
+    "--history-days",
+    type=click.IntRange(1, 366),
+    default=DAYS,
+    show_default=True,
+    metavar="N",
+    help="How many days of the past to make up on the first start.",
+)
+@click.option("--remove-history", is_flag=True, help="Remove what was made up, also while the demo runs.")
+def main(without_history: bool, history_days: int, remove_history: bool) -> None:
     """Run Waylink and the demo shop until Ctrl-C. The settings are the same as for `waylink serve`."""
     try:
         settings = dataclasses.replace(load_settings(), local_short_urls=True)
-        run(_run_demo(settings))
+        if remove_history:
+            asyncio.run(_remove_history(settings))
+            return
+        run(_run_demo(settings, 0 if without_history else history_days))
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
     click.echo("Stopped.")
 
 
-async def _run_demo(settings: Settings) -> None:
+async def _remove_history(settings: Settings) -> None:
+    async with open_database(settings) as database:
+        organization = await find_organization_by_name(database, NAME)
+        if organization is None:
+            raise OperatorError(f"There is no organization called {NAME!r}.")
+        try:
+            removed = await unmake_history(database, organization.id, utc_now())
+        except Busy:
+            raise OperatorError("Clicks are just being counted. Try again in some seconds.") from None
+    click.echo(
+        f"Removed {removed.links} links, {removed.clicks:,} clicks, {removed.leads:,} leads "
+        f"and {removed.conversions:,} conversions."
+    )
+
+
+async def _make_history(database: Database, settings: Settings, demo: Demo, days: int) -> None:
+    """Make the demo's history up, and show how far it has come."""
+    with click.progressbar(length=0, label="Making up links, clicks and sales of the past") as bar:
+
+        def show(done: int, steps: int) -> None:
+            bar.length = steps
+            bar.update(done - bar.pos)
+
+        await make_history(database, demo.org_id, demo_address(settings), utc_now(), show, days=days)
+
+
+async def _run_demo(settings: Settings, history_days: int) -> None:
     service_socket = bind(settings.host, settings.port, "WAYLINK_PORT")
     shop_socket = bind(settings.host, settings.demo_port, "WAYLINK_DEMO_PORT")
     click.echo("Starting MongoDB, the service and the demo site ...")
     async with open_database(settings) as database:
         demo = await prepare_demo(database, settings, utc_now())
+        if history_days:
+            await _make_history(database, settings, demo, history_days)
         sites = [
             ServedApp(create_app(settings), service_socket),
             ServedApp(create_demo_site(_demo_site(settings, demo)), shop_socket),

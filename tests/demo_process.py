@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,9 @@ class DemoProcess:
 
 
 @contextmanager
-def demo_process(data_dir: Path, **settings: str) -> Iterator[DemoProcess]:
+def demo_process(
+    data_dir: Path, options: Sequence[str] = ("--without-history",), **settings: str
+) -> Iterator[DemoProcess]:
     """The service and the demo site for the length of the block, on free ports."""
     usual = {
         "WAYLINK_PORT": str(free_port()),
@@ -44,7 +46,7 @@ def demo_process(data_dir: Path, **settings: str) -> Iterator[DemoProcess]:
         "WAYLINK_DRAIN_SECONDS": "0.05",
     }
     environment = environment_of(data_dir, **(usual | settings))
-    command = [sys.executable, "-m", "demo_site"]
+    command = [sys.executable, "-m", "demo_site", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             yield DemoProcess(process, environment, _printed_until_ready(process))

@@ -1,0 +1,182 @@
+"""Finds, stores and removes history that was made up for a demo.
+
+It is known by its marks: the `external_id` of its links begins with MARK, and the ids of its devices and
+calls begin with its run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from backend.domain.click_block import UnreadableBlock, block_of, unpack
+from backend.domain.errors import OperatorError
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.links import Link
+from backend.storage import (
+    calls,
+    click_blocks,
+    click_counts,
+    click_logs,
+    conversions,
+    counted_once,
+    devices,
+    domains,
+    events,
+    identities,
+    install_counts,
+    leads,
+    links,
+    organization_counts,
+)
+from backend.storage.click_folds import Busy, Folds, take
+from backend.storage.click_logs import shipped_position
+from backend.storage.click_retention import single_clicks_since
+from backend.storage.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.organizations import find_click_days, get_organization
+from backend.storage.purged_links import add_purged_link
+
+MARK = "demo-history-"
+_COUNTED_ONCE = (leads.NAME, conversions.NAME)
+_MARKS_AT_ONCE = 1_000
+_MOST_TRIES, _PAUSE = 100, 0.2
+
+
+class CountsWouldBeLost(OperatorError):
+    """The organization's other clicks can't be counted anew, since not all of them are kept."""
+
+    def __init__(self, org_id: OrgId) -> None:
+        super().__init__(
+            f"The demo history stays: without it, the clicks of the organization {org_id} are counted anew, "
+            "and its oldest single clicks are deleted already (`waylink privacy click-retention`)."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """How much was removed."""
+
+    links: int
+    clicks: int
+    leads: int
+    conversions: int
+
+
+def log_id(org_id: OrgId, run: str) -> str:
+    """The click log that the clicks of a run come from. Its position is in hours from the run's beginning."""
+    return f"{MARK}{org_id}-{run}"
+
+
+async def stored_hours(database: Database, org_id: OrgId, run: str) -> int:
+    """How many hours of the run are stored."""
+    return await shipped_position(database, log_id(org_id, run))
+
+
+async def find_history_links(database: Database, org_id: OrgId) -> list[Link]:
+    """The links of the organization's demo history."""
+    return await links.find_all(database, None, _history_links(org_id))
+
+
+async def insert_history_links(database: Database, made: Sequence[Link]) -> None:
+    """Store the links of a demo history: all of them, or none."""
+
+    async def work(session: ClientSession) -> None:
+        await database[links.NAME].insert_many(map(links.to_document, made), session=session)
+
+    await in_transaction(database, work)
+
+
+async def fold_all(database: Database, org_id: OrgId) -> None:
+    """Count what waits of the organization's clicks; others who do so just now are waited for."""
+    folds = Folds(database)
+    for _ in range(_MOST_TRIES):
+        try:
+            while not (await folds.fold([org_id])).is_all:
+                pass
+        except Busy:
+            await asyncio.sleep(_PAUSE)
+        else:
+            return
+
+
+async def remove_history(
+    database: Database, org_id: OrgId, run: str, own_domains: Iterable[str], now: datetime
+) -> Removed:
+    """Delete the organization's demo history with all clicks on its links. What else is there stays.
+
+    The other clicks are then to be counted anew. `own_domains` are deleted if no link is left on them. Can be
+    done again after an interruption. Raises Busy if clicks are just being folded, and CountsWouldBeLost.
+    """
+    since = single_clicks_since((await find_click_days(database, [org_id]))[org_id], now)
+    if since and since > (await get_organization(database, org_id)).created_at:
+        raise CountsWouldBeLost(org_id)
+    link_ids = {each.id for each in await find_history_links(database, org_id)}
+    for link_id in link_ids:
+        await add_purged_link(database, link_id, org_id, now)
+    clicks = await _remove_clicks(database, org_id, link_ids)
+    await database[click_logs.NAME].delete_one({"_id": log_id(org_id, run)})
+    records = {name: await _remove_records(database, org_id, run, name) for name in _COUNTED_ONCE}
+    for name in (events.NAME, calls.NAME, identities.NAME, devices.NAME):
+        await database[name].delete_many(_of_run(org_id, run))
+    # The links go last: they say which run there was.
+    gone = await database[links.NAME].delete_many(_history_links(org_id))
+    for domain in own_domains:
+        if not await links.count_links_on(database, domain, org_id):
+            await database[domains.NAME].delete_one({"_id": domain, "org_id": org_id})
+    return Removed(gone.deleted_count, clicks, records[leads.NAME], records[conversions.NAME])
+
+
+async def _remove_clicks(database: Database, org_id: OrgId, link_ids: set[LinkId]) -> int:
+    """Take the clicks of these links out of all blocks, and let what is left be counted from nothing."""
+    blocks = database[click_blocks.NAME]
+    removed = 0
+
+    async def work(session: ClientSession) -> None:
+        nonlocal removed
+        removed = 0
+        await take(database, session, [org_id])
+        async for found in blocks.find({"org_id": org_id}, {"packed": 1, "clicks": 1}, session=session):
+            try:
+                clicks = list(unpack(found["packed"]).clicks(org_id))
+            except UnreadableBlock:
+                continue
+            kept = [each for each in clicks if each.link_id not in link_ids]
+            removed += len(clicks) - len(kept)
+            this = {"_id": found["_id"]}
+            if not kept:
+                await blocks.delete_one(this, session=session)
+                continue
+            fields: Document = {"folded": False}
+            if len(kept) < len(clicks):
+                fields |= click_blocks.fields_of(block_of(org_id, kept))
+            again = {"$set": fields, "$unset": {"expires_at": 1, "counted_before": 1}}
+            await blocks.update_one(this, again, session=session)
+        for name in (click_counts.NAME, organization_counts.NAME):
+            await database[name].delete_many({"org_id": org_id}, session=session)
+        of_links = {"org_id": org_id, "link_id": {"$in": list(link_ids)}}
+        await database[install_counts.NAME].delete_many(of_links, session=session)
+
+    if link_ids:
+        await in_transaction(database, work)
+    return removed
+
+
+async def _remove_records(database: Database, org_id: OrgId, run: str, name: str) -> int:
+    """Delete the run's leads or conversions, and what remembers that they were counted."""
+    stored = database[name].find(_of_run(org_id, run))
+    marks = [counted_once.mark_of(name, each, org_id) async for each in stored]
+    for start in range(0, len(marks), _MARKS_AT_ONCE):
+        some = {"_id": {"$in": marks[start : start + _MARKS_AT_ONCE]}}
+        await database[counted_once.NAME].delete_many(some)
+    return int((await database[name].delete_many(_of_run(org_id, run))).deleted_count)
+
+
+def _history_links(org_id: OrgId) -> Document:
+    return {"org_id": org_id, "external_id": {"$regex": f"^{re.escape(MARK)}"}}
+
+
+def _of_run(org_id: OrgId, run: str) -> Document:
+    return {"_id": {"$regex": f"^{re.escape(org_id)}/{re.escape(run)}-"}}

@@ -1,0 +1,127 @@
+"""What people of the demo's history do in the shop after a click, as the calls that the SDK sends."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import Enum, auto
+from typing import Any
+
+from backend.domain.attribution import LINK_SIGNAL, source_of
+from backend.domain.batches import ArrivedCall, Batch
+from backend.domain.calls import Kind, parse_call
+from backend.domain.ids import DeviceId
+from backend.domain.links import Link
+from demo_site.kites import CURRENCY, KITES
+
+# The last sale to which a click may lead comes within this time.
+LONGEST = timedelta(days=22)
+_DOLLARS = frozenset({"US", "CA", "MX"})
+_DAY, _MINUTE, _SECOND = timedelta(days=1), timedelta(minutes=1), timedelta(seconds=1)
+_AT_ONCE, _LEAD_BUYS, _BUYS_AGAIN = 0.6, 0.14, 0.11
+_EXTRAS = (Decimal(0), Decimal(0), Decimal("9.90"), Decimal("14.50"))
+
+
+class Purpose(Enum):
+    """What somebody does in the shop."""
+
+    LOOK = auto()
+    LEAD = auto()
+    SALE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """Ids of one journey, told apart by `name`. All begin with `run`."""
+
+    run: str
+    name: str
+
+    def uuid(self, of: str) -> str:
+        """An id in the form of a UUID."""
+        digits = hashlib.sha256(f"{self.run}/{self.name}/{of}".encode()).hexdigest()
+        return f"{self.run}-{digits[:4]}-4{digits[4:7]}-8{digits[7:10]}-{digits[10:22]}"
+
+    def text(self, of: str) -> str:
+        """An id as shops make them."""
+        return f"demo-{of}-{self.run}-{self.name}"
+
+
+class Journey:
+    """One person in the shop, who came by `link` and may come again by `way_back`."""
+
+    def __init__(
+        self, ids: Ids, drawn: random.Random, link: Link, way_back: Link, country: str | None
+    ) -> None:
+        self._ids = ids
+        self._drawn = drawn
+        self._link = link
+        self._way_back = way_back
+        self._currency = "USD" if country in _DOLLARS else CURRENCY
+        self._sent: list[tuple[datetime, list[ArrivedCall]]] = []
+        self._sales = 0
+
+    def batches(self, at: datetime, purpose: Purpose, retention_days: int | None) -> list[Batch]:
+        """What the SDK sends after a click at this time."""
+        drawn = self._drawn
+        self._land(at + 2 * _SECOND, self._link)
+        if purpose is Purpose.LEAD:
+            self._lead(at + _MINUTE * drawn.uniform(1, 15))
+            if drawn.random() < _LEAD_BUYS:
+                self._come_back(at + _DAY * drawn.uniform(1, 9))
+        elif purpose is Purpose.SALE and drawn.random() < _AT_ONCE:
+            self._buy(at + _MINUTE * drawn.uniform(4, 50))
+        elif purpose is Purpose.SALE:
+            self._come_back(at + _DAY * drawn.uniform(0.3, 9))
+        if self._sales and drawn.random() < _BUYS_AGAIN:
+            self._come_back(self._sent[-1][0] + _DAY * drawn.uniform(3, 12))
+        device = DeviceId(self._ids.uuid("device"))
+        return [
+            Batch(self._link.org_id, device, sent, sent, tuple(calls), retention_days)
+            for sent, calls in self._sent
+        ]
+
+    def _land(self, at: datetime, link: Link) -> None:
+        signals = {LINK_SIGNAL: link.id} | link.utm
+        call = self._call(Kind.ATTRIBUTION, at, page=link.destination_url, signals=signals)
+        self._sent.append((at, [ArrivedCall(call.call, source_of(signals, link))]))
+
+    def _lead(self, at: datetime) -> None:
+        call = self._call(
+            Kind.LEAD,
+            at,
+            customer_id=self._ids.text("customer"),
+            email_sha256=hashlib.sha256(f"{self._ids.text('customer')}@example.com".encode()).hexdigest(),
+            event_id=self._ids.text("lead"),
+        )
+        self._sent.append((at, [call]))
+
+    def _come_back(self, at: datetime) -> None:
+        self._land(at, self._way_back)
+        self._buy(at + _MINUTE * self._drawn.uniform(3, 20))
+
+    def _buy(self, at: datetime) -> None:
+        self._sales += 1
+        kite = self._drawn.choices(KITES, [1 / each.price for each in KITES])[0]
+        price = kite.price * self._drawn.choice([1, 1, 1, 1, 2]) + self._drawn.choice(_EXTRAS)
+        call = self._call(
+            Kind.CONVERSION,
+            at,
+            customer_id=self._ids.text("customer"),
+            revenue=price,
+            currency=self._currency,
+            transaction_id=self._ids.text(f"order{self._sales}"),
+            product_id=kite.slug,
+        )
+        self._sent.append((at, [call]))
+
+    def _call(self, kind: Kind, at: datetime, **fields: Any) -> ArrivedCall:
+        own = {
+            "kind": kind.value,
+            "call_id": self._ids.uuid(f"call{len(self._sent)}"),
+            "occurred_at": at.isoformat(),
+        }
+        return ArrivedCall(parse_call(own | fields))

@@ -1,0 +1,161 @@
+"""Stores the demo organization's history, from where an earlier start left it up to the present hour.
+
+Clicks go the way of those that are shipped from a click log: blocks, then folds into the rollups. Touches,
+leads and sales go through the same decisions as the SDK's calls. A day is stored with its clicks last, whose
+log position says how far the history has come: so nothing is in it twice, whatever interrupts it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+
+from backend.domain.click_block import block_of
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_operations import ChangeLink, LinkRequest
+from backend.domain.links import CreatedBy, Link
+from backend.storage import domains
+from backend.storage.batches import store_batches
+from backend.storage.click_blocks import ship_blocks
+from backend.storage.click_logs import AlreadyShipped
+from backend.storage.demo_history import (
+    MARK,
+    Removed,
+    find_history_links,
+    fold_all,
+    insert_history_links,
+    log_id,
+    remove_history,
+    stored_hours,
+)
+from backend.storage.link_writes import store_link
+from backend.storage.mongo import Database
+from backend.storage.organizations import find_retention_days
+from demo_site.history.catalogue import DOMAINS, MAIN, MOST_LINKS, PlannedLink, planned_links
+from demo_site.history.days import History, UsedLink
+
+DAYS = 60
+_DAYS_A_FOLD = 10
+_BATCHES_AT_ONCE = 100
+# Members of the links' custom data: they mark what is made up, and say of which run it is.
+_RUN, _BEGIN = "demo_history", "demo_history_begins"
+Progress = Callable[[int, int], None]
+
+
+async def make_history(
+    database: Database,
+    org_id: OrgId,
+    shop: str,
+    now: datetime,
+    progress: Progress,
+    *,
+    days: int = DAYS,
+    links: int = MOST_LINKS,
+) -> None:
+    """Store what is missing of the history.
+
+    On the first start it begins `days` days ago, with `links` links that lead to the shop at this address.
+    `progress` is told of days that are done and of all that are to be stored.
+    """
+    begun = await find_history_links(database, org_id)
+    if not begun:
+        begun = await _make_links(database, org_id, shop, now, days=days, most=links)
+    await _lead_to(database, begun, shop, now)
+    history = await _history(database, org_id, begun)
+    done = await stored_hours(database, org_id, history.run)
+    until = int((now - history.at(0)) / timedelta(hours=1))
+    steps = [range(max(done, start), min(start + 24, until)) for start in range(done - done % 24, until, 24)]
+    progress(0, len(steps))
+    for number, hours in enumerate(steps, start=1):
+        try:
+            await _store(database, org_id, history, hours)
+        except AlreadyShipped:  # another process makes the same history
+            return
+        if number % _DAYS_A_FOLD == 0:
+            await fold_all(database, org_id)
+        progress(number, len(steps))
+    await fold_all(database, org_id)
+
+
+async def unmake_history(database: Database, org_id: OrgId, now: datetime) -> Removed:
+    """Remove the history with everything that was counted for it. Raises Busy and CountsWouldBeLost."""
+    begun = await find_history_links(database, org_id)
+    if not begun:
+        return Removed(0, 0, 0, 0)
+    removed = await remove_history(
+        database, org_id, _run(begun[0]), [each for each in DOMAINS if each != MAIN], now
+    )
+    await fold_all(database, org_id)
+    return removed
+
+
+async def _store(database: Database, org_id: OrgId, history: History, hours: range) -> None:
+    """Store some hours of a day: first the SDK's calls, which are known by their ids if they come again."""
+    batches = history.batches(hours)
+    for start in range(0, len(batches), _BATCHES_AT_ONCE):
+        await store_batches(database, batches[start : start + _BATCHES_AT_ONCE])
+    clicks = history.clicks(hours)
+    blocks = [block_of(org_id, clicks)] if clicks else []
+    await ship_blocks(database, log_id(org_id, history.run), hours.start, hours.stop, blocks)
+
+
+async def _history(database: Database, org_id: OrgId, begun: list[Link]) -> History:
+    """The history to which these links belong. It goes on without those that were deleted meanwhile."""
+    begin = date.fromisoformat((begun[0].custom_data or {})[_BEGIN])
+    plans = {_external_id(number): plan for number, plan in enumerate(planned_links(begin))}
+    used = [UsedLink(plans[each.external_id], each) for each in begun if each.external_id in plans]
+    retention = await find_retention_days(database, [org_id])
+    return History(
+        _run(begun[0]), begin, sorted(used, key=lambda each: each.link.external_id or ""), retention[org_id]
+    )
+
+
+async def _make_links(
+    database: Database, org_id: OrgId, shop: str, now: datetime, *, days: int, most: int
+) -> list[Link]:
+    for domain in DOMAINS:
+        await domains.insert_domain(database, domain, org_id, now)
+    begin = (now.astimezone(UTC) - timedelta(days=days)).date()
+    mark = {_RUN: secrets.token_hex(4), _BEGIN: begin.isoformat()}
+    made = [_link(org_id, shop, plan, number, mark) for number, plan in enumerate(planned_links(begin, most))]
+    await insert_history_links(database, made)
+    return made
+
+
+def _link(org_id: OrgId, shop: str, plan: PlannedLink, number: int, mark: dict[str, str]) -> Link:
+    made_on = date.fromisoformat(mark[_BEGIN]) + timedelta(days=plan.launched)
+    created_at = datetime(made_on.year, made_on.month, made_on.day, 8, number % 60, tzinfo=UTC)
+    return Link(
+        id=LinkId(str(uuid.uuid4())),
+        org_id=org_id,
+        domain=plan.domain,
+        path=plan.path,
+        destination_url=shop + plan.page,
+        link_name=plan.name,
+        created_at=created_at,
+        modified_at=created_at + timedelta(days=plan.disabled - plan.launched if plan.disabled else 0),
+        is_enabled=plan.disabled is None,
+        utm=plan.utm,
+        custom_data=dict(mark),
+        external_id=_external_id(number),
+        created_by=CreatedBy.DASHBOARD,
+    )
+
+
+async def _lead_to(database: Database, begun: list[Link], shop: str, now: datetime) -> None:
+    """Let the links lead to the shop, if its port is another one than at their making."""
+    for link in begun:
+        page = link.destination_url.removeprefix("http://localhost:").lstrip("0123456789")
+        if link.destination_url.startswith("http://localhost:") and link.destination_url != shop + page:
+            change = ChangeLink(link.id, {"destination_url": shop + page})
+            await store_link(database, LinkRequest(link.org_id, CreatedBy.DASHBOARD, now, change))
+
+
+def _run(link: Link) -> str:
+    return str((link.custom_data or {})[_RUN])
+
+
+def _external_id(number: int) -> str:
+    return f"{MARK}{number:03d}"

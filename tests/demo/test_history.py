@@ -1,0 +1,259 @@
+"""The demo organization's made-up past: stored once, the way clicks and sales are stored, and removable."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from backend.domain.attribution import source_of
+from backend.domain.batches import ArrivedCall, Batch
+from backend.domain.calls import Kind, parse_call
+from backend.domain.clicks import Click
+from backend.domain.field_rules import is_uuid
+from backend.domain.ids import DeviceId, LinkId, OrgId
+from backend.domain.links import Link
+from backend.storage.attribution_report import Grouping, Period, TouchChoice, attribution_report
+from backend.storage.batches import store_batches
+from backend.storage.click_counts import count_totals
+from backend.storage.click_retention import set_click_days
+from backend.storage.collections import archived_collections
+from backend.storage.demo_history import CountsWouldBeLost, find_history_links
+from backend.storage.domains import list_domains
+from backend.storage.links import insert_links
+from backend.storage.mongo import Database
+from backend.storage.organization_counts import ROLLUPS
+from backend.storage.ownership import ByLink
+from demo_site.history.catalogue import DOMAINS, MAIN, MOST_LINKS, planned_links
+from demo_site.history.days import History, UsedLink
+from demo_site.history.make import make_history, unmake_history
+from tests.clicks import click, count_clicks, recorded_clicks
+from tests.organizations import TestOrganization
+
+NOW = datetime(2026, 11, 22, 15, 20, tzinfo=UTC)
+SHOP = "http://localhost:8081"
+DAYS, LINKS = 9, 24
+
+
+@pytest.fixture
+async def org_id(database: Database, organization: TestOrganization) -> AsyncIterator[OrgId]:
+    """An organization that may have the domains of the demo's history."""
+    yield organization.id
+    await database["domains"].delete_many({"_id": {"$in": DOMAINS}})
+    await database["links"].delete_many({"domain": {"$in": DOMAINS}})
+
+
+def nothing(_done: int, _steps: int) -> None:
+    """Shows no progress."""
+
+
+async def make(
+    database: Database, org_id: OrgId, now: datetime = NOW, progress: Callable[[int, int], None] = nothing
+) -> None:
+    """Make a small history."""
+    await make_history(database, org_id, SHOP, now, progress, days=DAYS, links=LINKS)
+
+
+def drawn(days: int = 14, links: int = MOST_LINKS) -> History:
+    """A history that is stored nowhere."""
+    begin = date(2026, 9, 7)  # a Monday
+    made = [
+        UsedLink(plan, _link(OrgId("org"), plan.domain, plan.path, utm=plan.utm))
+        for plan in planned_links(begin, links)
+    ]
+    return History("0a1b2c3d", begin, made)
+
+
+def _link(org_id: OrgId, domain: str, path: str, **fields: Any) -> Link:
+    return Link(
+        LinkId(str(uuid.uuid4())), org_id, domain, path, "https://a.example/", "A link", NOW, NOW, **fields
+    )
+
+
+async def documents(database: Database, org_id: OrgId) -> Counter[str]:
+    """How many documents the organization has in each collection of its history."""
+    found = {
+        name: each.owned_by.condition(org_id) if not isinstance(each.owned_by, ByLink) else {"org_id": org_id}
+        for name, each in archived_collections().items()
+    }
+    return Counter({name: await database[name].count_documents(query) for name, query in found.items()})
+
+
+async def test_rollups_have_what_was_drawn(database: Database, org_id: OrgId) -> None:
+    """Each link's count is that of its clicks in the blocks, and all together make the organization's."""
+    await make(database, org_id)
+    clicks = await recorded_clicks(database, org_id)
+    counted = Counter(each.link_id for each in clicks if each.counted)
+    assert counted.total() > 100
+    assert await count_totals(database, list(counted)) == counted
+    assert (await ROLLUPS.read_windows(database, org_id, NOW)).total == counted.total()
+    assert {each.at.date() for each in clicks} == {
+        (NOW - timedelta(days=day)).date() for day in range(DAYS + 1)
+    }
+    assert max(each.at for each in clicks) < NOW.replace(minute=0)
+    assert {each.reason for each in clicks} > {None, "crawler", "preview_fetcher"}
+
+
+async def test_sales_are_attributed_to_links(database: Database, org_id: OrgId) -> None:
+    """Leads and sales are credited to links of the history, and to nothing else."""
+    await make(database, org_id)
+    links = {each.id for each in await find_history_links(database, org_id)}
+    rows = await attribution_report(database, org_id, Grouping.LINK, TouchChoice.LAST, Period())
+    assert {row.key for row in rows} <= links
+    assert sum(row.conversions for row in rows)
+    assert sum(row.leads for row in rows)
+    assert all(row.customer_ids for row in rows)
+
+
+async def test_a_second_start_adds_nothing_twice(database: Database, org_id: OrgId) -> None:
+    """The same hour again adds nothing; a later start adds the hours in between, and changes none before."""
+    await make(database, org_id)
+    before = await documents(database, org_id)
+    clicks = await recorded_clicks(database, org_id)
+    await make(database, org_id)
+    assert await documents(database, org_id) == before
+    await make(database, org_id, NOW + timedelta(days=2))
+    later = await recorded_clicks(database, org_id)
+    assert later[: len(clicks)] == clicks
+    assert later[len(clicks)].at >= NOW.replace(minute=0)
+    assert later[-1].at.date() == date(2026, 11, 24)
+
+
+async def test_an_interrupted_history_goes_on(database: Database, org_id: OrgId) -> None:
+    """Who stops it half-way and starts again has each click and each sale once."""
+
+    def stop_half_way(done: int, _steps: int) -> None:
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await make(database, org_id, progress=stop_half_way)
+    await make(database, org_id)
+    clicks = await recorded_clicks(database, org_id)
+    counted = Counter(each.link_id for each in clicks if each.counted)
+    assert len({(each.at, each.link_id, each.visitor) for each in clicks}) == len(clicks)
+    assert await count_totals(database, list(counted)) == counted
+    stored = [each async for each in database["conversions"].find({"org_id": org_id})]
+    assert len({each["transaction_id"] for each in stored}) == len(stored) > 0
+
+
+async def test_it_is_removed_and_leaves_what_others_made(database: Database, org_id: OrgId) -> None:
+    """Links, clicks, leads and sales of the history go; an own link keeps its clicks, counts and sale."""
+    own = _link(org_id, MAIN, "own", utm={"utm_campaign": "mine"})
+    await insert_links(database, [own])
+    await database["domains"].insert_one({"_id": MAIN, "org_id": org_id, "created_at": NOW})
+    clicks = [click(org_id, own.id, NOW - timedelta(hours=hour), visitor=hour) for hour in range(30)]
+    await count_clicks(database, clicks)
+    await _buy(database, own)
+    before = await documents(database, org_id)
+    await make(database, org_id)
+    links = await find_history_links(database, org_id)
+    await count_clicks(database, [_of(links[0], clicks[0])])
+
+    removed = await unmake_history(database, org_id, NOW)
+
+    assert (removed.links, removed.clicks > 100, removed.conversions > 0) == (LINKS, True, True)
+    assert await recorded_clicks(database, org_id) == sorted(clicks, key=lambda each: each.at)
+    assert await count_totals(database, [own.id]) == {own.id: 30}
+    assert (await ROLLUPS.read_windows(database, org_id, NOW)).total == 30
+    after = await documents(database, org_id)
+    assert after.pop("purged_links") == LINKS  # archives may name them
+    assert after == +before
+    assert set(await list_domains(database, org_id)) & set(DOMAINS) == {MAIN}
+    assert (await unmake_history(database, org_id, NOW)).links == 0
+
+
+async def test_it_can_be_made_again(database: Database, org_id: OrgId) -> None:
+    """After it was removed, it is made anew, and its sales count again."""
+    await make(database, org_id)
+    before = await documents(database, org_id)
+    await unmake_history(database, org_id, NOW)
+    await make(database, org_id)
+    after = await documents(database, org_id)
+    assert after.pop("purged_links") == LINKS
+    assert after == before
+
+
+async def test_it_stays_where_counts_would_be_lost(database: Database, org_id: OrgId) -> None:
+    """Where old single clicks are deleted already, nothing is counted anew, and the refusal says so."""
+    await make(database, org_id)
+    await set_click_days(database, org_id, 30)
+    before = await documents(database, org_id)
+    with pytest.raises(CountsWouldBeLost, match="click-retention"):
+        await unmake_history(database, org_id, datetime.now(UTC) + timedelta(days=40))
+    assert await documents(database, org_id) == before
+
+
+async def test_links_lead_to_the_shop_of_today(database: Database, org_id: OrgId) -> None:
+    """If the shop is at another port at a later start, the links lead there, each to its page."""
+    await make(database, org_id)
+    pages = {
+        each.id: each.destination_url.removeprefix(SHOP)
+        for each in await find_history_links(database, org_id)
+    }
+    await make_history(database, org_id, "http://localhost:9999", NOW, nothing)
+    links = await find_history_links(database, org_id)
+    assert {each.id: each.destination_url for each in links} == {
+        link_id: f"http://localhost:9999{page}" for link_id, page in pages.items()
+    }
+
+
+def test_three_hundred_links_with_names_of_campaigns() -> None:
+    """The catalogue has 300 links at different addresses, all with source, medium and campaign."""
+    links = planned_links(date(2026, 9, 23))
+    assert len({(each.domain, each.path) for each in links}) == len(links) == MOST_LINKS == 300
+    assert {each.domain for each in links} == set(DOMAINS)
+    assert all({"utm_source", "utm_medium", "utm_campaign"} <= each.utm.keys() for each in links)
+    assert len({each.utm["utm_campaign"] for each in links}) > 20
+    assert all(each.path == each.path.lower() and " " not in each.path for each in links)
+
+
+def test_the_seed_gives_the_same_again() -> None:
+    """Two histories of the same run have the same clicks and calls, hour by hour."""
+    first, second = drawn(links=20), drawn(links=20)
+    hours = range(24, 48)
+    assert [_facts(each) for each in first.clicks(hours)] == [_facts(each) for each in second.clicks(hours)]
+    sent = first.batches(hours)
+    assert [each.device_id for each in sent] == [each.device_id for each in second.batches(hours)]
+    assert all(is_uuid(each.device_id) and each.device_id.startswith("0a1b2c3d-") for each in sent)
+
+
+def test_sales_are_in_two_currencies() -> None:
+    """Visitors from America pay in dollars, others in euros."""
+    sent = drawn().batches(range(24 * 4))
+    sales = [each.call for batch in sent for each in batch.calls if each.call.kind is Kind.CONVERSION]
+    assert {each.fields["currency"] for each in sales} == {"EUR", "USD"}
+
+
+def test_weeks_have_a_rhythm() -> None:
+    """Tuesdays, when the newsletter goes out, are busier than Sundays; evenings are busier than nights."""
+    clicks = drawn().clicks(range(14 * 24))
+    days = Counter(each.at.weekday() for each in clicks)
+    hours = Counter(each.at.hour for each in clicks)
+    assert days[1] > 1.5 * days[6]
+    assert hours[19] > 4 * hours[2]
+
+
+def _facts(each: Click) -> tuple[object, ...]:
+    return each.at, each.reason, each.browser, each.country, each.referrer_host, each.visitor
+
+
+def _of(link: Link, each: Click) -> Click:
+    """This click, on another link."""
+    return click(link.org_id, link.id, each.at, visitor=each.visitor)
+
+
+async def _buy(database: Database, link: Link) -> None:
+    """A visitor of the link buys something."""
+    shared = {"occurred_at": NOW.isoformat()}
+    touch = parse_call({"kind": "attribution", "call_id": str(uuid.uuid4())} | shared)
+    sale = parse_call(
+        {"kind": "conversion", "call_id": str(uuid.uuid4()), "revenue": 10, "currency": "EUR",
+         "customer_id": "ada", "transaction_id": "order-1"} | shared
+    )  # fmt: skip
+    calls = (ArrivedCall(touch, source_of({}, link)), ArrivedCall(sale))
+    await store_batches(database, [Batch(link.org_id, DeviceId(str(uuid.uuid4())), NOW, NOW, calls)])
