@@ -6,11 +6,12 @@ import click
 
 from backend.api_host import ApiHost
 from backend.cli.command import Result, stored, utc_now
+from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.domain.host_names import InvalidHostName, normalize_host
 from backend.domain.ids import OrgId
 from backend.settings import load_settings
-from backend.storage import domains, organizations
+from backend.storage import domain_removal, domains, organizations
 from backend.storage.mongo import Database
 
 
@@ -25,15 +26,29 @@ def domain() -> None:
 @stored
 async def add_domain(database: Database, domain_name: str, org_id: OrgId) -> Result:
     """Let an organization create links on DOMAIN, such as go.shop.com."""
-    try:
-        name = normalize_host(domain_name)
-    except InvalidHostName as error:
-        raise click.BadParameter(f"{domain_name!r} {error}", param_hint="DOMAIN") from None
+    name = _host(domain_name)
     if ApiHost(load_settings().base_url).owns(name):
         raise click.BadParameter(f"{name} is the API's own host name (WAYLINK_BASE_URL)", param_hint="DOMAIN")
     await organizations.get_organization(database, org_id)
     await domains.insert_domain(database, name, org_id, utc_now())
     return {"domain": name, "org_id": org_id}
+
+
+@domain.command("remove")
+@click.argument("domain_name", metavar="DOMAIN")
+@org_option
+@yes_option
+@stored
+async def remove_domain(database: Database, domain_name: str, org_id: OrgId, is_confirmed: bool) -> Result:
+    """Take DOMAIN from an organization, with the apps that open its links.
+
+    Refused while it has links, archived ones included. It takes some seconds.
+    """
+    name = _host(domain_name)
+    await organizations.get_organization(database, org_id)
+    confirm(f"Remove {name}? Other organizations may add it then.", is_confirmed)
+    await domain_removal.remove_domain(database, name, org_id)
+    return {"domain": name, "removed": True}
 
 
 @domain.command("list")
@@ -43,3 +58,10 @@ async def list_domains(database: Database, org_id: OrgId) -> Result:
     """List an organization's link domains."""
     await organizations.get_organization(database, org_id)
     return {"domains": await domains.list_domains(database, org_id)}
+
+
+def _host(text: str) -> str:
+    try:
+        return normalize_host(text)
+    except InvalidHostName as error:
+        raise click.BadParameter(f"{text!r} {error}", param_hint="DOMAIN") from None

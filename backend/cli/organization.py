@@ -14,22 +14,35 @@ from backend.storage import organizations
 from backend.storage.mongo import Database
 
 
+def _name(_: click.Context, __: click.Parameter, text: str) -> str:
+    try:
+        return NAME_RULE.parse("name", text.strip())
+    except InvalidField as error:
+        raise click.BadParameter(f"the organization's {error}") from None
+
+
 @click.group()
 def organization() -> None:
     """Organizations: they own links, keys, domains and origins."""
 
 
 @organization.command("create")
-@click.argument("name")
+@click.argument("name", callback=_name)
 @stored
 async def create_organization(database: Database, name: str) -> Result:
     """Create an organization called NAME and print its id."""
-    try:
-        checked = NAME_RULE.parse("name", name.strip())
-    except InvalidField as error:
-        raise click.BadParameter(f"the organization's {error}", param_hint="NAME") from None
-    created = await organizations.create_organization(database, checked, utc_now())
+    created = await organizations.create_organization(database, name, utc_now())
     return {"id": created.id, "name": created.name}
+
+
+@organization.command("rename")
+@click.argument("name", callback=_name)
+@org_option
+@stored
+async def rename_organization(database: Database, name: str, org_id: OrgId) -> Result:
+    """Call the organization NAME from now on. Its id, links and keys stay as they are."""
+    await organizations.rename_organization(database, org_id, name)
+    return {"id": org_id, "name": name}
 
 
 @organization.command("set")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from backend.cli.command import Result, stored, utc_now
+from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.domain.ids import OrgId
 from backend.domain.origins import InvalidOrigin, parse_origin
@@ -33,10 +34,12 @@ async def add_origin(database: Database, origin_text: str, org_id: OrgId) -> Res
 @origin.command("remove")
 @click.argument("origin_text", metavar="ORIGIN")
 @org_option
+@yes_option
 @stored
-async def remove_origin(database: Database, origin_text: str, org_id: OrgId) -> Result:
+async def remove_origin(database: Database, origin_text: str, org_id: OrgId, is_confirmed: bool) -> Result:
     """Stop allowing ORIGIN."""
     parsed = _parse_origin(origin_text)
+    confirm(f"Refuse the browser SDK on {parsed} from now on?", is_confirmed)
     if not await origins.remove_origin(database, parsed, org_id):
         raise click.ClickException(f"{parsed} was not allowed; `waylink origin list --org ID` shows what is.")
     return {"origin": parsed, "removed": True}

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from backend.cli.command import Result, stored
+from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.domain.ids import DeviceId, InstallId, OrgId
 from backend.storage import organizations
@@ -63,31 +64,41 @@ async def export(database: Database, org_id: OrgId, **given: str | None) -> Resu
 @privacy.command("erase")
 @org_option
 @subject_options
+@yes_option
 @stored
-async def erase(database: Database, org_id: OrgId, **given: str | None) -> Result:
+async def erase(database: Database, org_id: OrgId, is_confirmed: bool, **given: str | None) -> Result:
     """Delete everything that is stored about a person, and print how many documents that was."""
     subject = _subject(given)
     await organizations.get_organization(database, org_id)
+    confirm("Delete everything that is stored about this person?", is_confirmed)
     return await erase_subject(database, org_id, subject)
 
 
 @privacy.command("retention")
 @org_option
 @click.option("--days", required=True, metavar="N", help="Days to keep visitors' data, or `none`: no limit.")
+@yes_option
 @stored
-async def retention(database: Database, org_id: OrgId, days: str) -> Result:
+async def retention(database: Database, org_id: OrgId, days: str, is_confirmed: bool) -> Result:
     """Set how long data about an organization's visitors is kept, also what is stored already."""
     number = _days(days)
+    owner = await organizations.get_organization(database, org_id)
+    if _is_shorter(number, owner.retention_days):
+        confirm(f"Delete data about visitors that is older than {number} days?", is_confirmed)
     return {"org_id": org_id, "retention_days": number} | await set_retention(database, org_id, number)
 
 
 @privacy.command("click-retention")
 @org_option
 @click.option("--days", required=True, metavar="N", help="Days to keep single clicks, or `none`: no limit.")
+@yes_option
 @stored
-async def click_retention(database: Database, org_id: OrgId, days: str) -> Result:
+async def click_retention(database: Database, org_id: OrgId, days: str, is_confirmed: bool) -> Result:
     """Set how long an organization's single clicks are kept, also those that are stored. Counts stay."""
     number = _days(days)
+    owner = await organizations.get_organization(database, org_id)
+    if _is_shorter(number, owner.click_days):
+        confirm(f"Delete single clicks that are older than {number} days?", is_confirmed)
     blocks = await set_click_days(database, org_id, number)
     since = single_clicks_since(number, datetime.now(UTC))
     return {
@@ -106,6 +117,10 @@ def _days(text: str) -> int | None:
             f"{text!r} is not a number from 1 to {MOST_DAYS}, or none", param_hint="--days"
         )
     return int(text)
+
+
+def _is_shorter(days: int | None, than: int | None) -> bool:
+    return days is not None and (than is None or days < than)
 
 
 def _subject(given: dict[str, str | None]) -> Subject:

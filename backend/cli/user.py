@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from backend.cli.command import Result, stored, utc_now
+from backend.cli.confirm import confirm, yes_option
+from backend.cli.printable import printable
 from backend.domain.ids import OrgId, UserId
 from backend.domain.users import InvalidEmail, User, WeakPassword, check_password, normalize_email
 from backend.passwords import hash_password
@@ -95,10 +97,12 @@ async def list_users(database: Database) -> Result:
 
 @user.command("delete")
 @email_argument
+@yes_option
 @stored
-async def delete_user(database: Database, email: str) -> Result:
+async def delete_user(database: Database, email: str, is_confirmed: bool) -> Result:
     """Delete the user EMAIL and end all its sessions. Links and keys that it created stay."""
     found = await _get_user(database, email)
+    confirm(f"Delete the user {printable(found.email)}?", is_confirmed)
     await users.delete_user(database, found.id)
     await sessions.delete_sessions_of(database, found.id)
     return {"id": found.id, "deleted": True}

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from backend.domain.field_rules import Text
 from backend.domain.ids import KeyId, OrgId
+
+NAME_RULE = Text(200, shown=True)
 
 
 class KeyKind(StrEnum):
@@ -31,7 +34,8 @@ _PREFIXES = {KeyKind.REST: "c_api_", KeyKind.MOBILE: "c_mob_", KeyKind.WEB: "c_w
 class ApiKey:
     """A key as it is stored: its hash, and details that help its owner to recognize it.
 
-    `last_used_at` is exact to the day. None: not used since uses are recorded.
+    `name` says what it is for; if it has one. `last_used_at` is exact to the day. None: not used since uses
+    are recorded.
     """
 
     id: KeyId
@@ -42,6 +46,7 @@ class ApiKey:
     created_at: datetime
     revoked_at: datetime | None = None
     last_used_at: datetime | None = None
+    name: str | None = None
 
     @property
     def hint(self) -> str:
@@ -74,10 +79,12 @@ def hash_key(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def new_key(kind: KeyKind, secret: str, *, key_id: KeyId, org_id: OrgId, now: datetime) -> ApiKey:
+def new_key(
+    kind: KeyKind, secret: str, *, key_id: KeyId, org_id: OrgId, now: datetime, name: str | None = None
+) -> ApiKey:
     """The record to store for the key `key_text(kind, secret)`.
 
     `now` becomes its creation time.
     """
     key = key_text(kind, secret)
-    return ApiKey(key_id, org_id, kind, hash_key(key), key[-4:], now)
+    return ApiKey(key_id, org_id, kind, hash_key(key), key[-4:], now, name=name)

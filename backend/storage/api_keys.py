@@ -39,11 +39,11 @@ class UnknownKey(OperatorError):
 
 
 async def create_api_key(
-    database: Database, org_id: OrgId, kind: KeyKind, now: datetime
+    database: Database, org_id: OrgId, kind: KeyKind, now: datetime, name: str | None = None
 ) -> tuple[str, ApiKey]:
     """Create and store a key. Returns its text, which is not stored, and its record."""
     secret = secrets.token_urlsafe(24)
-    key = new_key(kind, secret, key_id=KeyId(str(uuid.uuid4())), org_id=org_id, now=now)
+    key = new_key(kind, secret, key_id=KeyId(str(uuid.uuid4())), org_id=org_id, now=now, name=name)
     document = asdict(key)
     await database[NAME].insert_one({"_id": document.pop("id"), **document})
     return key_text(kind, secret), key
@@ -65,6 +65,24 @@ async def list_api_keys(database: Database, org_id: OrgId) -> list[ApiKey]:
     """All keys of the organization, oldest first, including revoked ones."""
     cursor = database[NAME].find({"org_id": org_id}).sort("created_at", 1)
     return [_from_document(document) async for document in cursor]
+
+
+async def get_api_key(database: Database, key_id: KeyId) -> ApiKey:
+    """The key with this id, of any organization. Raises UnknownKey."""
+    document = await database[NAME].find_one({"_id": key_id})
+    if document is None:
+        raise UnknownKey(key_id)
+    return _from_document(document)
+
+
+async def rename_any_api_key(database: Database, key_id: KeyId, name: str) -> ApiKey:
+    """Give a key of any organization another name. Raises UnknownKey."""
+    document = await database[NAME].find_one_and_update(
+        {"_id": key_id}, {"$set": {"name": name}}, return_document=ReturnDocument.AFTER
+    )
+    if document is None:
+        raise UnknownKey(key_id)
+    return _from_document(document)
 
 
 async def revoke_api_key(database: Database, key_id: KeyId, org_id: OrgId, now: datetime) -> ApiKey:

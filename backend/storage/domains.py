@@ -32,13 +32,33 @@ class DomainTaken(OperatorError):
         super().__init__(f"The domain {domain} already belongs to another organization.")
 
 
+class DomainInUse(OperatorError):
+    """The domain has links, whose short URLs would lead nowhere."""
+
+    def __init__(self, domain: str, links: int, archived: int) -> None:
+        super().__init__(
+            f"The domain {domain} has {links} links, {archived} of them archived. Delete them for good first "
+            "(DELETE /links/ID?purge=true): their paths stay theirs as long as they exist."
+        )
+
+
 async def insert_domain(database: Database, domain: str, org_id: OrgId, now: datetime) -> None:
-    """Give a domain to an organization. Does nothing if it already owns it. Raises DomainTaken."""
+    """Give a domain to an organization. One that it owns stays, also where it was just being removed.
+
+    Raises DomainTaken.
+    """
     try:
         await database[NAME].insert_one({"_id": domain, "org_id": org_id, "created_at": now})
     except DuplicateKeyError:
-        if not await is_domain_of(database, domain, org_id):
+        if not await set_leaving(database, domain, org_id, is_leaving=False):
             raise DomainTaken(domain) from None
+
+
+async def set_leaving(database: Database, domain: str, org_id: OrgId, *, is_leaving: bool) -> bool:
+    """Whether the domain is the organization's. While it `is_leaving` it gets no more links."""
+    change = {"$set": {"is_leaving": True}} if is_leaving else {"$unset": {"is_leaving": 1}}
+    found = await database[NAME].update_one({"_id": domain, "org_id": org_id}, change)
+    return bool(found.matched_count)
 
 
 async def is_domain_of(database: Database, domain: str, org_id: OrgId) -> bool:
@@ -49,8 +69,9 @@ async def is_domain_of(database: Database, domain: str, org_id: OrgId) -> bool:
 async def find_owners(
     database: Database, session: ClientSession | None, names: Iterable[str]
 ) -> dict[str, OrgId]:
-    """Those of these host names that are link domains, each with the organization that owns it."""
-    found = database[NAME].find({"_id": {"$in": list(names)}}, {"org_id": 1}, session=session)
+    """Those of these host names that are link domains, each with who may make links there."""
+    settled = {"_id": {"$in": list(names)}, "is_leaving": {"$ne": True}}
+    found = database[NAME].find(settled, {"org_id": 1}, session=session)
     return {each["_id"]: OrgId(each["org_id"]) async for each in found}
 
 

@@ -131,6 +131,11 @@ async def count_links_on(database: Database, domain: str, org_id: OrgId) -> int:
     return int(await database[NAME].count_documents({"domain": domain, "org_id": org_id}))
 
 
+async def count_archived_on(database: Database, domain: str, org_id: OrgId) -> int:
+    """How many archived links the organization has on a domain."""
+    return int(await database[NAME].count_documents({"domain": domain, "org_id": org_id} | ARCHIVED))
+
+
 async def list_links(
     database: Database, org_id: OrgId, *, skip: int, limit: int, created_by: CreatedBy | None = None
 ) -> list[Link]:

@@ -76,6 +76,13 @@ async def list_organizations(database: Database) -> list[Organization]:
     return [_from_document(document) async for document in database[NAME].find().sort("name", 1)]
 
 
+async def rename_organization(database: Database, org_id: OrgId, name: str) -> None:
+    """Give the organization another name. Raises UnknownOrganization."""
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"name": name}})
+    if not found.matched_count:
+        raise UnknownOrganization(org_id)
+
+
 async def set_subscription(database: Database, org_id: OrgId, until: datetime | None) -> Organization:
     """Set the end of the paid subscription; None removes it. Raises UnknownOrganization."""
     document = await database[NAME].find_one_and_update(

@@ -31,7 +31,7 @@ def test_a_key_is_shown_once(running: ServiceProcess, org_id: OrgId, kind: str, 
     )
     assert listed["key"] == f"{prefix}…{created['key'][-4:]}"
     assert listed["revoked"] is None
-    assert running.command("key", "revoke", created["id"]) == {"id": created["id"], "revoked": True}
+    assert running.command("key", "revoke", created["id"], "--yes") == {"id": created["id"], "revoked": True}
     after = next(
         row for row in running.command("key", "list", "--org", org_id)["keys"] if row["id"] == created["id"]
     )
@@ -60,8 +60,10 @@ def test_origins_come_and_go(running: ServiceProcess, org_id: OrgId) -> None:
         == "https://acme.example"
     )
     assert running.command("origin", "list", "--org", org_id)["origins"] == ["https://acme.example"]
-    assert running.command("origin", "remove", "https://acme.example", "--org", org_id)["removed"] is True
-    assert "was not allowed" in running.refusal("origin", "remove", "https://acme.example", "--org", org_id)
+    assert running.command("origin", "remove", "https://acme.example", "--org", org_id, "--yes")["removed"]
+    assert "was not allowed" in running.refusal(
+        "origin", "remove", "https://acme.example", "--org", org_id, "--yes"
+    )
 
 
 def test_a_subscription_runs_to_the_end_of_its_day(running: ServiceProcess, org_id: OrgId) -> None:

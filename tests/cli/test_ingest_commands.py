@@ -116,7 +116,7 @@ def test_a_person_is_exported_and_erased(running: ServiceProcess, org_id: OrgId)
         exported = running.command("privacy", "export", "--org", org_id, *names)
         assert [each["revenue"] for each in exported["conversions"]] == ["19.99"]
         assert len(exported["devices"]) == 1
-    erased = running.command("privacy", "erase", "--org", org_id, "--customer", "ada")
+    erased = running.command("privacy", "erase", "--org", org_id, "--customer", "ada", "--yes")
     assert (erased["conversions"], erased["devices"], erased["identities"]) == (1, 1, 1)
     assert running.command("privacy", "export", "--org", org_id, "--device", device)["devices"] == []
 
@@ -188,7 +188,7 @@ def test_single_clicks(running: ServiceProcess, org_id: OrgId) -> None:
     )
     assert [json.loads(line)["short_url"] for line in lines] == [made.json()["short_url"]]
     assert [row["outcome"] for row in csv.DictReader(printed(running, *command).splitlines())] == ["web"]
-    kept = running.command("privacy", "click-retention", "--org", org_id, "--days", "30")
+    kept = running.command("privacy", "click-retention", "--org", org_id, "--days", "30", "--yes")
     assert kept["click_days"] == 30
     for wrong, reason in (
         (("--link", "x"), "no link with the id"),

@@ -105,7 +105,7 @@ def test_a_new_password(running: ServiceProcess, org_id: OrgId) -> None:
 def test_a_deleted_user(running: ServiceProcess, org_id: OrgId) -> None:
     """Who is deleted can't sign in, and is not deleted twice."""
     created_id(running, "gone@example.com", org_id)
-    assert running.command("user", "delete", "gone@example.com")["deleted"]
+    assert running.command("user", "delete", "gone@example.com", "--yes")["deleted"]
     assert not signs_in(running, "gone@example.com", PASSWORD)
     assert "There is no user 'gone@example.com'" in running.refusal("user", "delete", "gone@example.com")
 

@@ -244,7 +244,7 @@ def test_keys(installation: Installation) -> None:
     org_id = running.command("organization", "create", "Empty")["id"]
     web = running.command("key", "create", "--org", org_id, "--kind", "web")
     rest = running.command("key", "create", "--org", org_id, "--kind", "rest")
-    running.command("key", "revoke", rest["id"])
+    running.command("key", "revoke", rest["id"], "--yes")
     batch = {"api_key": web["key"], "device_id": org_id, "sdk": "js/test", "calls": []}
     refused = httpx.post(
         f"{running.base_url}/serviceCore/sdk/v1/batch",

@@ -124,7 +124,7 @@ def test_a_key_revoked_at_one_host_is_refused_by_both(hosts: Hosts) -> None:
     revoked = Hosts(hosts.members, hosts.services, hosts.org_id, created["key"], hosts.web_key)
     for host in (0, 1):
         eventually(lambda: revoked.rest(host, "GET", "/links/page").status_code, 200)  # noqa: B023 - called here
-    hosts.services[1].command("key", "revoke", created["id"])
+    hosts.services[1].command("key", "revoke", created["id"], "--yes")
     for host in (0, 1):
         eventually(lambda: revoked.rest(host, "GET", "/links/page").status_code, 401)  # noqa: B023 - called here
 

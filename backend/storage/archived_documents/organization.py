@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from bson import ObjectId
 
+from backend.domain.api_keys import NAME_RULE as KEY_NAME_RULE
 from backend.domain.api_keys import KeyKind
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Flag, HostName, Uuid, parse_string
@@ -39,7 +40,7 @@ _REFUSALS = DocumentFields(
     {"recent": list_of(nested(DocumentFields({"origin": parse_string, "reason": text, "at": time})))}
 )
 _ORIGIN = DocumentFields({"origin": lambda _, value: parse_origin(value), "created_at": time})
-_DOMAIN = DocumentFields({"created_at": time})
+_DOMAIN = DocumentFields({"created_at": time}, {"is_leaving": Flag().parse})
 _API_KEY = DocumentFields(
     {
         "kind": one_of(KeyKind),
@@ -47,7 +48,7 @@ _API_KEY = DocumentFields(
         "last_four": lambda name, value: text(name, value, 4),
         "created_at": time,
     },
-    {"revoked_at": or_none(time), "last_used_at": or_none(time)},
+    {"revoked_at": or_none(time), "last_used_at": or_none(time), "name": or_none(KEY_NAME_RULE.parse)},
 )
 _USER = DocumentFields(
     {

@@ -1,0 +1,33 @@
+"""Questions before something is gone for good."""
+
+from __future__ import annotations
+
+import click
+
+NOT_CONFIRMED = "Nothing was changed, since it was not confirmed. In a script, add --yes."
+yes_option = click.option("--yes", "is_confirmed", is_flag=True, help="Don't ask for confirmation.")
+
+
+def confirm(question: str, is_confirmed: bool) -> None:
+    """Ask at the terminal, unless it `is_confirmed` by --yes.
+
+    Raises ClickException if the answer is no, or if nobody can answer.
+    """
+    if is_confirmed:
+        return
+    try:
+        click.confirm(question, abort=True, err=True)
+    except click.Abort:
+        raise click.ClickException(NOT_CONFIRMED) from None
+
+
+def confirm_by_name(question: str, name: str, is_confirmed: bool) -> None:
+    """As `confirm`, for what is so much that its name has to be typed."""
+    if is_confirmed:
+        return
+    try:
+        typed = click.prompt(f"{question} Type its name to go on", err=True)
+    except click.Abort:
+        typed = None
+    if typed != name:
+        raise click.ClickException(NOT_CONFIRMED)

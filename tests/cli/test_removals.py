@@ -1,0 +1,129 @@
+"""Commands that take something away for good: they ask before, and leave nothing half done."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from backend.domain.ids import OrgId
+from tests.service_process import ServiceProcess, invoke
+
+BEFORE = "Nothing was changed, since it was not confirmed."
+
+
+def make_link(running: ServiceProcess, org_id: OrgId, domain: str, path: str) -> str:
+    """Make a link over REST, and give its id."""
+    key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
+    made = httpx.post(
+        f"{running.base_url}/serviceCore/pa/v1/links",
+        headers={"API-KEY": key},
+        json={
+            "domain": domain,
+            "selected_path": path,
+            "destination_url": "https://a.example",
+            "link_name": "a",
+        },
+    )
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
+def purge_link(running: ServiceProcess, org_id: OrgId, link_id: str) -> None:
+    """Delete a link for good over REST."""
+    key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
+    url = f"{running.base_url}/serviceCore/pa/v1/links/{link_id}?purge=true"
+    assert httpx.delete(url, headers={"API-KEY": key}).status_code == 204
+
+
+@pytest.mark.parametrize(
+    ("command", "question"),
+    [
+        (("key", "revoke", "{key}"), "Revoke the key c_web_…"),
+        (("origin", "remove", "https://kept.example", "--org", "{org}"), "Refuse the browser SDK on"),
+        (("domain", "remove", "kept.example", "--org", "{org}"), "Remove kept.example?"),
+        (("user", "delete", "kept@example.com"), "Delete the user kept@example.com?"),
+        (("privacy", "erase", "--org", "{org}", "--customer", "a"), "Delete everything that is stored about"),
+        (("privacy", "retention", "--org", "{org}", "--days", "9"), "Delete data about visitors"),
+        (("privacy", "click-retention", "--org", "{org}", "--days", "9"), "Delete single clicks"),
+    ],
+)
+def test_what_deletes_asks_before(
+    running: ServiceProcess, org_id: OrgId, command: tuple[str, ...], question: str
+) -> None:
+    """It asks on stderr; a no, and nobody there to answer, change nothing and end with code 1."""
+    key = running.command("key", "create", "--org", org_id, "--kind", "web")["id"]
+    running.command("origin", "add", "https://kept.example", "--org", org_id)
+    running.command("domain", "add", "kept.example", "--org", org_id)
+    if not any(each["email"] == "kept@example.com" for each in running.command("user", "list")["users"]):
+        invoke(
+            *("user", "create", "kept@example.com", "--org", org_id, "--password-stdin"),
+            environment=running.environment, typed="a long enough one\n",
+        )  # fmt: skip
+    arguments = [each.format(key=key, org=org_id) for each in command]
+    for typed in ("n\n", ""):
+        done = invoke(*arguments, environment=running.environment, typed=typed)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert question in done.stderr
+        assert BEFORE in done.stderr
+    [kept] = [each for each in running.command("key", "list", "--org", org_id)["keys"] if each["id"] == key]
+    assert kept["revoked"] is None
+    assert "https://kept.example" in running.command("origin", "list", "--org", org_id)["origins"]
+    assert "kept.example" in running.command("domain", "list", "--org", org_id)["domains"]
+    assert any(each["email"] == "kept@example.com" for each in running.command("user", "list")["users"])
+    [stored] = running.stored("organizations", _id=org_id)
+    assert {"retention_days", "click_days"}.isdisjoint(stored)
+
+
+def test_a_yes_goes_on(running: ServiceProcess, org_id: OrgId) -> None:
+    """Who answers the question with yes is not asked for --yes; longer retention needs no question."""
+    key = running.command("key", "create", "--org", org_id, "--kind", "web")["id"]
+    done = invoke("key", "revoke", key, environment=running.environment, typed="y\n")
+    assert done.exit_code == 0
+    [revoked] = [
+        each for each in running.command("key", "list", "--org", org_id)["keys"] if each["id"] == key
+    ]
+    assert revoked["revoked"]
+    longer = running.command("privacy", "click-retention", "--org", org_id, "--days", "500")
+    assert longer["click_days"] == 500
+
+
+def test_a_key_has_a_name(running: ServiceProcess, org_id: OrgId) -> None:
+    """A key may be named when it is made and later; the list and the question before a revocation say it."""
+    made = running.command("key", "create", "--org", org_id, "--kind", "rest", "--name", "Shop")
+    assert made["name"] == "Shop"
+    assert running.command("key", "rename", made["id"], " Warehouse ")["name"] == "Warehouse"
+    names = {each["id"]: each["name"] for each in running.command("key", "list", "--org", org_id)["keys"]}
+    assert names[made["id"]] == "Warehouse"
+    asked = invoke("key", "revoke", made["id"], environment=running.environment, typed="n\n").stderr
+    assert f"c_api_…{made['key'][-4:]} (Warehouse)" in asked
+    assert "name must not be empty" in running.refusal("key", "rename", made["id"], " ")
+    assert "There is no key with the id 'x'" in running.refusal("key", "rename", "x", "a")
+
+
+def test_an_organization_is_renamed(running: ServiceProcess) -> None:
+    """It keeps its id; an unknown one and an empty name are refused."""
+    made = running.command("organization", "create", "Before")
+    assert running.command("organization", "rename", "After", "--org", made["id"])["name"] == "After"
+    listed = running.command("organization", "list")["organizations"]
+    assert {"id": made["id"], "name": "After"} in listed
+    assert "There is no organization" in running.refusal("organization", "rename", "A", "--org", "x")
+    assert "name must not be empty" in running.refusal("organization", "rename", "", "--org", made["id"])
+
+
+def test_a_domain_with_links_stays(running: ServiceProcess, org_id: OrgId) -> None:
+    """Without links the domain and its apps go, and another organization may have it."""
+    domain = "leaving.example"
+    running.command("domain", "add", domain, "--org", org_id)
+    running.command(
+        *("app", "set", domain, "--org", org_id, "--ios-team-id", "A1B2C3D4E5", "--ios-bundle-id", "com.a.b")
+    )
+    link_id = make_link(running, org_id, domain, "a")
+    refused = running.refusal("domain", "remove", domain, "--org", org_id, "--yes")
+    assert f"The domain {domain} has 1 links, 0 of them archived." in refused
+    purge_link(running, org_id, link_id)
+    other = running.command("organization", "create", "Next")["id"]
+    assert "does not belong to" in running.refusal("domain", "remove", domain, "--org", other, "--yes")
+    assert running.command("domain", "remove", domain, "--org", org_id, "--yes")["removed"]
+    assert domain not in running.command("domain", "list", "--org", org_id)["domains"]
+    running.command("domain", "add", domain, "--org", other)
+    assert running.command("app", "list", "--org", other)["apps"] == []

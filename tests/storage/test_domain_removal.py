@@ -1,0 +1,60 @@
+"""A domain that is being removed, and links that are made meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import pytest
+
+from backend.app import utc_now
+from backend.domain.ids import LinkId
+from backend.domain.links import Link
+from backend.storage import domains
+from backend.storage.domain_removal import remove_domain
+from backend.storage.domains import DomainInUse, insert_domain, set_leaving
+from backend.storage.links import insert_links
+from backend.storage.mongo import Database
+from tests.api.links import API, create, link_body
+from tests.organizations import TestOrganization
+from tests.polling import wait_for_async
+
+
+async def is_leaving(database: Database, domain: str) -> bool:
+    """Whether the domain is marked as being removed."""
+    return bool(await database[domains.NAME].find_one({"_id": domain, "is_leaving": True}))
+
+
+async def test_a_link_that_was_under_way_keeps_the_domain(
+    client: httpx.AsyncClient, database: Database, organization: TestOrganization
+) -> None:
+    """A link that is stored after the first look is found by the second one; the domain takes links again."""
+    removing = asyncio.create_task(remove_domain(database, organization.domain, organization.id))
+    await wait_for_async(lambda: is_leaving(database, organization.domain), "the domain is being removed")
+    link = Link(
+        LinkId("1"), organization.id, organization.domain, "a", "https://a.example", "a", utc_now(), utc_now()
+    )
+    await insert_links(database, [link])
+    with pytest.raises(DomainInUse):
+        await removing
+    assert not await is_leaving(database, organization.domain)
+    await create(client, organization)
+
+
+async def test_a_removal_that_was_interrupted(
+    client: httpx.AsyncClient, database: Database, organization: TestOrganization
+) -> None:
+    """The domain takes no links, until it is added again."""
+    await set_leaving(database, organization.domain, organization.id, is_leaving=True)
+    answer = await client.post(
+        f"{API}/create-link", json=link_body(organization), headers=organization.headers
+    )
+    assert answer.status_code == 400
+    assert "domain is not configured for the organization" in answer.text
+    await insert_domain(database, organization.domain, organization.id, utc_now())
+
+    async def status() -> int:
+        body = link_body(organization)
+        return (await client.post(f"{API}/create-link", json=body, headers=organization.headers)).status_code
+
+    await wait_for_async(status, "the domain takes links again", lambda code: code == 201)
