@@ -24,7 +24,6 @@ from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
 from backend.storage import api_keys, links, organizations, users
 from backend.storage.collections import COLLECTIONS, archived_collections
 from backend.storage.conversions import NAME as CONVERSIONS
-from backend.storage.database import create_indexes
 from backend.storage.domains import insert_domain
 from backend.storage.extended_json import from_json, to_json
 from backend.storage.link_listing import list_newest, rank_by_clicks
@@ -32,17 +31,15 @@ from backend.storage.mongo import Database
 from backend.storage.restores import AlreadyTaken, AnotherRestore
 from tests.archives.full_organization import fill
 from tests.conftest import OrganizationFactory
+from tests.fresh_database import fresh_database
 from tests.organizations import TestOrganization, create_test_organization
 
 
 @pytest.fixture
 async def elsewhere(database: Database) -> AsyncIterator[Database]:
     """A fresh database."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    fresh = database.client.get_database(name, codec_options=database.codec_options)
-    await create_indexes(fresh)
-    yield fresh
-    await database.client.drop_database(name)
+    async with fresh_database(database) as fresh:
+        yield fresh
 
 
 @pytest.fixture

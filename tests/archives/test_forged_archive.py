@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -34,13 +33,13 @@ from backend.domain.installs import AppPlatform, Install
 from backend.domain.users import User, is_password_hash
 from backend.passwords import hash_password
 from backend.storage import click_blocks, click_logs, counted_once, users
-from backend.storage.database import create_indexes
 from backend.storage.installs import record_install
 from backend.storage.mongo import Database, Document
 from backend.storage.restores import AlreadyTaken
 from backend.storage.visitor_sketches import add_visitors
 from tests.archives.full_organization import PASSWORD_HASH, fill
 from tests.clicks import click
+from tests.fresh_database import fresh_database
 from tests.organizations import TestOrganization, create_test_organization
 from tests.sdk_batches import Visitor, call, conversion
 
@@ -58,16 +57,6 @@ async def elsewhere(database: Database) -> AsyncIterator[Database]:
     """A fresh database, in which the tests that share it leave nothing."""
     async with fresh_database(database) as fresh:
         yield fresh
-
-
-@asynccontextmanager
-async def fresh_database(database: Database) -> AsyncIterator[Database]:
-    """A database that is there for the block."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    fresh = database.client.get_database(name, codec_options=database.codec_options)
-    await create_indexes(fresh)
-    yield fresh
-    await database.client.drop_database(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ from backend.redirector.folder import Folder
 from backend.storage import click_counts
 from backend.storage.click_counts import count_totals
 from backend.storage.click_folds import waiting_clicks
-from backend.storage.database import create_indexes
 from backend.storage.mongo import Database
 from tests.clicks import click, ship
+from tests.fresh_database import fresh_database
 from tests.polling import wait_for_async
 
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -37,14 +37,8 @@ _HELPED = 80.0  # seconds: a helper has a low priority, and waits long where muc
 @pytest.fixture
 async def database(service: Service) -> AsyncIterator[Database]:
     """A database of this file's own, in which no service folds clicks."""
-    shared = service.resources.database
-    name = f"{shared.name}_folder"
-    own = shared.client.get_database(
-        name, shared.codec_options, write_concern=shared.write_concern, read_concern=shared.read_concern
-    )
-    await create_indexes(own)
-    yield own
-    await own.client.drop_database(name)
+    async with fresh_database(service.resources.database) as own:
+        yield own
 
 
 @pytest.fixture

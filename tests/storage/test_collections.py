@@ -24,11 +24,11 @@ from backend.storage.collection import (
     NotPersonal,
     Personal,
 )
-from backend.storage.database import create_indexes
 from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByField, ByLink, Nobodys
 from backend.storage.privacy import erase_subject, export_subject
 from backend.storage.retention import set_retention
+from tests.fresh_database import fresh_database
 from tests.organizations import TestOrganization
 
 STATEMENTS: dict[str, Any] = {
@@ -52,11 +52,8 @@ def reviews(monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 async def fresh(database: Database) -> AsyncIterator[Database]:
     """A database of this test's own, with its indexes."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    fresh = database.client.get_database(name, codec_options=database.codec_options)
-    await create_indexes(fresh)
-    yield fresh
-    await database.client.drop_database(name)
+    async with fresh_database(database) as fresh:
+        yield fresh
 
 
 def review(org_id: OrgId, customer_id: str) -> Document:

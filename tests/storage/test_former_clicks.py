@@ -19,12 +19,12 @@ from backend.domain.rollup import Dimension
 from backend.settings import Settings
 from backend.storage import click_counts, clicks, former_clicks
 from backend.storage.click_counts import count_values, count_window
-from backend.storage.database import create_indexes
 from backend.storage.former_clicks import FormerClicks, count_former_clicks
 from backend.storage.mongo import Database
 from backend.storage.organizations import create_organization
 from tests.clicks import click, fold, recorded_clicks
 from tests.former_clicks import store_formerly
+from tests.fresh_database import fresh_database
 from tests.polling import wait_for_async
 
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -33,14 +33,8 @@ NOW = datetime.now(UTC).replace(microsecond=0)
 @pytest.fixture(scope="module")
 async def database(service: Service) -> AsyncIterator[Database]:
     """A database of this file's own, in which no service moves clicks."""
-    shared = service.resources.database
-    name = f"{shared.name}_former"
-    own = shared.client.get_database(
-        name, shared.codec_options, write_concern=shared.write_concern, read_concern=shared.read_concern
-    )
-    await create_indexes(own)
-    yield own
-    await own.client.drop_database(name)
+    async with fresh_database(service.resources.database) as own:
+        yield own
 
 
 @pytest.fixture
