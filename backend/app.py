@@ -63,7 +63,6 @@ class Service:
         self.settings = settings
         self.resources: Resources
         self.api: Quart
-        self.batches: BatchRoute
         self.redirector: Redirector
         self._clock = clock
         self._api_host = ApiHost(settings.base_url)
@@ -116,8 +115,7 @@ class Service:
         self._opened.push_async_callback(self.resources.rate_limits.stop)
         sdk_service = SdkService(self.resources)
         self.api = create_api(self.resources, sdk_service)
-        self.batches = BatchRoute(sdk_service)
-        self._batches = ObservedRoute(self.batches, BatchRoute.PATH)
+        self._batches = ObservedRoute(BatchRoute(sdk_service), BatchRoute.PATH)
         self._prefixes = SdkPrefixes(self.api, self.settings.sdk_prefixes, self._answer_api)
         self.redirector = Redirector(self.resources, self._redirects)
         update_before_scrape(self.api, self.redirector.report)

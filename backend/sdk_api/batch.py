@@ -44,6 +44,7 @@ MEDIA_TYPE_WRONG = ErrorRow(
 ENCODING_WRONG = ErrorRow(
     415, 415, "Unsupported Media Type", "Content-Encoding is not accepted", "UNSUPPORTED_CONTENT_ENCODING"
 )
+_BODY_SECONDS = 60.0  # for which a body is waited for
 _ALLOW_ORIGIN, (_EXPOSED,) = ALLOW_ORIGIN.lower().encode(), encoded([EXPOSED])
 _VARY = (b"vary", b"Origin")
 _NO_CONTENT = (b"content-type", b"text/html; charset=utf-8")
@@ -64,7 +65,6 @@ class BatchRoute:
     PATH = "/serviceCore/sdk/v1/batch"
 
     def __init__(self, service: SdkService) -> None:
-        self.body_seconds = 60.0
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
@@ -99,7 +99,7 @@ class BatchRoute:
 
     async def _receive(self, request: AsgiRequest, site: CallingSite) -> AsgiAnswer:
         """Store the calls of a batch, each only once. The answer has a result for each call."""
-        body = _READER.read(await self._read_body(request))
+        body = _READER.read(await _read_body(request))
         key = await _authenticate(site.sender, body.get("api_key"))
         site.sender.count_calls(key, _number_of_calls(body))
         await require_allowed_origin(site, key.org_id)
@@ -127,13 +127,14 @@ class BatchRoute:
             await remember_rejections(self._service, org_id, now, [rejection])
             raise
 
-    async def _read_body(self, request: AsgiRequest) -> bytes:
-        # A compressed body could be a thousand times as large as what arrives.
-        if request.header(b"content-encoding").lower() not in {"", "identity"}:
-            raise Refusal(ENCODING_WRONG)
-        if request.media_type not in MEDIA_TYPES:
-            raise Refusal(MEDIA_TYPE_WRONG)
-        return await request.read_bytes(self.body_seconds)
+
+async def _read_body(request: AsgiRequest) -> bytes:
+    # A compressed body could be a thousand times as large as what arrives.
+    if request.header(b"content-encoding").lower() not in {"", "identity"}:
+        raise Refusal(ENCODING_WRONG)
+    if request.media_type not in MEDIA_TYPES:
+        raise Refusal(MEDIA_TYPE_WRONG)
+    return await request.read_bytes(_BODY_SECONDS)
 
 
 async def _authenticate(sender: Sender, text: Any) -> ApiKey:

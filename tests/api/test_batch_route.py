@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 import pytest
 
-from backend.app import Service, create_app
+from backend.app import Service
 from backend.json_api import error_table
-from backend.settings import Settings
+from backend.sdk_api import batch
 from backend.storage import devices
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization
@@ -55,15 +54,6 @@ class RawRequest:
 
 
 @pytest.fixture
-async def own_service(settings: Settings, tmp_path: Path) -> AsyncIterator[Service]:
-    """A service of the test's own, on the database of all tests."""
-    service = create_app(replace(settings, data_dir=tmp_path))
-    await service.startup()
-    yield service
-    await service.shutdown()
-
-
-@pytest.fixture
 def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visitor:
     """A browser on the site of this test's organization."""
     return Visitor(client, organization)
@@ -79,10 +69,10 @@ async def test_a_wrong_method(client: httpx.AsyncClient, method: str) -> None:
     assert answer.headers["X-Request-Id"] == "trace-12345"
 
 
-async def test_a_body_that_does_not_end(own_service: Service) -> None:
+async def test_a_body_that_does_not_end(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is waited for only so long."""
-    own_service.batches.body_seconds = 0.05
-    request = RawRequest(own_service)
+    monkeypatch.setattr(batch, "_BODY_SECONDS", 0.05)
+    request = RawRequest(service)
     request.pieces.put_nowait({"type": "http.request", "body": b"{", "more_body": True})
     await asyncio.wait_for(request.run(), timeout=20)
     assert request.answer[0]["status"] == 408
