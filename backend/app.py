@@ -34,6 +34,7 @@ from backend.settings import Settings, load_settings
 from backend.storage.database import REQUEST_SECONDS, Indexes, open_database
 from backend.storage.key_cache import KeyCache
 from backend.storage.lanes import Lane
+from backend.storage.organization_deletion import DeletionSweep
 from backend.storage.pulse import Pulse
 
 Scope = MutableMapping[str, Any]
@@ -120,6 +121,9 @@ class Service:
         self.redirector = Redirector(self.resources, self._redirects)
         update_before_scrape(self.api, self.redirector.report)
         not_ready_while(self.api, lambda: [*filter(None, [pulse.failure]), *self.redirector.failures])
+        deletions = DeletionSweep(database, self._clock)
+        deletions.start()
+        self._opened.push_async_callback(deletions.stop)
         await self.redirector.startup()
         self._opened.push_async_callback(self.redirector.shutdown)
         await self.api.startup()

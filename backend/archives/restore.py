@@ -23,6 +23,7 @@ from backend.storage.archived_documents.check import BrokenRule, check_document
 from backend.storage.archived_documents.holdings import Holdings
 from backend.storage.collection import Stage
 from backend.storage.collections import archived_collections
+from backend.storage.deleted_organizations import forget_deletion, refuse_being_deleted
 from backend.storage.mongo import Database, Document
 from backend.storage.restores import begin_restore, finish_restore, insert_history, refuse_taken
 
@@ -49,13 +50,15 @@ async def restore_organization(
     First the whole file is checked: each document must be valid as a new one, and must not touch anything of
     another organization. `advance` is called with the number of bytes done since its last call; `is_api_host`
     says which host names can't be link domains. Raises UnreadableArchive, AlreadyTaken if the database
-    already has something that the file contains, and AnotherRestore.
+    already has something that the file contains, BeingDeleted, and AnotherRestore.
     """
     header = read_header(path)
     contents = check_whole(path, header, advance)
+    await refuse_being_deleted(database, header.org_id)
     position = await begin_restore(database, header.org_id, contents.fingerprint)
     if position is None:
         await _Check(database, contents.holdings, is_api_host).run(read_entries(path, header))
+    await forget_deletion(database, header.org_id)
     await _Restore(database, path, header, contents, advance).run(position or 0)
     return Restored(header, contents.counts, resumed=position is not None)
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 from backend.doctor.finding import Area, Finding, Findings
 from backend.settings import Settings
 from backend.storage.click_blocks import count_unreadable_blocks
+from backend.storage.deleted_organizations import unfinished_deletions
 from backend.storage.former_clicks import count_former_clicks
 from backend.storage.inspection import (
     Difference,
@@ -50,6 +51,12 @@ async def examine_storage(database: Database, settings: Settings) -> AsyncIterat
         )
     if not any(each.difference is not Difference.UNKNOWN for each in differences):
         yield _found.ok("indexes", "Every declared index is there, as declared.")
+    for deletion in await unfinished_deletions(database):
+        yield _found.info(
+            deletion.org_id,
+            f"Its deletion, begun on {deletion.begun_at:%Y-%m-%d %H:%M}, is not finished.",
+            "Let the service run: it ends it within minutes.",
+        )
     if former := await count_former_clicks(database):
         yield _found.info(
             "clicks",

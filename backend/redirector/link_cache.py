@@ -16,7 +16,7 @@ from sys import intern
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.apps import Apps
-from backend.domain.ids import OrgId
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.domain.web_address import web_address
 from backend.storage.apps import find_apps
@@ -84,6 +84,7 @@ class LinkCache:
         self._entries: OrderedDict[LinkKey, CachedLink] = OrderedDict()
         self._loads: dict[LinkKey, asyncio.Task[CachedLink | None]] = {}
         self._changed_while_loading: set[LinkKey] = set()
+        self._deleted: set[LinkId] = set()  # of links that may be in `_entries`
         self._current_until = float("-inf")  # until then, entries without a reported change are current
         self._is_down = False  # the database did not answer when it was asked last
         self._ask_again_at = 0.0
@@ -116,6 +117,7 @@ class LinkCache:
 
     def hottest(self, most: int) -> list[tuple[Link, Apps]]:
         """The most recently used links, latest first, without those that have changed since."""
+        self._expire_deleted()
         used_last = islice(reversed(self._entries.values()), most)
         return [(entry.link, entry.apps) for entry in used_last if entry.loaded_at != _EXPIRED]
 
@@ -131,7 +133,7 @@ class LinkCache:
     def current(self, domain: str, path: str) -> CachedLink | None:
         """The link at a short URL if it is in the cache and current; else None."""
         entry = self._entries.get((domain, path))
-        if entry is None:
+        if entry is None or (self._deleted and entry.link.id in self._deleted):
             return None
         now = time.monotonic()
         if now < max(entry.loaded_at + self._seconds_to_live, self._current_until) and (
@@ -218,12 +220,13 @@ class LinkCache:
     def _note(self, change: Change) -> None:
         match change:
             case Current(at):
+                self._expire_deleted()
                 self._current_until = at + self._seconds_to_live
             case LinkChanged(domain, path):
                 self._expire((domain, path))
             case LinkDeleted(link_id):
-                deleted = (key for key, entry in self._entries.items() if entry.link.id == link_id)
-                for key in [*self._loads, *deleted]:
+                self._deleted.add(link_id)
+                for key in self._loads:
                     self._expire(key)
             case ReadsInDoubt(since):
                 for key in [*self._loads, *(k for k, e in self._entries.items() if e.loaded_at >= since)]:
@@ -231,6 +234,14 @@ class LinkCache:
             case EverythingChanged():
                 for key in [*self._entries, *self._loads]:
                     self._expire(key)
+
+    def _expire_deleted(self) -> None:
+        """Mark the entries of deleted links: now and then, since that looks at all entries."""
+        if not self._deleted:
+            return
+        for key in [key for key, entry in self._entries.items() if entry.link.id in self._deleted]:
+            self._expire(key)
+        self._deleted.clear()
 
     def _expire(self, key: LinkKey) -> None:
         """Mark the entry as not current. It is still used if the database does not answer."""

@@ -26,6 +26,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import Facts, Tally
 from backend.storage import click_blocks, click_counts, organization_counts
 from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.deleted_organizations import find_deleted
 from backend.storage.mongo import (
     ClientSession,
     Database,
@@ -157,6 +158,7 @@ class Folds:
         return folded
 
     async def _fold(self, org_ids: list[OrgId], most_clicks: int) -> Folded:
+        org_ids = await self._without_deleted(org_ids)
         async for opened in self._database[NAME].find({"_id": {"$in": org_ids}} | _OPEN):
             try:
                 return await self._finish(opened)
@@ -180,6 +182,17 @@ class Folds:
             folded.add(batch)
         folded.is_all = folded.is_all and fitting == batches
         return folded
+
+    async def _without_deleted(self, org_ids: list[OrgId]) -> list[OrgId]:
+        """Those of these organizations that exist.
+
+        Clicks of deleted ones, such as those that had waited on a disk, are deleted: nobody could see them.
+        """
+        if deleted := await find_deleted(self._database, org_ids):
+            theirs = {"org_id": {"$in": list(deleted)}, "folded": False}
+            late = await self._database[click_blocks.NAME].delete_many(theirs)
+            _logger.info("%s blocks of clicks came after their organization was deleted", late.deleted_count)
+        return [org_id for org_id in org_ids if org_id not in deleted]
 
     async def _next_batches(self, org_ids: list[OrgId], most_clicks: int, folded: Folded) -> list[_Batch]:
         """Blocks that wait, by organization. Those that can't be read are marked."""

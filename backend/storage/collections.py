@@ -19,6 +19,7 @@ from backend.storage import (
     conversions,
     counted_once,
     deferred_links,
+    deleted_organizations,
     devices,
     domains,
     events,
@@ -95,7 +96,13 @@ COLLECTIONS: tuple[Collection, ...] = (
     rejections.COLLECTION,
     limited.COLLECTION,
     link_orders.COLLECTION,
+    deleted_organizations.COLLECTION,
 )
+
+
+def find_collection(name: str) -> Collection:
+    """The collection with this name. There must be one."""
+    return next(each for each in COLLECTIONS if each.name == name)
 
 
 def declared_indexes() -> dict[str, list[IndexModel]]:

@@ -13,7 +13,7 @@ from backend.storage.links import count_archived_on, count_links_on
 from backend.storage.mongo import ClientSession, Database, in_transaction
 
 # By then no process believes any more that the domain takes links, and links on their way are stored.
-_SETTLED_SECONDS = DomainOwners.LIFETIME + 0.5
+SETTLED_SECONDS = DomainOwners.LIFETIME + 0.5
 
 
 class NotItsDomain(OperatorError):
@@ -34,7 +34,7 @@ async def remove_domain(database: Database, domain: str, org_id: OrgId) -> None:
         raise NotItsDomain(domain, org_id)
     await refuse_in_use(database, domain, org_id)
     await set_leaving(database, domain, org_id, is_leaving=True)
-    await asyncio.sleep(_SETTLED_SECONDS)
+    await asyncio.sleep(SETTLED_SECONDS)
     try:
         await refuse_in_use(database, domain, org_id)
     except DomainInUse:

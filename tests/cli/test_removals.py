@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
 import httpx
 import pytest
+from pymongo import MongoClient
 
 from backend.domain.ids import OrgId
-from tests.service_process import ServiceProcess, invoke
+from tests.polling import wait_for
+from tests.service_process import (
+    ServiceProcess,
+    environment_of,
+    invoke,
+    own_database,
+    run_command,
+    service_process,
+)
 
 BEFORE = "Nothing was changed, since it was not confirmed."
 
@@ -127,3 +140,46 @@ def test_a_domain_with_links_stays(running: ServiceProcess, org_id: OrgId) -> No
     assert domain not in running.command("domain", "list", "--org", org_id)["domains"]
     running.command("domain", "add", domain, "--org", other)
     assert running.command("app", "list", "--org", other)["apps"] == []
+
+
+def test_an_organization_is_deleted_by_its_name(running: ServiceProcess) -> None:
+    """Its name has to be typed, or --yes given; then no command knows it, and its keys are refused."""
+    org_id = running.command("organization", "create", "Short lived")["id"]
+    running.command("domain", "add", "short.example", "--org", org_id)
+    key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
+    command = ("organization", "delete", "--org", org_id)
+    for typed in ("Another\n", "y\n", ""):
+        done = invoke(*command, environment=running.environment, typed=typed)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert "Delete the organization Short lived with 0 links and all data?" in done.stderr
+        assert BEFORE in done.stderr
+    assert running.command("domain", "list", "--org", org_id)["domains"] == ["short.example"]
+    done = invoke(*command, environment=running.environment, typed="Short lived\n")
+    assert done.exit_code == 0, done.stderr
+    assert {"deleted", "domains", "api_keys"} <= {line.split()[0] for line in done.stdout.splitlines()}
+    assert "There is no organization" in running.refusal("domain", "list", "--org", org_id)
+    url = f"{running.base_url}/serviceCore/pa/v1/links"
+    refused = httpx.get(url, headers={"API-KEY": key})
+    assert refused.status_code == 401
+    other = running.command("organization", "create", "Next")["id"]
+    running.command("domain", "add", "short.example", "--org", other)
+    assert running.command("organization", "delete", "--org", other, "--yes")["domains"] == 1
+
+
+def test_a_service_ends_a_deletion_that_was_interrupted(mongodb_uri: str, tmp_path: Path) -> None:
+    """It begins with that when it starts, and doctor says that it is still to be done."""
+    with own_database(mongodb_uri) as own, MongoClient[dict[str, Any]](mongodb_uri) as client:
+        environment = environment_of(tmp_path, **own)
+        org_id = run_command("organization", "create", "Gone", environment=environment)["id"]
+        run_command("domain", "add", "gone.example", "--org", org_id, environment=environment)
+        database = client[own["WAYLINK_MONGODB_DATABASE"]]
+        begun = {"_id": org_id, "at": datetime(2026, 1, 1, tzinfo=UTC), "is_gone": False}
+        database["deleted_organizations"].insert_one(begun)
+        examined = invoke("doctor", "--json", environment=environment)
+        assert f'"{org_id}", "message": "Its deletion, begun on 2026-01-01 00:00, is not' in examined.stdout
+        with service_process(tmp_path, **own):
+            wait_for(
+                lambda: database["deleted_organizations"].find_one({"_id": org_id, "is_gone": True}),
+                "the service ends the deletion",
+            )
+        assert database["domains"].count_documents({}) == 0

@@ -1,0 +1,196 @@
+"""Deletes an organization with everything that belongs to it.
+
+First, in one transaction, what lets anyone in goes: the organization itself, its keys, its users' membership.
+From then on it is in `deleted_organizations`, and nothing of it can be used again. Then its links stop, and
+everything else is deleted, collection by collection, as each says whose its documents are; its domains last,
+so that nobody who adds one finds another's links there. After an interruption it goes on where it stopped:
+by the same call, or in a running service, which also looks for what came late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import datetime, timedelta
+
+from backend.concurrency.background_task import BackgroundTask
+from backend.domain.ids import LinkId, OrgId
+from backend.storage import (
+    click_blocks,
+    click_folds,
+    collections,
+    domains,
+    links,
+    organizations,
+    purged_links,
+    sessions,
+    users,
+)
+from backend.storage.collection import Collection, Stage
+from backend.storage.deleted_organizations import (
+    Deletion,
+    begin_deletion,
+    end_deletion,
+    unfinished_deletions,
+)
+from backend.storage.domain_removal import SETTLED_SECONDS
+from backend.storage.mongo import (
+    ClientSession,
+    Database,
+    Document,
+    StorageError,
+    deadline,
+    in_transaction,
+    is_unreachable,
+)
+from backend.storage.ownership import ByLink, Owned
+
+# After that nothing can come that was under way when the deletion began: a fold may take a minute.
+_LAST_LOOK_AFTER = timedelta(minutes=2)
+_EVERY = 60.0
+_SECONDS = 24 * 3600.0
+# Links whose counts are deleted by one command.
+_LINKS_AT_ONCE = 200
+# Those are shared with other organizations, or wait for the links to go.
+_BY_HAND = {users.NAME, domains.NAME, links.NAME}
+
+
+async def delete_organization(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
+    """Delete the organization. Returns how many documents of each collection that were.
+
+    It may have been begun before. Raises UnknownOrganization if there is no such organization, nor a deletion
+    of it that is not finished.
+    """
+    if org_id not in {each.org_id for each in await unfinished_deletions(database)}:
+        await organizations.get_organization(database, org_id)
+    with deadline(_SECONDS):
+        deleted = await _shut(database, org_id, now)
+        # By then no process believes that its keys or its domains are good.
+        await asyncio.sleep(SETTLED_SECONDS)
+        return deleted + await _delete_rest(database, org_id)
+
+
+async def finish_deletions(database: Database, now: datetime) -> None:
+    """Go on with deletions that were begun, and look once more, after a while, for what came late."""
+    for begun in await unfinished_deletions(database):
+        with deadline(_SECONDS):
+            await _delete_rest(database, begun.org_id)
+        if _is_over(begun, now):
+            await end_deletion(database, begun.org_id)
+
+
+def _is_over(begun: Deletion, now: datetime) -> bool:
+    return now - begun.begun_at > _LAST_LOOK_AFTER
+
+
+class DeletionSweep:
+    """Finishes deletions in the background of a service."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+        self._task = BackgroundTask("finishing deletions of organizations", self._go_on)
+
+    def start(self) -> None:
+        """Start to look for deletions that are not finished."""
+        self._task.start()
+
+    async def stop(self) -> None:
+        """Stop; the next service goes on."""
+        await self._task.stop()
+
+    async def _go_on(self) -> None:
+        while True:
+            try:
+                await finish_deletions(self._database, self._clock())
+            except StorageError as error:
+                if not is_unreachable(error):
+                    raise
+            await asyncio.sleep(_EVERY)
+
+
+async def _shut(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
+    """Take away what makes the organization usable, all or nothing."""
+    deleted: Counter[str] = Counter()
+
+    async def work(session: ClientSession) -> None:
+        deleted.clear()
+        await begin_deletion(database, session, org_id, now)
+        for each in _owned():
+            if each.archived is Stage.SETUP:
+                found = await database[each.name].delete_many(each.scope(org_id), session=session)
+                deleted[each.name] += found.deleted_count
+        leaving = {"$set": {"is_leaving": True}}
+        await database[domains.NAME].update_many({"org_id": org_id}, leaving, session=session)
+        deleted[users.NAME] += await _dismiss_users(database, session, org_id)
+
+    await in_transaction(database, work)
+    return deleted
+
+
+async def _dismiss_users(database: Database, session: ClientSession, org_id: OrgId) -> int:
+    """End the membership of its users. Those of no other organization are deleted: returns how many."""
+    only = {"org_ids": [org_id]}
+    ids = await database[users.NAME].distinct("_id", only, session=session)
+    await database[sessions.NAME].delete_many({"user_id": {"$in": ids}}, session=session)
+    await database[users.NAME].delete_many({"_id": {"$in": ids}}, session=session)
+    left = {"$pull": {"org_ids": org_id}}
+    await database[users.NAME].update_many({"org_ids": org_id}, left, session=session)
+    return len(ids)
+
+
+async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
+    """Delete what is there, in an order in which nothing comes back."""
+    deleted: Counter[str] = Counter()
+    stop = {"$set": {"is_enabled": False}}
+    await database[links.NAME].update_many({"org_id": org_id, "is_enabled": True}, stop)
+    # Without blocks and the organization's document there no fold adds counts any more.
+    for name in (click_blocks.NAME, click_folds.NAME):
+        deleted += await _delete(database, collections.find_collection(name), org_id)
+    for name in (links.NAME, purged_links.NAME):
+        async for ids in _link_ids(database, name, org_id):
+            deleted += await _delete_counts(database, ids)
+            if name == links.NAME:
+                gone = await database[name].delete_many({"_id": {"$in": ids}, "org_id": org_id})
+                deleted[name] += gone.deleted_count
+    for each in _owned():
+        deleted += await _delete(database, each, org_id)
+    return deleted + await _delete(database, domains.COLLECTION, org_id)
+
+
+def _owned() -> list[Collection]:
+    """The collections whose documents say themselves whose they are, but for those that need more."""
+    return [
+        each
+        for each in collections.COLLECTIONS
+        if isinstance(each.owned_by, Owned) and each.name not in _BY_HAND
+    ]
+
+
+async def _delete(database: Database, collection: Collection, org_id: OrgId) -> Counter[str]:
+    found = await database[collection.name].delete_many(collection.scope(org_id))
+    return Counter({collection.name: found.deleted_count})
+
+
+async def _delete_counts(database: Database, link_ids: Sequence[LinkId]) -> Counter[str]:
+    """Delete what belongs to these links."""
+    deleted: Counter[str] = Counter()
+    for each in collections.COLLECTIONS:
+        if isinstance(each.owned_by, ByLink):
+            found = await database[each.name].delete_many(each.owned_by.condition(link_ids))
+            deleted[each.name] += found.deleted_count
+    return deleted
+
+
+async def _link_ids(database: Database, name: str, org_id: OrgId) -> AsyncIterator[list[LinkId]]:
+    """The ids in this collection, in groups. A group that was deleted meanwhile does not matter."""
+    after = ""
+    while True:
+        condition: Document = {"org_id": org_id, "_id": {"$gt": after}}
+        found = database[name].find(condition, {"_id": 1}).sort("_id", 1).limit(_LINKS_AT_ONCE)
+        ids = [LinkId(each["_id"]) async for each in found]
+        if not ids:
+            return
+        yield ids
+        after = ids[-1]

@@ -1,0 +1,159 @@
+"""An organization that is deleted: nothing of it stays, and nothing of it can be used meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from bson import json_util
+
+from backend.app import Service, utc_now
+from backend.archives.export import export_organization
+from backend.archives.restore import restore_organization
+from backend.domain.ids import OrgId
+from backend.storage import api_keys, domains, links, organizations, users
+from backend.storage.deleted_organizations import NAME, BeingDeleted, find_deleted, unfinished_deletions
+from backend.storage.mongo import Database
+from backend.storage.organization_deletion import delete_organization, finish_deletions
+from backend.storage.organizations import UnknownOrganization
+from tests.api.links import API, create, link_body
+from tests.archives.full_organization import fill
+from tests.clicks import click, fold, ship
+from tests.conftest import OrganizationFactory
+from tests.dashboard.people import make_user
+from tests.organizations import TestOrganization
+from tests.polling import wait_for_async
+
+LATER = timedelta(minutes=3)
+
+
+async def traces(database: Database, org_id: OrgId) -> dict[str, list[str]]:
+    """Every document in which the organization's id stands anywhere, by collection."""
+    found: dict[str, list[str]] = {}
+    for name in await database.list_collection_names():
+        async for document in database[name].find():
+            if org_id in (text := json_util.dumps(document)):
+                found.setdefault(name, []).append(text)
+    return found
+
+
+async def test_nothing_stays(
+    client: httpx.AsyncClient, database: Database, make_organization: OrganizationFactory
+) -> None:
+    """Its id stands in no document any more but the one that says so; what others have stays as it was."""
+    deleted, other = await make_organization(), await make_organization()
+    link_ids = await fill(client, database, deleted)
+    await fill(client, database, other)
+    alone = await make_user(database, deleted.id)
+    shared = await make_user(database, deleted.id, other.id)
+    before = await traces(database, other.id)
+    counts = await delete_organization(database, deleted.id, utc_now())
+    assert {name: len(each) for name, each in (await traces(database, deleted.id)).items()} == {NAME: 1}
+    assert counts["links"] == len(link_ids) + 1  # one is archived
+    assert not [
+        document
+        for name in ("click_counts", "install_counts", "clicks")
+        async for document in database[name].find({"org_id": deleted.id})
+    ]
+    after = await traces(database, other.id)
+    assert {name: len(each) for name, each in after.items()} == {
+        name: len(each) for name, each in before.items()
+    }
+    assert await users.find_user_by_email(database, alone) is None
+    member = await users.find_user_by_email(database, shared)
+    assert member
+    assert member.org_ids == (other.id,)
+    with pytest.raises(UnknownOrganization):
+        await delete_organization(database, OrgId("nobody"), utc_now())
+
+
+async def interrupted(database: Database, org_id: OrgId) -> None:
+    """Begin a deletion, and stop it as soon as nothing can be used any more."""
+    deleting = asyncio.create_task(delete_organization(database, org_id, utc_now()))
+    await wait_for_async(lambda: find_deleted(database, [org_id]), "the deletion begins")
+    deleting.cancel()
+    await asyncio.gather(deleting, return_exceptions=True)
+
+
+async def test_a_deletion_that_is_interrupted(
+    client: httpx.AsyncClient,
+    database: Database,
+    organization: TestOrganization,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+) -> None:
+    """Keys are refused, its domain goes to nobody, no archive comes back; the service ends it by itself."""
+    short_url = await create(client, organization)
+    await export_organization(database, organization.id, tmp_path / "archive", lambda *_: None)
+    await interrupted(database, organization.id)
+
+    async def status() -> int:
+        body = link_body(organization)
+        return (await client.post(f"{API}/create-link", json=body, headers=organization.headers)).status_code
+
+    await wait_for_async(status, "the key is refused", lambda code: code == 401)
+    assert await api_keys.list_api_keys(database, organization.id) == []
+    other = await make_organization()
+    with pytest.raises(domains.DomainTaken):
+        await domains.insert_domain(database, organization.domain, other.id, utc_now())
+    with pytest.raises(BeingDeleted):
+        await restore_organization(database, tmp_path / "archive", lambda _: None, lambda _: False)
+    await finish_deletions(database, utc_now())
+    assert await links.count_links(database, organization.id) == 0
+    assert organization.id in {each.org_id for each in await unfinished_deletions(database)}
+    await finish_deletions(database, utc_now() + LATER)  # looks once more for what came late
+    assert organization.id not in {each.org_id for each in await unfinished_deletions(database)}
+    await domains.insert_domain(database, organization.domain, other.id, utc_now())
+    path = urlsplit(short_url).path
+    assert (await client.get(path, headers={"host": organization.domain})).status_code == 404
+
+
+async def test_the_command_goes_on_with_a_deletion(
+    client: httpx.AsyncClient, database: Database, organization: TestOrganization
+) -> None:
+    """Called again after an interruption, it deletes what is left."""
+    await create(client, organization)
+    await interrupted(database, organization.id)
+    assert (await delete_organization(database, organization.id, utc_now()))["links"] == 1
+    assert set(await traces(database, organization.id)) == {NAME}
+
+
+async def test_a_link_in_memory_stops(
+    client: httpx.AsyncClient, service: Service, database: Database, organization: TestOrganization
+) -> None:
+    """A link that a process has in its cache leads nowhere, and the cache does not answer for it."""
+    path = urlsplit(await create(client, organization)).path
+    headers = {"host": organization.domain}
+    assert (await client.get(path, headers=headers)).status_code == 302
+    assert service.redirector.cache.current(organization.domain, path[1:])
+    await delete_organization(database, organization.id, utc_now())
+
+    async def status() -> int:
+        return (await client.get(path, headers=headers)).status_code
+
+    await wait_for_async(status, "the link leads nowhere", lambda code: code == 404)
+    assert service.redirector.cache.current(organization.domain, path[1:]) is None
+
+
+async def test_clicks_that_come_later_are_deleted(
+    client: httpx.AsyncClient, database: Database, organization: TestOrganization, tmp_path: Path
+) -> None:
+    """Clicks that had waited on a disk go, unless an archive has brought the organization back."""
+    await create(client, organization)
+    [link] = await links.list_links(database, organization.id, skip=0, limit=9)
+    archive = tmp_path / "archive"
+    await export_organization(database, organization.id, archive, lambda *_: None)
+    await delete_organization(database, organization.id, utc_now())
+    await ship(database, [click(organization.id, link.id, utc_now())])
+    await fold(database, [organization.id])
+    assert set(await traces(database, organization.id)) == {NAME}
+    await finish_deletions(database, utc_now() + LATER)
+    await restore_organization(database, archive, lambda _: None, lambda _: False)
+    assert await organizations.get_organization(database, organization.id)
+    await ship(database, [click(organization.id, link.id, utc_now())])
+    await fold(database, [organization.id])
+    assert await database["click_counts"].find_one({"org_id": organization.id})
