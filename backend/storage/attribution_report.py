@@ -103,13 +103,13 @@ def _grouped(
     pipeline: list[Document] = [
         {"$match": {"org_id": org_id} | period.matches()},
         {"$group": {"_id": group, "count": {"$sum": 1}, "revenue": {"$sum": "$revenue"}}},
-        _later_identity(org_id),
+        later_identity(org_id),
         {"$set": {"later_customer_id": {"$first": "$later.customer_id"}}},
     ]
     return database[collection].aggregate(pipeline, allowDiskUse=True)
 
 
-def _later_identity(org_id: OrgId) -> Document:
+def later_identity(org_id: OrgId) -> Document:
     """Pipeline stages that find the customer of records made before their device was identified."""
     match = {"org_id": org_id, "$expr": {"$eq": ["$device_id", "$$device"]}}
     return {

@@ -1,0 +1,221 @@
+"""Answers to queries of analytics: rows put together from what was counted, in order, page by page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_HALF_EVEN, Decimal
+
+from backend.domain.analytics_query import MONEY, Field, Measure, Order, Query
+from backend.domain.errors import InvalidField
+from backend.domain.ids import LinkId
+from backend.domain.links import Link
+from backend.domain.money import MINOR_DIGITS
+from backend.domain.query_period import QueryPeriod
+
+# Rows that are held for one answer, of all its pages.
+MOST_ROWS = 100_000
+# Decimals of a rate, and of an amount per click beyond those of its currency.
+_RATE_DIGITS = 6
+_MORE_DIGITS = 4
+
+# What a row is of, in the order of the query's `group_by`; None where there is none.
+Group = tuple[str | None, ...]
+Amounts = Mapping[str, Decimal]
+# A number, an amount, or amounts by currency; None for a rate without clicks.
+Value = int | float | Decimal | Amounts | None
+Values = Mapping[Measure, Value]
+
+
+@dataclass(slots=True)
+class Figures:
+    """What was counted for one group. `revenue` has exact amounts by currency, in main units."""
+
+    clicks: int = 0
+    visitors: int = 0
+    not_counted: int = 0
+    installs: int = 0
+    leads: int = 0
+    conversions: int = 0
+    revenue: dict[str, Decimal] = field(default_factory=dict)
+    customers: set[str] = field(default_factory=set)
+
+    def add_revenue(self, currency: str, amount: Decimal) -> None:
+        """Add an amount."""
+        self.revenue[currency] = self.revenue.get(currency, Decimal()) + amount
+
+
+@dataclass(slots=True)
+class Counted:
+    """What was counted of one period: for each group, and of all together. Notes tell what is special."""
+
+    rows: dict[Group, Figures] = field(default_factory=dict)
+    total: Figures = field(default_factory=Figures)
+    notes: list[str] = field(default_factory=list)
+
+    def row(self, group: Group) -> Figures:
+        """The figures of a group. Raises InvalidField if there are too many groups."""
+        found = self.rows.get(group)
+        if found is None:
+            if len(self.rows) >= MOST_ROWS:
+                rule = (
+                    f"gives more than {MOST_ROWS:,} rows; a shorter period, filters or less in it give fewer"
+                )
+                raise InvalidField("group_by", rule)
+            found = self.rows[group] = Figures()
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The figures of one group, and those of the period that it is compared with, if there is one."""
+
+    group: Group
+    values: Values
+    previous: Values | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyticsAnswer:
+    """Rows of one page, and what all rows come to.
+
+    `notes` are sentences for people: why rows and totals differ, and what is counted in a special way.
+    `links` has the links that rows are of, if the query groups by link. `rows_in_all` counts those of all
+    pages; `previous_period` is the one that is compared with.
+    """
+
+    query: Query
+    rows: Sequence[Row]
+    totals: Row
+    rows_in_all: int
+    next_cursor: str | None
+    notes: Sequence[str]
+    previous_period: QueryPeriod | None = None
+    links: Mapping[LinkId, Link] = field(default_factory=dict)
+
+
+def put_together(
+    query: Query, counted: Counted, previous: Counted | None, *, is_whole: bool = False
+) -> AnalyticsAnswer:
+    """The answer, with the rows of the page that the query asks for, or with all if it `is_whole`.
+
+    Raises InvalidField for a cursor that belongs to another query.
+    """
+    groups = set(counted.rows)
+    if previous:
+        groups |= previous.rows.keys()
+    rows = _in_order([_row(query, each, counted, previous) for each in groups], query)
+    start = 0 if is_whole else _position(query)
+    end = len(rows) if is_whole else start + query.limit
+    before = previous.total if previous else None
+    notes = dict.fromkeys((*counted.notes, *(previous.notes if previous else ())))
+    return AnalyticsAnswer(
+        query=query,
+        rows=rows[start:end],
+        totals=Row((), _values(query, counted.total), _values(query, before) if before else None),
+        rows_in_all=len(rows),
+        next_cursor=_cursor(query, end) if end < len(rows) else None,
+        notes=list(notes),
+        previous_period=query.period.compared(query.compare) if query.compare else None,
+    )
+
+
+def _row(query: Query, group: Group, counted: Counted, previous: Counted | None) -> Row:
+    values = _values(query, counted.rows.get(group, _NOTHING))
+    return Row(group, values, _values(query, previous.rows.get(group, _NOTHING)) if previous else None)
+
+
+_NOTHING = Figures()
+
+
+def _values(query: Query, figures: Figures) -> Values:
+    return {each: _value(each, figures, query.currency) for each in query.measures}
+
+
+def _value(measure: Measure, figures: Figures, currency: str | None) -> Value:
+    match measure:
+        case Measure.CUSTOMERS:
+            return len(figures.customers)
+        case Measure.REVENUE:
+            return _money(figures.revenue, currency)
+        case Measure.CONVERSION_RATE:
+            return round(figures.conversions / figures.clicks, _RATE_DIGITS) if figures.clicks else None
+        case Measure.REVENUE_PER_CLICK:
+            if not figures.clicks:
+                return None
+            amounts = {each: amount / figures.clicks for each, amount in figures.revenue.items()}
+            return _money({each: _rounded(amount, each) for each, amount in amounts.items()}, currency)
+    count: int = getattr(figures, measure.value)
+    return count
+
+
+def _money(amounts: Amounts, currency: str | None) -> Value:
+    if currency is None:
+        return dict(sorted(amounts.items()))
+    return amounts.get(currency, _rounded(Decimal(), currency, 0))
+
+
+def _rounded(amount: Decimal, currency: str, more: int = _MORE_DIGITS) -> Decimal:
+    return amount.quantize(Decimal(1).scaleb(-MINOR_DIGITS.get(currency, 2) - more), ROUND_HALF_EVEN)
+
+
+def _in_order(rows: list[Row], query: Query) -> list[Row]:
+    """The rows by the query's order, those without a value last; equal ones by what they are of."""
+    order = query.sorting
+    rows.sort(key=lambda row: tuple((each is None, each or "") for each in row.group))
+    if len(rows) < 2:
+        return rows
+    valued = [row for row in rows if _sorted_by(row, order, query) is not None]
+    others = [row for row in rows if _sorted_by(row, order, query) is None]
+    valued.sort(key=lambda row: _sorted_by(row, order, query), reverse=order.is_descending)  # type: ignore[arg-type, return-value]
+    return valued + others
+
+
+def _sorted_by(row: Row, order: Order, query: Query) -> str | Value:
+    if isinstance(order.column, Field):
+        return row.group[query.group_by.index(order.column)]
+    value = row.values[order.column]
+    return 0 if order.column in MONEY and query.currency is None else value
+
+
+def _cursor(query: Query, position: int) -> str:
+    return base64.urlsafe_b64encode(json.dumps([_mark(query), position]).encode()).decode().rstrip("=")
+
+
+def _position(query: Query) -> int:
+    """At which row the page begins."""
+    text = query.cursor
+    if text is None:
+        return 0
+    try:
+        mark, position = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (ValueError, TypeError, RecursionError):
+        raise InvalidField("cursor", "is not one that was answered here") from None
+    if type(position) is not int or not 0 <= position <= MOST_ROWS:
+        raise InvalidField("cursor", "is not one that was answered here")
+    if mark != _mark(query):
+        raise InvalidField(
+            "cursor", "belongs to another query, or to another day where from or to was left out"
+        )
+    return position
+
+
+def _mark(query: Query) -> str:
+    """What tells the query apart from others, whatever the size of their pages."""
+    filters = {
+        name: sorted(values, key=lambda each: each or "") for name, values in sorted(query.filters.items())
+    }
+    asked = replace(query, cursor=None, limit=1, filters={})
+    return hashlib.sha256(repr((asked, filters)).encode()).hexdigest()[:16]
+
+
+def difference(counted: Counted, measures: Iterable[Measure]) -> dict[Measure, int]:
+    """For each of these measures that is a plain count: how much more the totals have than all rows."""
+    return {
+        each: getattr(counted.total, each.value)
+        - sum(getattr(row, each.value) for row in counted.rows.values())
+        for each in measures
+    }

@@ -1,0 +1,94 @@
+"""Answers queries of analytics (docs/decisions/analytics-query.md)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from backend.domain.analytics_answer import AnalyticsAnswer, Counted, difference, put_together
+from backend.domain.analytics_query import LINK_FIELDS, Field, Measure, Query
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.links import Link
+from backend.storage.analytics_clicks import count_clicks
+from backend.storage.analytics_reading import Reading
+from backend.storage.analytics_sales import count_installs, count_sales
+from backend.storage.links import find_links
+from backend.storage.mongo import Database, deadline
+
+_PATIENCE = 20.0  # seconds
+_LINKS_AT_ONCE = 10_000
+
+
+async def answer(
+    database: Database, org_id: OrgId, query: Query, *, is_whole: bool = False
+) -> AnalyticsAnswer:
+    """What the organization's analytics say to the query: one page of rows, or all rows if it `is_whole`.
+
+    Everything is read as it was at one moment. Raises InvalidField where there would be too many rows and for
+    a cursor of another query, and StorageError, also after twenty seconds.
+    """
+    time, compare = query.time_field, query.compare
+    with deadline(_PATIENCE):
+        async with await database.client.start_session(snapshot=True) as session:
+            counted = await _count(Reading(database, org_id, query, query.period.spans(time), session))
+            previous = None
+            if compare:
+                spans = query.period.compared_spans(time, compare)
+                previous = await _count(Reading(database, org_id, query, spans, session))
+        found = put_together(query, counted, previous, is_whole=is_whole)
+        return replace(found, links=await _links_of(database, org_id, found))
+
+
+async def _count(asked: Reading) -> Counted:
+    counted, query = Counted(), asked.query
+    if query.time_field and len(query.group_by) == 1:  # also what nothing happened in
+        for label in asked.spans.labels:
+            counted.row((label,))
+    elif not query.group_by:
+        counted.row(())
+    await count_clicks(asked, counted)
+    await count_sales(asked, counted)
+    await count_installs(asked, counted)
+    counted.notes += _notes(query, counted)
+    return counted
+
+
+def _notes(query: Query, counted: Counted) -> list[str]:
+    """What is to be known of the numbers."""
+    notes = []
+    if Measure.VISITORS in query.measures:
+        notes.append(
+            "A visitor is counted once on each day in UTC, and in each row that it belongs to: the visitors "
+            "of rows may be more than those of the totals."
+        )
+    if Measure.CUSTOMERS in query.measures and query.group_by:
+        notes.append("A customer who belongs to several rows counts in each of them, and once in the totals.")
+    if set(query.link_fields) - {Field.LINK, Field.DOMAIN}:
+        names = ", ".join(each for each in query.link_fields if each not in {Field.LINK, Field.DOMAIN})
+        notes.append(f"Clicks have the {names} that their link has now, also where it had another one then.")
+    plain = [each for each in (Measure.CLICKS, Measure.NOT_COUNTED) if each in query.measures]
+    for measure, missing in difference(counted, plain).items():
+        notes += _difference_notes(query, measure, missing)
+    return notes
+
+
+def _difference_notes(query: Query, measure: Measure, missing: int) -> list[str]:
+    if not missing or not query.group_by:
+        return []
+    what = "clicks" if measure is Measure.CLICKS else "requests that do not count"
+    if missing < 0:
+        return [f"Rows have {-missing} {what} more than the totals, which were counted for links only."]
+    if LINK_FIELDS.isdisjoint(query.group_by):
+        return [f"{missing} {what} in the totals are in no row: it is not known what they were."]
+    return [f"{missing} {what} in the totals are in no row: their links have been deleted for good."]
+
+
+async def _links_of(database: Database, org_id: OrgId, found: AnalyticsAnswer) -> dict[LinkId, Link]:
+    """The links that the answer's rows are of."""
+    if Field.LINK not in found.query.group_by:
+        return {}
+    at = found.query.group_by.index(Field.LINK)
+    ids = list({LinkId(link_id) for row in found.rows if (link_id := row.group[at]) is not None})
+    known: dict[LinkId, Link] = {}
+    for begin in range(0, len(ids), _LINKS_AT_ONCE):
+        known |= await find_links(database, ids[begin : begin + _LINKS_AT_ONCE], org_id)
+    return known

@@ -1,0 +1,154 @@
+"""Counts the leads, conversions and installs that a query of analytics asks for, out of single ones.
+
+They are found by the organization and the time, so a query costs as much as its period has of them. What
+they are credited to is the touch's link, with the campaign and so on that it has now; for a touch without a
+link, such as an ad's, or of one that is gone, what the address of the visit said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from backend.domain.analytics_answer import Counted, Figures, Group
+from backend.domain.analytics_query import SALES, Field, Measure, Model, Query
+from backend.domain.ids import LinkId
+from backend.domain.rollup import QUARTER_SECONDS
+from backend.storage import conversions, installs, leads
+from backend.storage.analytics_clicks import group_slots
+from backend.storage.analytics_links import UTM, LinkValues, read_link_values
+from backend.storage.analytics_reading import Reading
+from backend.storage.attribution_report import later_identity
+from backend.storage.mongo import Document
+
+_TOUCHES = {Model.LAST: "touch", Model.FIRST: "first_touch"}
+_QUARTER_MS = QUARTER_SECONDS * 1000
+_LINKS_AT_ONCE = 10_000
+
+
+async def count_sales(asked: Reading, counted: Counted) -> None:
+    """Add the organization's leads, conversions, customers and revenue, by group and in all."""
+    needed = asked.query.needed
+    sources = []
+    if needed & {Measure.LEADS, Measure.CUSTOMERS}:
+        sources.append(leads.NAME)
+    if needed & (SALES - {Measure.LEADS}):
+        sources.append(conversions.NAME)
+    for name in sources:
+        found = await _grouped(asked, name)
+        groups = await _Groups.of(asked, found)
+        for each in found:
+            for figures in groups.figures(each, counted):
+                _add(figures, each, is_lead=name == leads.NAME)
+
+
+async def count_installs(asked: Reading, counted: Counted) -> None:
+    """Add the organization's installs, by group and in all."""
+    if Measure.INSTALLS not in asked.query.needed:
+        return
+    by = {"link": "$link_id", **_quarter(asked.query)}
+    found = await _aggregated(asked, installs.NAME, [{"$group": {"_id": by, "count": {"$sum": 1}}}])
+    groups = await _Groups.of(asked, found)
+    for each in found:
+        for figures in groups.figures(each, counted):
+            figures.installs += each["count"]
+
+
+def _add(figures: Figures, found: Mapping[str, Any], *, is_lead: bool) -> None:
+    if is_lead:
+        figures.leads += found["count"]
+    else:
+        figures.conversions += found["count"]
+        if currency := found["_id"].get("currency"):
+            figures.add_revenue(currency, found["revenue"].to_decimal())
+    if customer_id := found["_id"].get("customer_id") or found.get("later_customer_id"):
+        figures.customers.add(customer_id)
+
+
+async def _grouped(asked: Reading, name: str) -> list[Document]:
+    """The records of a collection, those together that nothing of the query tells apart."""
+    query = asked.query
+    touch = _TOUCHES[query.model]
+    by: Document = dict(_quarter(query))
+    if query.link_fields:
+        by |= {"link": f"${touch}.link_id", "utm": f"${touch}.utm"}
+    if name == conversions.NAME:
+        by["currency"] = "$currency"
+    has_customers = Measure.CUSTOMERS in query.needed
+    if has_customers:
+        by["customer_id"] = "$customer_id"
+        by["device_id"] = {"$cond": ["$customer_id", None, "$device_id"]}
+    pipeline: list[Document] = [
+        {"$group": {"_id": by, "count": {"$sum": 1}, "revenue": {"$sum": "$revenue"}}}
+    ]
+    if has_customers:
+        pipeline += [
+            later_identity(asked.org_id),
+            {"$set": {"later_customer_id": {"$first": "$later.customer_id"}}},
+            {"$unset": "later"},
+        ]
+    return await _aggregated(asked, name, pipeline)
+
+
+async def _aggregated(asked: Reading, name: str, stages: list[Document]) -> list[Document]:
+    """What these stages make of the organization's documents in the spans."""
+    bounds = {"$gte": _moment(asked.spans.first), "$lt": _moment(asked.spans.end)}
+    match: Document = {"$match": {"org_id": asked.org_id, "at": bounds}}
+    cursor = asked.database[name].aggregate([match, *stages], session=asked.session, allowDiskUse=True)
+    return [each async for each in cursor]
+
+
+def _quarter(query: Query) -> Document:
+    """The quarter of an hour, if the time is grouped by."""
+    if query.time_field is None:
+        return {}
+    return {"quarter": {"$floor": {"$divide": [{"$toLong": "$at"}, _QUARTER_MS]}}}
+
+
+def _moment(quarter: int) -> datetime:
+    return datetime.fromtimestamp(quarter * QUARTER_SECONDS, UTC)
+
+
+class _Groups:
+    """Which group something that is credited to a link belongs to."""
+
+    def __init__(self, asked: Reading, values: Mapping[LinkId, LinkValues]) -> None:
+        query = self._query = asked.query
+        self._spans = asked.spans
+        self._values = values
+        self._slots = group_slots(query)
+        self._filters = [
+            (query.link_fields.index(each), allowed)
+            for each, allowed in query.filters.items()
+            if each in query.link_fields
+        ]
+
+    @classmethod
+    async def of(cls, asked: Reading, found: list[Document]) -> _Groups:
+        """What is needed for these."""
+        values: dict[LinkId, LinkValues] = {}
+        ids = sorted({each["_id"]["link"] for each in found if each["_id"].get("link")})
+        if asked.query.link_fields:
+            for at in range(0, len(ids), _LINKS_AT_ONCE):
+                some = ids[at : at + _LINKS_AT_ONCE]
+                values |= await read_link_values(asked, {}, some)
+        return cls(asked, values)
+
+    def figures(self, found: Document, counted: Counted) -> list[Figures]:
+        """Where it counts; nowhere if the filters leave it out."""
+        of = found["_id"]
+        links = self._values.get(of.get("link"))
+        if links is None:
+            links = tuple(_told(each, of.get("utm") or {}) for each in self._query.link_fields)
+        if not all(links[at] in allowed for at, allowed in self._filters):
+            return []
+        span = self._spans.at(int(of["quarter"])) if "quarter" in of else None
+        parts = (span.label if span else None, None, *links)
+        group: Group = tuple(parts[slot] for slot in self._slots)
+        return [counted.total, counted.row(group)]
+
+
+def _told(field: Field, utm: Mapping[str, str]) -> str | None:
+    """What the address of a visit told of this field."""
+    return utm.get(UTM[field]) if field in UTM else None

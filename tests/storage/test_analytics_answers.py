@@ -1,0 +1,403 @@
+"""Answers to queries of analytics equal a naive count over all that was recorded."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from bson import Decimal128
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from backend.domain.analytics_answer import AnalyticsAnswer, Group, Row
+from backend.domain.analytics_query import LINK_FIELDS, Field, Measure, Order, Query
+from backend.domain.clicks import Click
+from backend.domain.errors import InvalidField
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.links import Link
+from backend.domain.query_period import Comparison, QueryPeriod
+from backend.storage import analytics_clicks, click_blocks
+from backend.storage.analytics_answers import answer
+from backend.storage.links import insert_links
+from backend.storage.mongo import Database
+from backend.storage.purge import purge_link
+from tests.clicks import click, count_clicks
+
+# With daylight saving time, without; with offsets of a half and of a quarter of an hour; far from UTC.
+ZONES = (
+    "UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe", "America/St_Johns",
+    "Pacific/Kiritimati", "Pacific/Chatham", "Africa/Casablanca",
+)  # fmt: skip
+# About the end of daylight saving time in Europe, and its beginning at Lord Howe Island and in Chatham.
+FIRST = datetime(2025, 9, 25, tzinfo=UTC)
+DAYS = 45
+
+
+@dataclass(frozen=True)
+class Sale:
+    """A lead, a conversion or an install, as it is stored."""
+
+    collection: str
+    at: datetime
+    link_id: str | None
+    utm: Mapping[str, str]
+    customer_id: str | None = None
+    currency: str | None = None
+    revenue: Decimal = Decimal()
+
+
+@dataclass
+class History:
+    """What happened on an organization's links."""
+
+    org_id: OrgId
+    links: list[Link]
+    clicks: list[Click]
+    sales: list[Sale]
+
+    def naive(self, query: Query, period: QueryPeriod) -> tuple[dict[Group, Counter[Any]], Counter[Any]]:
+        """What the query's period has by group, and in all, by looking at each click and each sale."""
+        rows: defaultdict[Group, Counter[Any]] = defaultdict(Counter)
+        total: Counter[Any] = Counter()
+        seen: set[Any] = set()
+        links = {each.id: each for each in self.links}
+
+        def add(at: datetime, facts: Mapping[Field, str | None], what: Any, once: Any = None) -> None:
+            if not period.start <= at < period.end:
+                return
+            if any(facts[each] not in allowed for each, allowed in query.filters.items()):
+                return
+            facts = dict(facts) | times_of(at, period.zone)
+            group = tuple(facts[each] for each in query.group_by)
+            for place, figures in ((group, rows[group]), ("total", total)):
+                if once is None:
+                    figures[what] += 1
+                elif (place, what, once) not in seen:
+                    seen.add((place, what, once))
+                    figures[what] += 1
+
+        for each in self.clicks:
+            link = links[each.link_id]
+            facts = of_link(link) | {
+                Field.COUNTRY: each.country, Field.PLATFORM: each.platform, Field.SYSTEM: each.system,
+                Field.BROWSER: each.browser, Field.REFERRER: each.referrer_host,
+            }  # fmt: skip
+            if not each.counted:
+                add(each.at, facts, Measure.NOT_COUNTED)
+                continue
+            add(each.at, facts, Measure.CLICKS)
+            if each.visitor is not None:
+                add(each.at, facts, Measure.VISITORS, (each.at.date(), each.visitor))
+        for sale in self.sales if query.breakdown is None else ():
+            facts = {field: sale.utm.get(f"utm_{field}") for field in LINK_FIELDS}
+            if found := links.get(LinkId(sale.link_id or "")):
+                facts = of_link(found)
+            add(sale.at, facts, Measure(sale.collection))
+            if sale.customer_id and sale.collection != "installs":
+                add(sale.at, facts, Measure.CUSTOMERS, sale.customer_id)
+            if sale.currency:
+                for _ in range(int(sale.revenue * 100)):
+                    add(sale.at, facts, sale.currency)
+        return rows, total
+
+
+def of_link(link: Link) -> dict[Field, str | None]:
+    """What a link is counted by."""
+    utm = {field: link.utm.get(f"utm_{field}") for field in LINK_FIELDS - {Field.LINK, Field.DOMAIN}}
+    return {Field.LINK: link.id, Field.DOMAIN: link.domain, **utm}
+
+
+def times_of(at: datetime, zone: ZoneInfo) -> dict[Field, str | None]:
+    """The parts of the time in a zone."""
+    local = at.astimezone(zone)
+    day = local.date()
+    return {
+        Field.DAY: f"{day}",
+        Field.WEEK: f"{day - timedelta(days=day.weekday())}",
+        Field.MONTH: f"{day:%Y-%m}",
+        Field.HOUR: local.replace(minute=0, second=0, microsecond=0).isoformat(timespec="minutes"),
+    }
+
+
+FACTS = st.fixed_dictionaries(
+    {
+        "reason": st.none() | st.none() | st.sampled_from(["head", "prefetch"]),
+        "platform": st.sampled_from(["ios", "desktop"]),
+        "system": st.sampled_from(["", "iOS", "Windows 11.2"]),
+        "browser": st.sampled_from(["", "$Chrome", "a.b%c"]),
+        "country": st.none() | st.sampled_from(["DE", "FR"]),
+        "visitor": st.none() | st.integers(0, 5),
+        "referrer_host": st.none() | st.sampled_from(["t.co", "news.example"]),
+    }
+)
+# Many at the edges of days in some zone.
+TIMES_OF_DAY = st.integers(0, 24 * 3600 - 1) | st.integers(0, 24 * 4 - 1).map(lambda quarter: quarter * 900)
+MOMENTS = st.builds(
+    lambda day, second: FIRST + timedelta(days=day, seconds=second), st.integers(0, DAYS - 1), TIMES_OF_DAY
+)
+NAMES = st.none() | st.sampled_from(["spring", "summer"])
+UTM = st.fixed_dictionaries({}, optional={"utm_campaign": st.just("spring"), "utm_source": st.just("ads")})
+SALES = st.builds(
+    Sale,
+    collection=st.sampled_from(["leads", "conversions"]),
+    at=MOMENTS,
+    link_id=st.none() | st.sampled_from(["0", "1", "2", "gone"]),
+    utm=UTM,
+    customer_id=st.none() | st.sampled_from(["ada", "bob"]),
+    currency=st.sampled_from(["EUR", "JPY"]),
+    revenue=st.integers(0, 50).map(lambda cents: Decimal(cents) / 100),
+)
+INSTALLS = st.builds(
+    Sale,
+    collection=st.just("installs"),
+    at=MOMENTS,
+    link_id=st.none() | st.sampled_from(["0", "1"]),
+    utm=st.just({}),
+)
+
+
+async def make_history(
+    database: Database, utms: list[dict[str, str]], clicks: Iterable[Any], sales: Iterable[Sale]
+) -> History:
+    """Store and count all of this for an organization of its own."""
+    org_id = OrgId(str(uuid.uuid4()))
+    links = [
+        Link(LinkId(str(uuid.uuid4())), org_id, f"d{number % 2}.example", uuid.uuid4().hex, "https://x.example/",
+             f"Link {number}", FIRST, FIRST, utm=utm)
+        for number, utm in enumerate(utms)
+    ]  # fmt: skip
+    await insert_links(database, links)
+    made = [click(org_id, links[number].id, at, **facts) for number, at, facts in clicks]
+    if made:
+        await count_clicks(database, made)
+    ids = {str(number): link.id for number, link in enumerate(links)}
+    history = History(
+        org_id,
+        links,
+        made,
+        [replace(each, link_id=ids.get(each.link_id or "", each.link_id)) for each in sales],
+    )
+    for sale in history.sales:
+        touch = {"link_id": sale.link_id, "utm": dict(sale.utm), "at": sale.at, "click_ids": {}}
+        document: dict[str, Any] = {"_id": f"{org_id}/{uuid.uuid4()}", "org_id": org_id, "at": sale.at}
+        if sale.collection == "installs":
+            document["link_id"] = sale.link_id
+        else:
+            document |= {"touch": touch, "first_touch": None, "customer_id": sale.customer_id}
+            document["device_id"] = str(uuid.uuid4())
+        if sale.collection == "conversions":
+            document |= {"currency": sale.currency, "revenue": Decimal128(sale.revenue)}
+        else:
+            object.__setattr__(sale, "currency", None)
+        await database[sale.collection].insert_one(document)
+    return history
+
+
+def assert_equal(found: AnalyticsAnswer, history: History) -> None:
+    """Fail unless the answer says what a naive count says, also of the compared period."""
+    query = found.query
+    for which, period in (("values", query.period), ("previous", found.previous_period)):
+        if period is None:
+            continue
+        rows, total = history.naive(query, period)
+        if which == "previous" and query.time_field:
+            rows = {}  # their labels are those of the other period; totals must do
+        for row in (*found.rows, found.totals):
+            values = getattr(row, which)
+            expected = total if row is found.totals else rows.get(row.group, Counter())
+            if which == "previous" and query.time_field and row is not found.totals:
+                continue
+            for measure in query.measures:
+                if measure is Measure.REVENUE:
+                    cents = {name: expected[name] for name in ("EUR", "JPY") if expected[name]}
+                    amounts = {name: int(amount * 100) for name, amount in values[measure].items() if amount}
+                    assert amounts == cents
+                else:
+                    assert values[measure] == expected[measure], (row.group, measure)
+        asked = {*query.measures, *("EUR", "JPY")[: 2 * (Measure.REVENUE in query.measures)]}
+        told = {group for group, figures in rows.items() if any(figures[each] for each in asked)}
+        assert told <= {row.group for row in found.rows}
+
+
+ADDED = tuple(each for each in Measure if each not in {Measure.CONVERSION_RATE, Measure.REVENUE_PER_CLICK})
+
+
+@st.composite
+def queries(draw: Callable[[Any], Any]) -> dict[str, Any]:
+    """Whatever can be asked, in any zone and period."""
+    zone = ZoneInfo(draw(st.sampled_from(ZONES)))
+    begin, end = sorted(draw(st.lists(st.integers(0, 4 * 24 * DAYS), min_size=2, max_size=2, unique=True)))
+    if draw(st.booleans()):  # days of the zone
+        local = [(FIRST + timedelta(minutes=15 * each)).astimezone(zone).date() for each in (begin, end)]
+        start, stop = (
+            datetime(d.year, d.month, d.day, tzinfo=zone) for d in (local[0], local[1] + timedelta(1))
+        )
+    else:
+        start, stop = (FIRST + timedelta(minutes=15 * each) for each in (begin, end))
+    return {
+        "period": QueryPeriod(start.astimezone(UTC), stop.astimezone(UTC), zone),
+        "measures": tuple(draw(st.lists(st.sampled_from(ADDED), min_size=1, max_size=4, unique=True))),
+        "group_by": tuple(draw(st.lists(st.sampled_from(Field), max_size=2, unique=True))),
+        "compare": draw(st.none() | st.just(Comparison.PREVIOUS)),
+        "filters": draw(
+            st.dictionaries(
+                st.sampled_from([Field.CAMPAIGN, Field.COUNTRY, Field.DOMAIN]),
+                st.frozensets(st.sampled_from([None, "spring", "DE", "d0.example"]), min_size=1),
+                max_size=2,
+            )
+        ),
+        "limit": 10_000,
+    }
+
+
+@settings(max_examples=15, phases=[Phase.generate])
+@given(
+    utms=st.lists(
+        st.builds(dict, utm_campaign=st.sampled_from(["spring", "summer"])) | st.just({}),
+        min_size=3,
+        max_size=3,
+    ),
+    clicks=st.lists(st.tuples(st.integers(0, 2), MOMENTS, FACTS), max_size=60),
+    sales=st.lists(SALES | INSTALLS, max_size=12),
+    asked=st.lists(queries(), min_size=20, max_size=20),
+)
+async def test_figures_equal_a_naive_count(
+    database: Database, utms: Any, clicks: Any, sales: Any, asked: list[dict[str, Any]]
+) -> None:
+    """For any clicks, sales, zone, period, grouping and filter."""
+    history = await make_history(database, utms, clicks, sales)
+    for each in asked:
+        try:
+            query = Query(**each)
+        except InvalidField:  # not kept together
+            continue
+        found = await answer(database, history.org_id, query)
+        assert not any("as a whole" in note for note in found.notes)
+        assert_equal(found, history)
+
+
+async def small_history(database: Database, **facts: Any) -> History:
+    """Two links: one of the campaign spring with three clicks on three days, one without with one click."""
+    usual = {"reason": None, "country": "DE", "visitor": 1} | facts
+    at = [FIRST + timedelta(days=day, hours=12) for day in (0, 1, 2)]
+    clicks = [(0, at[0], usual), (0, at[1], usual), (0, at[2], usual), (1, at[0], usual)]
+    return await make_history(database, [{"utm_campaign": "spring"}, {}], clicks, [])
+
+
+def three_days(zone: str = "UTC") -> QueryPeriod:
+    """The days of `small_history`."""
+    start = FIRST.replace(tzinfo=ZoneInfo(zone))
+    return QueryPeriod(start.astimezone(UTC), (start + timedelta(days=3)).astimezone(UTC), ZoneInfo(zone))
+
+
+async def test_nothing_of_another_organization_shows(database: Database) -> None:
+    """Neither its links, campaigns or totals, nor by a filter for its link."""
+    other = await small_history(database)
+    own = await make_history(database, [{}], [], [])
+    for filters in (
+        {},
+        {Field.LINK: frozenset({other.links[0].id})},
+        {Field.CAMPAIGN: frozenset({"spring"})},
+    ):
+        for field in (Field.LINK, Field.CAMPAIGN, Field.COUNTRY, Field.DOMAIN):
+            query = Query(period=three_days(), group_by=(field,), filters=filters)
+            found = await answer(database, own.org_id, query)
+            assert (list(found.rows), found.totals.values, found.links) == ([], {Measure.CLICKS: 0}, {})
+
+
+async def test_clicks_of_a_purged_link_are_told(database: Database) -> None:
+    """They stay in the totals, in no row, and a note says how many."""
+    history = await small_history(database)
+    await purge_link(database, history.links[0].id, history.org_id, FIRST, even_with_clicks=True)
+    found = await answer(database, history.org_id, Query(period=three_days(), group_by=(Field.LINK,)))
+    assert [row.values for row in found.rows] == [{Measure.CLICKS: 1}]
+    assert found.totals.values == {Measure.CLICKS: 4}
+    assert any(note.startswith("3 clicks in the totals are in no row") for note in found.notes)
+
+
+async def test_days_that_cannot_be_cut_are_told(database: Database) -> None:
+    """Without single clicks, a day in UTC counts as a whole where its noon is, and a note says so."""
+    history = await small_history(database)
+    query = Query(period=three_days("Asia/Kathmandu"), group_by=(Field.DAY, Field.COUNTRY))
+    exact = await answer(database, history.org_id, query)
+    assert not exact.notes
+    await database[click_blocks.NAME].delete_many({"org_id": history.org_id})
+    found = await answer(database, history.org_id, query)
+    assert [row.group for row in found.rows] == [(f"2025-09-{day}", "DE") for day in (25, 26, 27)]
+    assert [row.values[Measure.CLICKS] for row in found.rows] == [2, 1, 1]
+    assert any("On 3 days, from 2025-09-25 to 2025-09-27" in note for note in found.notes)
+
+
+async def test_many_clicks_of_cut_days_are_not_read(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an answer costs has a bound: beyond it, days in UTC count as a whole, and a note says so."""
+    monkeypatch.setattr(analytics_clicks, "MOST_CUT_CLICKS", 3)
+    history = await small_history(database)
+    query = Query(period=three_days("Asia/Kathmandu"), group_by=(Field.DAY, Field.COUNTRY))
+    found = await answer(database, history.org_id, query)
+    assert any("counts as a whole" in note for note in found.notes)
+
+
+async def test_what_stopped_is_compared(database: Database) -> None:
+    """A row that only the period before has is there, with zeros now; each day has its counterpart."""
+    history = await small_history(database)
+    period = three_days()
+    later = QueryPeriod(period.end, period.end + timedelta(days=3), period.zone)
+    query = Query(period=later, group_by=(Field.CAMPAIGN,), compare=Comparison.PREVIOUS)
+    found = await answer(database, history.org_id, query)
+    now, before = {Measure.CLICKS: 0}, [{Measure.CLICKS: 3}, {Measure.CLICKS: 1}]
+    assert [(row.group, row.values) for row in found.rows] == [(("spring",), now), ((None,), now)]
+    assert [row.previous for row in found.rows] == before
+    found = await answer(database, history.org_id, replace(query, group_by=(Field.DAY,)))
+    assert [row.group[0] for row in found.rows] == ["2025-09-28", "2025-09-29", "2025-09-30"]
+    assert [row.previous for row in found.rows] == [{Measure.CLICKS: each} for each in (2, 1, 1)]
+
+
+async def test_pages_follow_each_other(database: Database) -> None:
+    """Each row once, in order; a cursor of another query is refused."""
+    history = await small_history(database)
+    query = Query(period=three_days(), group_by=(Field.DAY, Field.LINK), limit=1)
+    rows: list[Row] = []
+    cursor = None
+    while True:
+        found = await answer(database, history.org_id, replace(query, cursor=cursor))
+        rows += found.rows
+        if found.next_cursor is None:
+            break
+        cursor = found.next_cursor
+    whole = await answer(database, history.org_id, query, is_whole=True)
+    assert rows == list(whole.rows)
+    assert len(rows) == whole.rows_in_all == 4
+    assert cursor is not None
+    for wrong in (cursor, "x", cursor[:-4], "bnVsbA"):
+        with pytest.raises(InvalidField, match="cursor"):
+            await answer(database, history.org_id, Query(period=three_days(), cursor=wrong))
+
+
+async def test_money_and_rates(database: Database) -> None:
+    """Amounts are exact in each currency; a rate without clicks is none; one currency can be sorted by."""
+    sale = Sale("conversions", FIRST, "0", {}, None, "EUR", Decimal("19.99"))
+    sales = [sale, sale, replace(sale, currency="JPY", revenue=Decimal(500)), replace(sale, link_id="1")]
+    clicks = [(0, FIRST, {"reason": None}) for _ in range(3)]
+    history = await make_history(database, [{"utm_campaign": "spring"}, {}], clicks, sales)
+    measures = (Measure.REVENUE, Measure.CONVERSION_RATE, Measure.REVENUE_PER_CLICK)
+    query = Query(period=three_days(), measures=measures, group_by=(Field.CAMPAIGN,))
+    rows = {row.group[0]: row.values for row in (await answer(database, history.org_id, query)).rows}
+    assert rows["spring"] == {
+        Measure.REVENUE: {"EUR": Decimal("39.98"), "JPY": Decimal(500)},
+        Measure.CONVERSION_RATE: 1.0,
+        Measure.REVENUE_PER_CLICK: {"EUR": Decimal("13.326667"), "JPY": Decimal("166.6667")},
+    }
+    assert rows[None][Measure.CONVERSION_RATE] is rows[None][Measure.REVENUE_PER_CLICK] is None
+    one = replace(query, currency="EUR", order=Order(Measure.REVENUE))
+    found = await answer(database, history.org_id, one)
+    assert [row.values[Measure.REVENUE] for row in found.rows] == [Decimal("19.99"), Decimal("39.98")]
+    assert found.totals.values[Measure.REVENUE] == Decimal("59.97")
