@@ -8,7 +8,12 @@ from pathlib import Path
 from sdk_build.node import FOLDER, install_packages
 
 TESTS = Path(__file__).parent
-FOLDERS = (FOLDER, TESTS / "accessibility", TESTS / "sdk" / "package_checks")
+FOLDERS = (
+    FOLDER,
+    TESTS / "accessibility",
+    TESTS / "sdk" / "package_checks",
+    TESTS.parent / "backend" / "dashboard" / "vendored",
+)
 
 
 def main() -> None:

@@ -14,6 +14,8 @@ MOST_LINKS = 300
 MAIN, ADS, SOCIAL = "go.demo.localhost", "ads.demo.localhost", "hey.demo.localhost"
 DOMAINS = (MAIN, ADS, SOCIAL)
 _WEEKS = 9
+# Sources whose names are not simply written with a capital letter.
+_NAMES = {"tiktok": "TikTok", "youtube": "YouTube", "linkedin": "LinkedIn"}
 _ALWAYS = 10_000  # days: longer than any demo runs
 
 
@@ -55,6 +57,10 @@ def _utm(source: str, medium: str, campaign: str, content: str = "", term: str =
     return {f"utm_{name}": value for name, value in values.items() if value}
 
 
+def _name(source: str) -> str:
+    return _NAMES.get(source, source.title())
+
+
 def _newsletters(begin: date) -> Iterator[PlannedLink]:
     """One letter a week, sent on its first Tuesday, with eight links each."""
     first = (1 - begin.weekday()) % 7
@@ -90,7 +96,7 @@ def _paid_social(begin: date) -> Iterator[PlannedLink]:
             for creative, appeal in creatives:
                 content = creative.replace("_", " ")
                 yield PlannedLink(
-                    f"{source.title()} {campaign}: {content}", ADS,
+                    f"{_name(source)} {campaign}: {content}", ADS,
                     f"{source[:2]}-{campaign}-{creative}".replace("_", "-").lower(), "/",
                     _utm(source, "paid_social", campaign, creative), channel, market,
                     2 * weight * appeal * share, launched, ended,
@@ -130,7 +136,7 @@ def _creators(begin: date) -> Iterator[PlannedLink]:
                                        ("tiktok", Channel.TIKTOK, 0.8)):  # fmt: skip
             launched = 3 + 5 * number
             yield PlannedLink(
-                f"{name} on {source.title()}", SOCIAL, f"{name}-{source[:2]}".replace("_", "-"),
+                f"{name} on {_name(source)}", SOCIAL, f"{name}-{source[:2]}".replace("_", "-"),
                 f"/kites/{KITES[number % len(KITES)].slug}",
                 _utm(source, "influencer", f"creators_{begin + timedelta(days=30):%Y-%m}", name),
                 channel, Market.WORLD if number % 3 == 2 else Market.HOME,
@@ -147,7 +153,7 @@ def _social() -> Iterator[PlannedLink]:
         for page, share in (("/", 1.0), *((f"/kites/{kite.slug}", 0.35) for kite in KITES)):
             thing = page.rpartition("/")[2] or "home"
             yield PlannedLink(
-                f"{source.title()} {place}: {thing}", SOCIAL, f"{source[:2]}-{place}-{thing}", page,
+                f"{_name(source)} {place}: {thing}", SOCIAL, f"{source[:2]}-{place}-{thing}", page,
                 _utm(source, "social", "always_on", f"{place}_{thing}"), channel, Market.WORLD,
                 4 * weight * share, -60,
             )  # fmt: skip

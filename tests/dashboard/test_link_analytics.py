@@ -116,13 +116,13 @@ async def test_clicks_by_hour(person: Person, clicks: Clicks) -> None:
     assert sum(map(int, rows.values())) == 7
 
 
-async def test_the_drawing_and_the_table_say_the_same(person: Person, clicks: Clicks) -> None:
-    """The highest column reaches as far as its count does on the scale, and every day has a title."""
-    await clicks.add(utc_now(), 18)
+async def test_charts_get_the_plain_numbers(person: Person, clicks: Clicks) -> None:
+    """What a chart is drawn from stands in its table, without the commas that people read."""
+    await clicks.add(utc_now(), 1234)
     page = (await person.get(f"/links/{clicks.link_id}")).text
-    assert re.findall(r'<rect class="column" [^>]*height="([\d.]+)"', page) == ["90.0"]
-    assert '<div class="scale" aria-hidden="true"><span>20</span><span>10</span><span>0</span></div>' in page
-    assert page.count("<title>") == 61  # the page, and each day of clicks and of visitors
+    assert page.count('<td class="number" data-value="1234">1,234</td>') == 1
+    assert "today and the 29 days before: <strong>1,234</strong>" in page
+    assert page.count('<figure class="chart" data-chart="columns">') == 2  # clicks, and visitors
 
 
 async def test_what_clicks_were(person: Person, clicks: Clicks) -> None:

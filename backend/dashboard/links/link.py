@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from quart import Response, abort, request
@@ -9,9 +10,9 @@ from quart import Response, abort, request
 from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
-from backend.dashboard.links.chart import Chart, column_chart
 from backend.dashboard.links.latest import PLATFORMS, latest_table
 from backend.dashboard.links.own_link import own_link, short_url_of
+from backend.domain.analytics import Count
 from backend.domain.clicks import NotCounted
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
@@ -26,6 +27,8 @@ from backend.storage.mongo import StorageError, is_too_slow
 from backend.storage.organizations import find_click_days
 from backend.storage.visitor_sketches import EXACT_UP_TO, STANDARD_ERROR
 
+# A row of a chart: its label, and its numbers.
+Row = tuple[str, list[int]]
 PERIODS = {"month": "30 days", "day": "24 hours"}
 # Clicks are broken down by whole days in UTC: how many, and what they are called.
 DAYS = {"month": (30, "today and the 29 days before"), "day": (2, "today and yesterday")}
@@ -53,7 +56,7 @@ async def links_one(link_id: LinkId) -> Response:
         installs=await count_install_window(database, link.id, now),
         period=period,
         periods=PERIODS,
-        chart=await _chart(link.id, period, now),
+        counts=await _counts(link.id, period, now),
         visitors=await _visitors(link.id, period, now),
         exact_up_to=EXACT_UP_TO,
         standard_error=f"{STANDARD_ERROR:.1%}",
@@ -87,17 +90,22 @@ async def _single_clicks_since(link: Link, now: datetime) -> datetime | None:
     return since if since and since > link.created_at else None
 
 
-async def _chart(link_id: LinkId, period: str, now: datetime) -> Chart:
+async def _counts(link_id: LinkId, period: str, now: datetime) -> list[Row]:
     if period == "day":
-        return column_chart(await count_hours(resources().database, link_id, now), "%-d %b, %H:00")
-    return column_chart(await count_days(resources().database, link_id, now), "%-d %b")
+        return _rows(await count_hours(resources().database, link_id, now), "%-d %b, %H:00")
+    return _rows(await count_days(resources().database, link_id, now), "%-d %b")
 
 
-async def _visitors(link_id: LinkId, period: str, now: datetime) -> Chart | None:
+async def _visitors(link_id: LinkId, period: str, now: datetime) -> list[Row] | None:
     """The link's visitors by day; None for a period of hours, since a visitor is known for a day only."""
     if period == "day":
         return None
-    return column_chart(await visitors_by_day(resources().database, link_id, org_id(), now), "%-d %b")
+    return _rows(await visitors_by_day(resources().database, link_id, org_id(), now), "%-d %b")
+
+
+def _rows(counts: Iterable[Count], form: str) -> list[Row]:
+    """The rows of a chart. `form` is that of its labels (as for strftime)."""
+    return [(each.start.strftime(form), [each.count]) for each in counts]
 
 
 async def _breakdown(link_id: LinkId, period: str, now: datetime) -> Breakdown | None:

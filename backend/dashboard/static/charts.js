@@ -1,0 +1,131 @@
+// Draws charts with uPlot, from the tables behind them: a chart shows what its table says, and nothing else.
+// Sparklines have their numbers in an attribute.
+
+const HEIGHT = 224;
+const SPARK = { width: 112, height: 32 };
+const ROOM_OF_LABEL = 84; // pixels between the labels below a chart
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const drawn = [];
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+// The colours are asked for at each drawing, so that a chart follows when the screen gets dark.
+const SERIES = [
+  { stroke: () => colour('bar'), fill: () => `${colour('bar')}2e`, width: 2 },
+  { stroke: () => colour('edge'), dash: [5, 4], width: 1.5 },
+];
+
+// The numbers of a table whose newest row comes first.
+function read(table) {
+  const rows = [...table.tBodies[0].rows].reverse();
+  const numbers = [...table.tHead.rows[0].cells].slice(1).map((head, at) => ({
+    name: head.textContent.trim(),
+    values: rows.map((row) => Number(row.cells[at + 1].dataset.value)),
+    texts: rows.map((row) => row.cells[at + 1].textContent.trim()),
+  }));
+  return { labels: rows.map((row) => row.cells[0].textContent.trim()), numbers };
+}
+
+// Which of the columns have a label below them, where there is room for so many.
+function labelled(count, width) {
+  const step = Math.max(1, Math.ceil(count / Math.max(1, Math.floor(width / ROOM_OF_LABEL))));
+  return Array.from({ length: Math.ceil(count / step) }, (_, at) => at * step);
+}
+
+function axes({ labels }) {
+  const common = {
+    stroke: () => colour('soft'),
+    font: '12px system-ui, sans-serif',
+    ticks: { show: false },
+  };
+  return [
+    {
+      ...common,
+      size: 28,
+      grid: { show: false },
+      splits: (chart) => labelled(labels.length, chart.bbox.width / devicePixelRatio),
+      values: (_, splits) => splits.map((at) => labels[at]),
+    },
+    {
+      ...common,
+      size: 46,
+      incrs: [1, 2, 2.5, 5].flatMap((each) => Array.from({ length: 13 }, (_, power) => each * 10 ** power))
+        .filter(Number.isInteger).sort((a, b) => a - b),
+      grid: { stroke: () => colour('line'), width: 1 },
+      values: (_, splits) => splits.map((each) => short.format(each)),
+    },
+  ];
+}
+
+// A note beside the pointer with the numbers of the column under it.
+function pointer({ labels, numbers }) {
+  const note = document.createElement('div');
+  note.className = 'chart-note';
+  note.hidden = true;
+  return {
+    init: [(chart) => chart.over.append(note)],
+    setCursor: [(chart) => {
+      const { idx, left } = chart.cursor;
+      note.hidden = idx == null || left < 0;
+      if (note.hidden) return;
+      const lines = [labels[idx], ...numbers.map(({ name, texts }) => `${name}: ${texts[idx]}`)];
+      note.replaceChildren(...lines.map((line) => Object.assign(document.createElement('div'), { textContent: line })));
+      const isRight = left > chart.over.clientWidth / 2;
+      note.style.left = isRight ? 'auto' : `${left + 12}px`;
+      note.style.right = isRight ? `${chart.over.clientWidth - left + 12}px` : 'auto';
+    }],
+  };
+}
+
+function draw(figure) {
+  const plot = figure.querySelector('[data-plot]');
+  const found = read(figure.querySelector('table'));
+  const isColumns = figure.dataset.chart === 'columns';
+  const series = found.numbers.map((each, at) => ({
+    ...SERIES[at],
+    label: each.name,
+    points: { show: found.labels.length < 2 },
+    ...(isColumns && at === 0 ? { paths: uPlot.paths.bars({ size: [0.78, 40] }), fill: SERIES[0].stroke, width: 0 } : {}),
+  }));
+  const options = {
+    width: plot.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    padding: [12, 12, 0, 0],
+    cursor: { y: false, drag: { x: false, y: false } },
+    scales: {
+      x: { time: false, range: (_, low, high) => (isColumns ? [low - 0.6, high + 0.6] : [low, Math.max(high, low + 1)]) },
+      y: { range: (_, low, high) => [0, Math.max(4, high * 1.08)] },
+    },
+    axes: axes(found),
+    series: [{}, ...series],
+    hooks: pointer(found),
+  };
+  // The line behind is drawn first.
+  const chart = new uPlot(options, [found.labels.map((_, at) => at), ...found.numbers.map((each) => each.values)], plot);
+  new ResizeObserver(() => {
+    if (plot.clientWidth && plot.clientWidth !== chart.width) chart.setSize({ width: plot.clientWidth, height: HEIGHT });
+  }).observe(plot);
+  drawn.push(chart);
+}
+
+function drawSpark(place) {
+  const values = place.dataset.spark.split(',').map(Number);
+  const chart = new uPlot({
+    ...SPARK,
+    legend: { show: false },
+    cursor: { show: false },
+    padding: [3, 2, 3, 2],
+    scales: { x: { time: false }, y: { range: (_, low, high) => [0, Math.max(1, high)] } },
+    axes: [{ show: false }, { show: false }],
+    series: [{}, { ...SERIES[0], width: 1.5, points: { show: false } }],
+  }, [values.map((_, at) => at), values], place);
+  drawn.push(chart);
+}
+
+for (const figure of document.querySelectorAll('figure[data-chart]')) draw(figure);
+for (const place of document.querySelectorAll('[data-spark]')) drawSpark(place);
+dark.addEventListener('change', () => {
+  for (const chart of drawn) chart.redraw(false, true);
+});

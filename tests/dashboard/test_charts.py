@@ -1,0 +1,101 @@
+"""Charts: drawn by the kept library that we serve ourselves, from the tables behind them."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+from playwright.sync_api import Page, expect
+
+from backend.app import utc_now
+from backend.dashboard.frame.assets import FOLDER
+from sdk_build.node import install_packages
+from tests.dashboard.office import Office, make_key, make_organization, make_user
+from tests.polling import wait_for
+from tests.service_process import ServiceProcess
+
+VENDORED = FOLDER.parent / "vendored"
+FILES = {
+    "uplot.js": "dist/uPlot.iife.min.js",
+    "uplot.css": "dist/uPlot.min.css",
+    "uplot.LICENSE.txt": "LICENSE",
+}
+# How many pixels of the drawing are not empty.
+INKED = """canvas => {
+    const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    return pixels.filter((each, place) => place % 4 === 3 && each).length;
+}"""
+
+
+def test_the_library_is_the_package_that_is_locked() -> None:
+    """The files that pages load are byte for byte those of the npm package that the lock names."""
+    install_packages(VENDORED)
+    package = VENDORED / "node_modules" / "uplot"
+    for ours, theirs in FILES.items():
+        assert (FOLDER / ours).read_bytes() == (package / theirs).read_bytes(), ours
+
+
+def test_a_chart_shows_what_its_table_says(page: Page, running: ServiceProcess) -> None:
+    """Under the strict policy the chart is drawn, and the pointer tells the numbers of the table's rows."""
+    address = _clicked_link(page, running)
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(address)
+    chart = page.locator("figure.chart").first
+    canvas = chart.locator("canvas")
+    expect(canvas).to_have_count(1)
+    assert canvas.evaluate(INKED) > 1000
+    box = chart.locator(".u-over").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] - 3, box["y"] + box["height"] / 2)
+    expect(chart.locator(".chart-note div")).to_have_text([f"{utc_now():%-d %b}", "Clicks: 3"])
+    page.mouse.move(box["x"] + 3, box["y"] + box["height"] / 2)
+    expect(chart.locator(".chart-note div").last).to_have_text("Clicks: 0")
+    assert said == []
+
+
+def test_a_chart_follows_the_screen(page: Page, running: ServiceProcess) -> None:
+    """On a narrower screen the chart gets narrower, and in the dark it has other colours."""
+    page.goto(_clicked_link(page, running))
+    canvas = page.locator("figure.chart canvas").first
+    before = canvas.evaluate("canvas => canvas.toDataURL()")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(
+        "before => document.querySelector('figure.chart canvas').toDataURL() !== before", arg=before
+    )
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.wait_for_function(
+        "document.querySelector('figure.chart canvas').getBoundingClientRect().width < 360"
+    )
+
+
+def _clicked_link(page: Page, running: ServiceProcess) -> str:
+    """The address of the page of a link with three clicks, for a page that is signed in."""
+    org = make_organization(running, "Charts")
+    domain = f"go.{org[:8]}.localhost"
+    running.command("domain", "add", domain, "--org", org)
+    key = make_key(running, org, "rest")
+    with httpx.Client(base_url=running.base_url) as client:
+        body = {
+            "domain": domain,
+            "selected_path": "p",
+            "destination_url": "https://a.example/",
+            "link_name": "P",
+        }
+        made = client.post("/serviceCore/pa/v1/create-link", json=body, headers={"API-KEY": key})
+        assert made.status_code == 201
+        for _ in range(3):
+            assert client.get("/p", headers={"Host": domain}).status_code == 302
+    Office(running.base_url, make_user(running, org), {}).sign_in(page)
+    page.goto(f"{running.base_url}/links")
+    page.get_by_role("link", name="P", exact=True).click()
+    page.wait_for_url(re.compile("/links/."))
+    wait_for(lambda: _total(page), "the clicks are counted", lambda text: text == "3")
+    return page.url
+
+
+def _total(page: Page) -> str:
+    """What the page says now that all columns come to."""
+    page.reload()
+    return page.locator("figure.chart figcaption strong").first.inner_text()
