@@ -38,7 +38,7 @@ class Resources:
     @property
     def short_url_form(self) -> ShortUrlForm:
         """How this service writes short URLs."""
-        return ShortUrlForm(self.settings.port if self.settings.local_short_urls else None)
+        return self.settings.short_url_form
 
 
 @dataclass(slots=True)

@@ -14,8 +14,10 @@ from urllib.parse import urlsplit
 from dotenv import dotenv_values
 
 from backend.domain.errors import OperatorError
+from backend.domain.short_urls import ShortUrlForm
 
 PREFIX = "WAYLINK_"
+_DOTENV = Path(".env")
 # What stands for a password or a token.
 _HIDDEN = "***"
 _PASSWORD = re.compile(r"(://[^:/?@]*:)[^/?@]*@")
@@ -295,6 +297,11 @@ class Settings:
             object.__setattr__(self, "base_url", f"http://localhost:{self.port}")
 
     @property
+    def short_url_form(self) -> ShortUrlForm:
+        """How the service writes short URLs."""
+        return ShortUrlForm(self.port if self.local_short_urls else None)
+
+    @property
     def clicks_dir(self) -> Path:
         """The folder for clicks that are not shipped yet."""
         return self.data_dir / "clicks"
@@ -305,12 +312,12 @@ class Settings:
         return self.clicks_dir / "unreadable"
 
 
-def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = Path(".env")) -> Settings:
+def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = _DOTENV) -> Settings:
     """Read the settings from `environment` (None: the process's own), then from the file `dotenv`.
 
     The environment wins. An empty value counts as not set. Raises InvalidSetting.
     """
-    given = settings_in(dotenv) | dict(os.environ if environment is None else environment)
+    given = _given(environment, dotenv)
     items = {variable_name(item): item for item in fields(Settings)}
     return Settings(
         **{
@@ -321,9 +328,9 @@ def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = P
     )
 
 
-def names_installation(environment: Mapping[str, str] | None = None, dotenv: Path = Path(".env")) -> bool:
-    """Whether environment or file say where the data is: a MongoDB server, or a data folder by its name."""
-    given = settings_in(dotenv) | dict(os.environ if environment is None else environment)
+def names_installation() -> bool:
+    """Whether environment or `.env` say where the data is: a MongoDB server, or a data folder by its name."""
+    given = _given(None, _DOTENV)
     return any(given.get(f"{PREFIX}{name}") for name in ("MONGODB_URI", "DATA_DIR"))
 
 
@@ -357,6 +364,10 @@ def settings_in(path: Path) -> dict[str, str]:
         return {name: text for name, text in dotenv_values(path).items() if text is not None}
     except UnicodeDecodeError:
         raise OperatorError(f"{path} can't be read: it is not text in UTF-8.") from None
+
+
+def _given(environment: Mapping[str, str] | None, dotenv: Path) -> dict[str, str]:
+    return settings_in(dotenv) | dict(os.environ if environment is None else environment)
 
 
 def _parse(item: Field[Any], text: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from backend.cli.command import Result, run_on_database, settings_of_installation, stored, utc_now
+from backend.cli.command import Result, run_on_database, stored, utc_now
 from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.cli.table import NONE, table
@@ -21,8 +21,8 @@ from backend.domain.click_rows import RowFormat, Selection
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Instant
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.short_urls import ShortUrlForm
 from backend.domain.spreadsheets import inert
+from backend.settings import load_settings
 from backend.storage import links, organizations
 from backend.storage.attribution_report import (
     Grouping,
@@ -120,10 +120,9 @@ async def _clicks(  # noqa: PLR0917 - click passes each option by its name
     if link_id and await links.find_link(database, LinkId(link_id.lower()), org_id) is None:
         raise click.ClickException(f"The organization has no link with the id {link_id!r}.")
     selection = Selection(start, end or utc_now(), LinkId(link_id.lower()) if link_id else None)
-    settings = settings_of_installation()
-    url_form = ShortUrlForm(settings.port if settings.local_short_urls else None)
     if selection.end < selection.start:
         raise click.ClickException("--to must not be before --from.")
+    url_form = load_settings().short_url_form
     try:
         async for piece in written_clicks(database, org_id, selection, RowFormat(form), url_form):
             sys.stdout.buffer.write(piece)

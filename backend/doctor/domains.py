@@ -44,7 +44,7 @@ class DomainExamination:
                 "Give the API a host name of its own.",
             )
             return
-        site = site_of(domain, self.settings.port if self.settings.local_short_urls else None)
+        site = site_of(domain, self.settings.short_url_form.localhost_port)
         if not site.is_local:
             yield (name := await _resolve(domain))
             if name.severity is Severity.ERROR:
