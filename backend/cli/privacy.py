@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import click
 
-from backend.cli.command import Result, stored
+from backend.cli.command import Result, stored, utc_now
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.domain.ids import DeviceId, InstallId, OrgId
+from backend.domain.organizations import MOST_DAYS, parse_days
 from backend.storage import organizations
 from backend.storage.belongings import Subject
 from backend.storage.click_retention import set_click_days, single_clicks_since
@@ -21,8 +23,6 @@ from backend.storage.mongo import Database
 from backend.storage.privacy import erase_subject, export_subject
 from backend.storage.retention import set_retention
 
-# Longer than any records exist, and still within the range of dates.
-MOST_DAYS = 36_500
 _SUBJECTS = ("customer", "device", "install", "email", "email_sha256")
 
 
@@ -74,49 +74,49 @@ async def erase(database: Database, org_id: OrgId, is_confirmed: bool, **given: 
     return await erase_subject(database, org_id, subject)
 
 
+def _days(_: click.Context, __: click.Parameter, text: str) -> int | None:
+    try:
+        return None if text == "none" else parse_days(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a number from 1 to {MOST_DAYS}, or none") from None
+
+
+def _days_option(kept: str) -> Callable[[Any], Any]:
+    meaning = f"Days to keep {kept}, or `none`: no limit."
+    return click.option("--days", required=True, metavar="N", callback=_days, help=meaning)
+
+
 @privacy.command("retention")
 @org_option
-@click.option("--days", required=True, metavar="N", help="Days to keep visitors' data, or `none`: no limit.")
+@_days_option("visitors' data")
 @yes_option
 @stored
-async def retention(database: Database, org_id: OrgId, days: str, is_confirmed: bool) -> Result:
+async def retention(database: Database, org_id: OrgId, days: int | None, is_confirmed: bool) -> Result:
     """Set how long data about an organization's visitors is kept, also what is stored already."""
-    number = _days(days)
     owner = await organizations.get_organization(database, org_id)
-    if _is_shorter(number, owner.retention_days):
-        confirm(f"Delete data about visitors that is older than {number} days?", is_confirmed)
-    return {"org_id": org_id, "retention_days": number} | await set_retention(database, org_id, number)
+    if _is_shorter(days, owner.retention_days):
+        confirm(f"Delete data about visitors that is older than {days} days?", is_confirmed)
+    return {"org_id": org_id, "retention_days": days} | await set_retention(database, org_id, days)
 
 
 @privacy.command("click-retention")
 @org_option
-@click.option("--days", required=True, metavar="N", help="Days to keep single clicks, or `none`: no limit.")
+@_days_option("single clicks")
 @yes_option
 @stored
-async def click_retention(database: Database, org_id: OrgId, days: str, is_confirmed: bool) -> Result:
+async def click_retention(database: Database, org_id: OrgId, days: int | None, is_confirmed: bool) -> Result:
     """Set how long an organization's single clicks are kept, also those that are stored. Counts stay."""
-    number = _days(days)
     owner = await organizations.get_organization(database, org_id)
-    if _is_shorter(number, owner.click_days):
-        confirm(f"Delete single clicks that are older than {number} days?", is_confirmed)
-    blocks = await set_click_days(database, org_id, number)
-    since = single_clicks_since(number, datetime.now(UTC))
+    if _is_shorter(days, owner.click_days):
+        confirm(f"Delete single clicks that are older than {days} days?", is_confirmed)
+    blocks = await set_click_days(database, org_id, days)
+    since = single_clicks_since(days, utc_now())
     return {
         "org_id": org_id,
-        "click_days": number,
+        "click_days": days,
         "click_blocks": blocks,
         "single_clicks_since": since.isoformat(timespec="seconds") if since else None,
     }
-
-
-def _days(text: str) -> int | None:
-    if text == "none":
-        return None
-    if not (text.isascii() and text.isdecimal() and len(text) < 9 and 1 <= int(text) <= MOST_DAYS):
-        raise click.BadParameter(
-            f"{text!r} is not a number from 1 to {MOST_DAYS}, or none", param_hint="--days"
-        )
-    return int(text)
 
 
 def _is_shorter(days: int | None, than: int | None) -> bool:

@@ -14,6 +14,7 @@ from bson import Decimal128, ObjectId
 
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import parse_string
+from backend.domain.organizations import MOST_DAYS
 from backend.storage.mongo import Document
 
 # Returns the value as the service would store it. Raises ValueError (also InvalidField) or TypeError.
@@ -182,7 +183,7 @@ def binary(name: str, value: object) -> object:
 
 def days(name: str, value: object) -> object:
     """A number of days."""
-    if type(value) is not int or not 1 <= value <= 36500:
+    if type(value) is not int or not 1 <= value <= MOST_DAYS:
         raise InvalidField(name, "must be a number of days from 1")
     return value
 

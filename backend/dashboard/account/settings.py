@@ -10,6 +10,7 @@ from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.frame.session_cookie import renew_cookie_token
+from backend.domain.organizations import MOST_DAYS, parse_days
 from backend.domain.sessions import new_session
 from backend.domain.users import WeakPassword, check_password
 from backend.passwords import hash_password, is_password
@@ -18,7 +19,6 @@ from backend.storage.retention import set_retention
 from backend.storage.sessions import delete_sessions_of, insert_session
 from backend.storage.users import set_password_hash
 
-_LONGEST_RETENTION = 36_500  # days
 _RETENTION_PATIENCE = 600.0  # seconds, since every document is dated anew
 
 
@@ -48,9 +48,9 @@ async def settings_retention() -> Response:
     """Set for how many days data about visitors is kept; an empty field means without limit."""
     text = field("retention_days")
     try:
-        days = _days(text)
+        days = parse_days(text) if text else None
     except ValueError:
-        rule = f"must be a whole number from 1 to {_LONGEST_RETENTION:,}, or empty"
+        rule = f"must be a whole number from 1 to {MOST_DAYS:,}, or empty"
         return await _page({"retention_days": rule}, text)
     with deadline(_RETENTION_PATIENCE):
         await set_retention(resources().database, org_id(), days)
@@ -69,15 +69,6 @@ async def _password_problems(current: str, new: str) -> dict[str, str]:
     except WeakPassword as error:
         return {"new": str(error)}
     return {}
-
-
-def _days(text: str) -> int | None:
-    if not text:
-        return None
-    days = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
-    if not 0 < days <= _LONGEST_RETENTION:
-        raise ValueError(text)
-    return days
 
 
 async def _page(problems: dict[str, str], retention: str | None = None) -> Response:

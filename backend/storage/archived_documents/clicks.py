@@ -8,12 +8,12 @@ from datetime import timedelta
 from backend.domain.click_block import UnreadableBlock, moment, unpack
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Flag
+from backend.domain.organizations import MOST_DAYS
 from backend.storage import click_blocks, click_folds, clicks
 from backend.storage.archived_documents.holdings import Holdings, Rule, own_link
 from backend.storage.document_fields import DocumentFields, binary, integer, list_of, text, time, until
 from backend.storage.mongo import Document
 
-_LONGEST_KEPT = timedelta(days=36_500)
 _CLICK = DocumentFields({"link_id": text, "at": time, "counted": Flag().parse}, is_open=True)
 _BLOCK = DocumentFields(
     {"clicks": integer, "first_at": time, "last_at": time, "packed": binary, "folded": Flag().parse},
@@ -25,7 +25,7 @@ _BLOCK = DocumentFields(
         "is_unreadable": Flag().parse,
         "in_fold": Flag().parse,
         "counted_before": Flag().parse,
-        "expires_at": until(_LONGEST_KEPT),
+        "expires_at": until(timedelta(days=MOST_DAYS)),
     },
 )
 _FOLD = DocumentFields(
