@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,28 @@ def import_links() -> None:
     """
 
 
+def _pairs(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    pairs = dict(text.partition("=")[::2] for text in texts)
+    if not all(pairs) or not all(pairs.values()) or len(pairs) < len(texts):
+        raise click.BadParameter("must be NAME=VALUE, each name once")
+    return pairs
+
+
+def _pairs_named(*names: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, str]]:
+    """As `_pairs`, where each name must be one of these."""
+
+    def pairs_named(
+        context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+    ) -> dict[str, str]:
+        pairs = _pairs(context, parameter, texts)
+        for name in pairs:
+            if name not in names:
+                raise click.BadParameter(f"{name} is none of {', '.join(names)}")
+        return pairs
+
+    return pairs_named
+
+
 def import_options(command: Any) -> Any:
     """Add the options that all imports have: file, organization, dry run, report and moved domains."""
     report_type = click.Path(dir_okay=False, writable=True, path_type=Path)
@@ -56,6 +78,7 @@ def import_options(command: Any) -> Any:
             "domains",
             multiple=True,
             metavar="OLD=NEW",
+            callback=_pairs,
             help="Put the links of a domain that is not yours, such as shop.page.link, on one that is. "
             "May be given more than once.",
         ),
@@ -71,6 +94,7 @@ default_option = click.option(
     "defaults",
     multiple=True,
     metavar="OURS=TEXT",
+    callback=_pairs_named(*COLUMNS),
     help="What a column of ours holds where the row has nothing for it, such as 'link_name={path}': {path} "
     "and every column of ours or of FILE stand for the row's own. May be given more than once.",
 )
@@ -83,6 +107,7 @@ default_option = click.option(
     "columns",
     multiple=True,
     metavar="OURS=THEIRS",
+    callback=_pairs_named(SHORT_URL, *COLUMNS),
     help="Which column of FILE holds what, such as destination_url=long_url; then all others are left out. "
     "short_url=NAME stands for domain and selected_path, is_disabled=NAME for the opposite of is_enabled. "
     "May be given more than once.",
@@ -93,11 +118,10 @@ async def import_csv(  # noqa: PLR0917 - click passes them by name
     database: Database,
     file: Path,
     org_id: OrgId,
-    dry_run: bool,
-    report_file: Path | None,
-    domains: tuple[str, ...],
-    columns: tuple[str, ...],
-    defaults: tuple[str, ...],
+    domains: dict[str, str],
+    columns: dict[str, str],
+    defaults: dict[str, str],
+    **how: Any,
 ) -> Result:
     """Create a link from each row of FILE.
 
@@ -106,25 +130,14 @@ async def import_csv(  # noqa: PLR0917 - click passes them by name
     --column says what their columns contain.
     """
     await get_organization(database, org_id)
-    rows = read_rows(
-        file,
-        _named(columns, "--column", SHORT_URL),
-        _named(defaults, "--default"),
-        _pairs(domains, "--domain"),
-    )
-    return await _import(database, org_id, rows, file, dry_run=dry_run, report_file=report_file)
+    return await _import(database, org_id, read_rows(file, columns, defaults, domains), file, **how)
 
 
 @import_links.command("firebase")
 @import_options
 @stored_and_shown(shown_result)
-async def import_firebase(  # noqa: PLR0917 - click passes them by name
-    database: Database,
-    file: Path,
-    org_id: OrgId,
-    dry_run: bool,
-    report_file: Path | None,
-    domains: tuple[str, ...],
+async def import_firebase(
+    database: Database, file: Path, org_id: OrgId, domains: dict[str, str], **how: Any
 ) -> Result:
     """Create a link from each row of FILE, a CSV export of Firebase Dynamic Links.
 
@@ -132,8 +145,8 @@ async def import_firebase(  # noqa: PLR0917 - click passes them by name
     no place here is written to a file beside FILE.
     """
     await get_organization(database, org_id)
-    export = read_firebase_export(file, _pairs(domains, "--domain"))
-    result = await _import(database, org_id, export.rows, file, dry_run=dry_run, report_file=report_file)
+    export = read_firebase_export(file, domains)
+    result = await _import(database, org_id, export.rows, file, **how)
     await _tell_missing_apps(database, org_id, export)
     return result
 
@@ -144,18 +157,17 @@ def _preset_command(name: str, preset: Preset) -> click.Command:
     @import_options
     @default_option
     @stored_and_shown(shown_result)
-    async def import_preset(  # noqa: PLR0917 - click passes them by name
+    async def import_preset(
         database: Database,
         file: Path,
         org_id: OrgId,
-        dry_run: bool,
-        report_file: Path | None,
-        domains: tuple[str, ...],
-        defaults: tuple[str, ...],
+        domains: dict[str, str],
+        defaults: dict[str, str],
+        **how: Any,
     ) -> Result:
         await get_organization(database, org_id)
-        rows = read_preset(file, preset, _pairs(domains, "--domain"), _named(defaults, "--default"))
-        return await _import(database, org_id, rows, file, dry_run=dry_run, report_file=report_file)
+        rows = read_preset(file, preset, domains, defaults)
+        return await _import(database, org_id, rows, file, **how)
 
     return click.command(
         name,
@@ -203,22 +215,6 @@ def _write_files(report: ImportReport, rows: Sequence[ImportRow], refused: Path,
         write_left_out(left_out, rows)
         written["left_out_report"] = str(left_out)
     return written
-
-
-def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
-    pairs = dict(text.partition("=")[::2] for text in texts)
-    if not all(pairs) or not all(pairs.values()) or len(pairs) < len(texts):
-        raise click.BadParameter("must be NAME=VALUE, each name once", param_hint=option)
-    return pairs
-
-
-def _named(texts: tuple[str, ...], option: str, *more: str) -> dict[str, str]:
-    """The pairs of an option whose names are columns of ours, or one of `more`."""
-    pairs = _pairs(texts, option)
-    for name in pairs:
-        if name not in {*COLUMNS, *more}:
-            raise click.BadParameter(f"{name} is none of {', '.join((*more, *COLUMNS))}", param_hint=option)
-    return pairs
 
 
 async def _tell_missing_apps(database: Database, org_id: OrgId, export: FirebaseExport) -> None:

@@ -91,4 +91,5 @@ def test_columns_and_defaults(tmp_path: Path, running: ServiceProcess, org_id: O
     [link] = running.stored("links", domain="go.columns.example")
     assert (link["link_name"], link["is_enabled"]) == ("a", False)
     assert "nothing is none of" in running.refusal(*command, "--default", "nothing=1")
+    assert "must be NAME=VALUE, each name once" in running.refusal(*command, "--domain", "old.example")
     assert "There are: " in running.refusal(*command, *options, "--default", "link_name={nothing}")
