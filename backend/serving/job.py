@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,4 +35,8 @@ class Job:
 
 def work(job: Job, news: Connection) -> None:
     """The main function of a worker process. Only workers import the application, which takes a while."""
-    import_module("backend.serving.worker").run_job(job, news)
+    gc.disable()  # of what is imported nothing becomes garbage
+    worker = import_module("backend.serving.worker")
+    gc.freeze()
+    gc.enable()
+    worker.run_job(job, news)
