@@ -51,6 +51,7 @@ LONGEST_FIRST = (
     "tests/cli/test_commands.py",
     "tests/cli/test_archive_commands.py",
     "tests/dashboard/test_accessibility.py",
+    "tests/browser/test_hostile_sites.py",
     "tests/browser/test_every_engine.py",
     "tests/browser/test_service_restart.py",
     "tests/browser/test_end_to_end.py",
@@ -66,8 +67,8 @@ LONGEST_FIRST = (
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than there are cores: tests wait for disks, processes and browsers that start."""
-    return (os.cpu_count() or 1) + 1
+    """Two workers more than there are cores: half of their time tests wait, for processes and for pauses."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
