@@ -42,7 +42,7 @@ def test_what_is_no_host_name(given: str) -> None:
 def test_a_long_name_costs_nothing() -> None:
     """Lengths are checked before a name is written in punycode, whose time grows with their square."""
     for name in ("ﬃ" * 15_000, "ü" * 30_000, "ü." * 15_000, "a." * 30_000 + "ü"):
-        began = time.perf_counter()
+        began = time.thread_time()
         with pytest.raises(InvalidHostName):
             normalize_host(name)
-        assert time.perf_counter() - began < 0.25  # a hundredth of it on a quiet machine; seconds before
+        assert time.thread_time() - began < 0.25  # a hundredth of it as it is; seconds otherwise
