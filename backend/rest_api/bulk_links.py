@@ -34,13 +34,18 @@ from backend.domain.links import CreatedBy
 from backend.domain.short_urls import ShortUrlForm
 from backend.json_api.json_body import read_json_object
 from backend.json_api.rate_limit import count_more
-from backend.json_api.refusal import storage_unreachable
 from backend.rest_api.blueprint import caller, rest
-from backend.rest_api.idempotency_key import IdempotencyKey, earlier_request, read_idempotency_key
+from backend.rest_api.idempotency_key import (
+    IdempotencyKey,
+    earlier_request,
+    faster_request,
+    kept_answer,
+    read_idempotency_key,
+)
 from backend.rest_api.link_errors import refusal_of
 from backend.rest_api.link_service import LinkService
 from backend.rest_api.query_string import read_query
-from backend.storage.idempotency import KeyUsed, answer_record
+from backend.storage.idempotency import EarlierRequest, KeyUsed, answer_record
 from backend.storage.link_writes import Submission, write_links
 from backend.storage.mongo import Document
 
@@ -62,12 +67,12 @@ async def bulk_links() -> Response:
     body = await read_json_object(MAX_BODY_BYTES)
     operations = _read_operations(body)
     key = read_idempotency_key("POST /links/bulk", body)
-    if key and (earlier := await _earlier_answer(key)):
-        return earlier
+    if key and (earlier := await earlier_request(key)):
+        return _repeated(earlier)
     await _count(len(operations))
     parsed = [await _parse_in_turn(number, each) for number, each in enumerate(operations)]
     text = await _carry_out(parsed, key)
-    return (await _answer_of_the_one_that_was_faster(key)) if text is None and key else _response(text or "")
+    return _repeated(await faster_request(key)) if text is None and key else _response(text or "")
 
 
 async def _carry_out(parsed: Sequence[Operation | LinkResult], key: IdempotencyKey | None) -> str | None:
@@ -182,16 +187,9 @@ def _result(outcome: LinkResult, form: ShortUrlForm) -> dict[str, Any]:
     return {"status": outcome.done, "id": link.id, "short_url": form.write(link.domain, link.path)}
 
 
-async def _earlier_answer(key: IdempotencyKey) -> Response | None:
-    earlier = await earlier_request(key)
-    return _response(earlier.answer[1]) if earlier and earlier.answer else None
-
-
-async def _answer_of_the_one_that_was_faster(key: IdempotencyKey) -> Response:
-    answer = await _earlier_answer(key)
-    if answer is None:  # it was stored on one member only, which failed
-        raise storage_unreachable()
-    return answer
+def _repeated(earlier: EarlierRequest) -> Response:
+    _, text = kept_answer(earlier)
+    return _response(text)
 
 
 def _response(text: str) -> Response:

@@ -12,11 +12,10 @@ from backend.domain.ids import LinkId
 from backend.domain.link_input import parse_new_link
 from backend.domain.link_operations import CreateLink, LinkResult
 from backend.json_api.json_body import read_json_object
-from backend.json_api.refusal import storage_unreachable
 from backend.rest_api.blueprint import API_ROOT, rest
-from backend.rest_api.idempotency_key import IdempotencyKey, earlier_request, read_idempotency_key
+from backend.rest_api.idempotency_key import earlier_request, faster_request, read_idempotency_key
 from backend.rest_api.link_service import link_of, requested, submit
-from backend.storage.idempotency import KeyUsed, link_record
+from backend.storage.idempotency import EarlierRequest, KeyUsed, link_record
 from backend.storage.link_writes import Submission
 from backend.storage.mongo import Document
 
@@ -30,8 +29,8 @@ async def create_link() -> Response:
     if key is None:
         link = link_of(await submit(Submission([request])))
         return _created(link.domain, link.path, link.id)
-    if earlier := await _earlier_answer(key):
-        return earlier
+    if earlier := await earlier_request(key):
+        return _repeated(earlier)
 
     async def record(outcomes: Sequence[LinkResult]) -> Document | None:
         made = outcomes[0].link
@@ -39,21 +38,13 @@ async def create_link() -> Response:
 
     outcome = await submit(Submission([request], key.record_id, record))
     if isinstance(outcome.error, KeyUsed):
-        return await _answer_of_the_one_that_was_faster(key)
+        return _repeated(await faster_request(key))
     link = link_of(outcome)
     return _created(link.domain, link.path, link.id)
 
 
-async def _earlier_answer(key: IdempotencyKey) -> Response | None:
-    earlier = await earlier_request(key)
-    return _created(earlier.domain, earlier.path, earlier.link_id) if earlier else None
-
-
-async def _answer_of_the_one_that_was_faster(key: IdempotencyKey) -> Response:
-    answer = await _earlier_answer(key)
-    if answer is None:  # it was stored on one member only, which failed
-        raise storage_unreachable()
-    return answer
+def _repeated(earlier: EarlierRequest) -> Response:
+    return _created(earlier.domain, earlier.path, earlier.link_id)
 
 
 def _created(domain: str, path: str, link_id: LinkId | None) -> Response:

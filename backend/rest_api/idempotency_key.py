@@ -13,7 +13,7 @@ from quart import request
 from backend.current import resources
 from backend.domain.errors import InvalidField
 from backend.json_api import error_table
-from backend.json_api.refusal import Refusal
+from backend.json_api.refusal import Refusal, storage_unreachable
 from backend.rest_api.blueprint import caller
 from backend.storage.idempotency import EarlierRequest, find_earlier_request, record_id
 
@@ -57,6 +57,24 @@ async def earlier_request(key: IdempotencyKey) -> EarlierRequest | None:
     if earlier and earlier.fingerprint != key.fingerprint:
         raise Refusal(error_table.IDEMPOTENCY_KEY_REUSED)
     return earlier
+
+
+async def faster_request(key: IdempotencyKey) -> EarlierRequest:
+    """What another request with this key carried out while this one was about to (see KeyUsed).
+
+    Raises Refusal if it was another request, or if it is not there any more.
+    """
+    earlier = await earlier_request(key)
+    if earlier is None:  # it was stored on one member only, which failed
+        raise storage_unreachable()
+    return earlier
+
+
+def kept_answer(earlier: EarlierRequest) -> tuple[int, str]:
+    """Status and body that were answered. Raises Refusal if it was a request whose answer is not kept."""
+    if earlier.answer is None:
+        raise Refusal(error_table.IDEMPOTENCY_KEY_REUSED)
+    return earlier.answer
 
 
 def _fingerprint(operation: str, body: Mapping[str, object]) -> str:

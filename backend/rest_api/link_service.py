@@ -51,12 +51,12 @@ async def submit(submission: Submission) -> LinkResult:
     return outcome
 
 
-async def carry_out(operation: Operation) -> LinkResult:
-    """Carry out one operation of the current request. Raises Refusal where it is rejected."""
-    outcome = await submit(Submission([requested(operation)]))
-    if outcome.error:
-        raise refusal_of(outcome.error)
-    return outcome
+async def carry_out(operation: Operation) -> Link:
+    """Carry out one operation of the current request. Returns the link as it is now.
+
+    Raises Refusal where the operation is rejected.
+    """
+    return link_of(await submit(Submission([requested(operation)])))
 
 
 def link_of(outcome: LinkResult) -> Link:

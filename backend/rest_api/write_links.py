@@ -16,16 +16,21 @@ from backend.domain.link_input import CHANGE_FIELDS, NEW_LINK_FIELDS, NewLink, p
 from backend.domain.link_operations import ArchiveLink, ChangeLink, CreateLink, Done, LinkResult, UpsertLink
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
-from backend.json_api.refusal import Refusal, storage_unreachable
+from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.create_link import address_of
-from backend.rest_api.idempotency_key import IdempotencyKey, earlier_request, read_idempotency_key
+from backend.rest_api.idempotency_key import (
+    earlier_request,
+    faster_request,
+    kept_answer,
+    read_idempotency_key,
+)
 from backend.rest_api.link_reference import parse_link_id
 from backend.rest_api.link_service import carry_out, link_of, requested, submit
 from backend.rest_api.list_links import shown_links
 from backend.rest_api.query_string import query_refusal, read_query
 from backend.rest_api.representations import NO_CLICKS, whole_link_json
-from backend.storage.idempotency import KeyUsed, answer_record
+from backend.storage.idempotency import EarlierRequest, KeyUsed, answer_record
 from backend.storage.link_writes import Submission
 from backend.storage.mongo import Document
 from backend.storage.purge import LinkHasClicks, purge_link
@@ -62,8 +67,8 @@ async def post_link() -> Response:
     key = read_idempotency_key("POST /links", body)
     if key is None:
         return await _stored(await submit(Submission([request])))
-    if earlier := await _earlier_answer(key):
-        return earlier
+    if earlier := await earlier_request(key):
+        return _repeated(earlier)
 
     async def record(outcomes: Sequence[LinkResult]) -> Document | None:
         if outcomes[0].link is None:
@@ -74,10 +79,7 @@ async def post_link() -> Response:
     outcome = await submit(Submission([request], key.record_id, record))
     if not isinstance(outcome.error, KeyUsed):
         link_of(outcome)
-    answer = await _earlier_answer(key)
-    if answer is None:  # it was stored on one member only, which failed
-        raise storage_unreachable()
-    return answer
+    return _repeated(await faster_request(key))
 
 
 @rest.patch("/links/<link:link_text>")
@@ -86,8 +88,7 @@ async def patch_link(link_text: str) -> dict[str, Any]:
     link_id = parse_link_id(link_text)
     read_query({})
     changes = parse_changes(await read_json_object(), CHANGE_FIELDS)
-    outcome = await carry_out(ChangeLink(link_id, changes))
-    return (await shown_links([link_of(outcome)]))[0]
+    return (await shown_links([await carry_out(ChangeLink(link_id, changes))]))[0]
 
 
 @rest.delete("/links/<link:link_text>")
@@ -114,13 +115,8 @@ async def _purge(link_id: LinkId, *, is_forced: bool) -> None:
         raise Refusal(error_table.LINK_NOT_FOUND)
 
 
-async def _earlier_answer(key: IdempotencyKey) -> Response | None:
-    earlier = await earlier_request(key)
-    if earlier is None:
-        return None
-    if earlier.answer is None:
-        raise Refusal(error_table.IDEMPOTENCY_KEY_REUSED)
-    status, text = earlier.answer
+def _repeated(earlier: EarlierRequest) -> Response:
+    status, text = kept_answer(earlier)
     return _response(status, text, LinkId(json.loads(text)["id"]))
 
 

@@ -114,10 +114,8 @@ async def list_browser_paths(database: Database, domain: str, limit: int) -> lis
 async def count_links(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
     """How many links the organization has, without archived ones; with `created_by`, by that kind of key."""
     # Two counts by indexes: to look into each link whether it is archived would take much longer.
-    owned = {name: value for name, value in _owned(org_id, created_by).items() if name != "archived_at"}
-    return int(await database[NAME].count_documents(owned)) - await count_archived(
-        database, org_id, created_by
-    )
+    all_links = int(await database[NAME].count_documents(_owned(org_id, created_by)))
+    return all_links - await count_archived(database, org_id, created_by)
 
 
 async def count_archived(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
@@ -140,7 +138,8 @@ async def list_links(
     database: Database, org_id: OrgId, *, skip: int, limit: int, created_by: CreatedBy | None = None
 ) -> list[Link]:
     """The organization's links but archived ones, newest first: at most `limit`, after the first `skip`."""
-    cursor = database[NAME].find(_owned(org_id, created_by)).sort(NEWEST_FIRST).skip(skip).limit(limit)
+    wanted = _owned(org_id, created_by) | {"archived_at": None}
+    cursor = database[NAME].find(wanted).sort(NEWEST_FIRST).skip(skip).limit(limit)
     return [from_document(document) async for document in cursor]
 
 
@@ -158,7 +157,7 @@ def with_text(org_id: OrgId, text: str) -> dict[str, Any]:
 
 
 def _owned(org_id: OrgId, created_by: CreatedBy | None) -> dict[str, Any]:
-    return {"org_id": org_id, "archived_at": None} | ({"created_by": created_by.value} if created_by else {})
+    return {"org_id": org_id} | ({"created_by": created_by.value} if created_by else {})
 
 
 def to_document(link: Link) -> dict[str, Any]:
