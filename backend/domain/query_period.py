@@ -9,10 +9,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import cached_property
-from zoneinfo import ZoneInfo
 
 from backend.domain.errors import InvalidField
 from backend.domain.rollup import DAY_SECONDS, QUARTER_SECONDS
@@ -58,7 +57,7 @@ class QueryPeriod:
 
     start: datetime
     end: datetime
-    zone: ZoneInfo
+    zone: tzinfo
 
     def __post_init__(self) -> None:
         """Raises InvalidField, which names `from` or `to`."""

@@ -6,7 +6,7 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -114,7 +114,7 @@ def of_link(link: Link) -> dict[Field, str | None]:
     return {Field.LINK: link.id, Field.DOMAIN: link.domain, **utm}
 
 
-def times_of(at: datetime, zone: ZoneInfo) -> dict[Field, str | None]:
+def times_of(at: datetime, zone: tzinfo) -> dict[Field, str | None]:
     """The parts of the time in a zone."""
     local = at.astimezone(zone)
     day = local.date()
