@@ -6,25 +6,29 @@ What they return is to be added to what is stored; storage/rollups does that.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import compress
+from itertools import compress, count, islice, pairwise
+from operator import add, ne
 from typing import TypeVar
 
-from backend.domain.click_block import Columns, What
+from backend.domain.click_block import DAY_MS, Columns, What
 from backend.domain.ids import LinkId
 
 DAY_SECONDS = 24 * 3600
 QUARTER_SECONDS = 15 * 60
 # Values of one dimension that a day names; the rest are counted together, under OTHER.
 MOST_VALUES = 500
-# No host, country or browser has such a name: "%" stands in names only before two digits (see
-# storage/rollups).
+# No host, country or browser has such a name: "%" stands in names only before two digits.
 OTHER = "%other"
+_NOT_KNOWN = "%none"
+_UNSAFE = re.compile(r"[%.$\x00-\x1f\x7f]|^$")
+_ESCAPE = re.compile(r"%([0-9a-f]{2})")
 
-ValueT = TypeVar("ValueT")
+ValueT = TypeVar("ValueT", bound=Hashable)
 
 
 class Dimension(StrEnum):
@@ -41,20 +45,42 @@ class Dimension(StrEnum):
 
 # Those whose values come from outside.
 BOUNDED = (Dimension.SYSTEM, Dimension.BROWSER, Dimension.COUNTRY, Dimension.REFERRER)
-Value = tuple[Dimension, str | None]
+# Names of dimensions where many are looked up: looking up a member of an enumeration takes far longer.
+_COUNTRY, _REFERRER, _REASON = (
+    each.value for each in (Dimension.COUNTRY, Dimension.REFERRER, Dimension.REASON)
+)
+# A dimension, and the name of a value.
+Value = tuple[str, str]
+
+
+def name_of(value: str | None) -> str:
+    """The name under which this value is counted: MongoDB does not allow every text as a field's name."""
+    if value is None:
+        return _NOT_KNOWN
+    return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02x}" if found[0] else "%", value)
+
+
+def value_of(name: str) -> str | None:
+    """The value that the field of this name counts.
+
+    Names that no value has, such as OTHER, stay as they are.
+    """
+    if name == _NOT_KNOWN:
+        return None
+    return "" if name == "%" else _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name)
 
 
 @dataclass(slots=True)
 class DayTally:
     """The requests for one link, or of one organization, on one day in UTC.
 
-    `seconds` counts clicks by second of the day; `values` counts requests by what they were; `visitors` has
-    the hashes of those who clicked.
+    `seconds` has the second of the day of each click, in order; `values` counts requests by what they were:
+    dimension -> name of the value -> count; `visitors` has the hashes of those who clicked.
     """
 
-    seconds: Counter[int] = field(default_factory=Counter)
-    values: Counter[Value] = field(default_factory=Counter)
-    visitors: set[int] = field(default_factory=set)
+    seconds: Sequence[int]
+    values: dict[str, dict[str, int]]
+    visitors: set[int]
 
 
 # By the number of the day, counted from 1970.
@@ -81,7 +107,10 @@ class Facts:
         """Add the clicks of a block."""
         columns = self._columns
         self.clicks += len(block.at)
-        columns.second += [at // 1000 for at in block.at]
+        day = block.at[0] // DAY_MS
+        start = day * DAY_SECONDS
+        columns.day += [day] * len(block.at)
+        columns.second += [at // 1000 - start for at in block.at]
         columns.link += _common(block.link, block.links, self._links)
         columns.what += _common(block.what, block.whats, self._whats)
         columns.country += _common(block.country, block.countries, self._countries)
@@ -94,50 +123,36 @@ class Facts:
         Links with an id up to `after` are left out.
         """
         names = list(self._links)
-        ranks = _ranks(names)
-        link = self._columns.link
-        order = sorted(range(len(link)), key=list(map(ranks.__getitem__, link)).__getitem__)
-        begin = next((at for at, row in enumerate(order) if names[link[row]] > after), len(order))
-        while begin < len(order):
-            end, found = begin, 0
-            while end < len(order):
-                found += end == begin or link[order[end]] != link[order[end - 1]]
-                if found > links_at_once:
-                    break
-                end += 1
-            tallies = self._count(self._columns.rows(order[begin:end]))
-            yield {names[each]: tallies[each] for each in sorted(tallies, key=names.__getitem__)}
-            begin = end
+        counting = self._counting(_ranks(names))
+        rows = counting.rows
+        tallies: dict[LinkId, dict[int, DayTally]] = {}
+        for begin, end in counting.groups:
+            if (name := names[rows.link[begin]]) <= after:
+                continue
+            if name not in tallies and len(tallies) == links_at_once:
+                yield tallies
+                tallies = {}
+            tallies.setdefault(name, {})[rows.day[begin]] = counting.tally(begin, end)
+        if tallies:
+            yield tallies
 
     def of_organization(self) -> Tally:
         """The counts of all links together."""
-        return self._count(replace(self._columns, link=[0] * self.clicks))[0]
+        counting = self._counting([0] * len(self._links))
+        return {counting.rows.day[begin]: counting.tally(begin, end) for begin, end in counting.groups}
 
-    def _count(self, rows: _Columns) -> dict[int, dict[int, DayTally]]:
-        """The counts of each link in these rows, by its position in the table."""
-        tallies: dict[int, dict[int, DayTally]] = defaultdict(lambda: defaultdict(DayTally))
-        whats = list(self._whats)
-        days = [second // DAY_SECONDS for second in rows.second]
-        for (link, day, what), count in Counter(zip(rows.link, days, rows.what, strict=True)).items():
-            values = tallies[link][day].values
-            for value in _values(whats[what]):
-                values[value] += count
-        is_counted = [what[1] is None for what in whats]
-        counted = [is_counted[what] for what in rows.what]
-        for second, count in Counter(compress(zip(rows.link, rows.second, strict=True), counted)).items():
-            day, rest = divmod(second[1], DAY_SECONDS)
-            tallies[second[0]][day].seconds[rest] += count
-        for dimension, column, names in (
-            (Dimension.COUNTRY, rows.country, list(self._countries)),
-            (Dimension.REFERRER, rows.referrer, list(self._referrers)),
-        ):
-            found = Counter(compress(zip(rows.link, days, column, strict=True), counted))
-            for (link, day, name), count in found.items():
-                tallies[link][day].values[dimension, names[name]] += count
-        for link, day, visitor in set(compress(zip(rows.link, days, rows.visitor, strict=True), counted)):
-            if visitor is not None:
-                tallies[link][day].visitors.add(visitor)
-        return tallies
+    def _counting(self, ranks: Sequence[int]) -> _Counting:
+        """The rows by their links' ranks and by day, to be counted for each of these."""
+        rows = self._columns
+        first, last = min(rows.day), max(rows.day)
+        begins = [rank * (last - first + 1) - first for rank in ranks]
+        keys = list(map(add, map(begins.__getitem__, rows.link), rows.day))
+        if len(set(keys)) > 1:
+            order = sorted(range(len(keys)), key=keys.__getitem__)
+            rows, keys = rows.in_order(order), [keys[number] for number in order]
+        ends = [*compress(count(1), map(ne, islice(keys, 1, None), keys)), len(keys)]
+        groups = list(pairwise([0, *ends]))
+        return _Counting(rows, groups, list(self._whats), list(self._countries), list(self._referrers))
 
 
 def bounded(stored: Mapping[str, int], added: Mapping[str, int], most: int = MOST_VALUES) -> dict[str, int]:
@@ -160,22 +175,71 @@ def bounded(stored: Mapping[str, int], added: Mapping[str, int], most: int = MOS
 
 @dataclass(slots=True)
 class _Columns:
+    day: list[int] = field(default_factory=list)
+    second: list[int] = field(default_factory=list)  # of the day
     link: list[int] = field(default_factory=list)
-    second: list[int] = field(default_factory=list)
     what: list[int] = field(default_factory=list)
     country: list[int] = field(default_factory=list)
     referrer: list[int] = field(default_factory=list)
     visitor: list[int | None] = field(default_factory=list)
 
-    def rows(self, numbers: Sequence[int]) -> _Columns:
+    def in_order(self, numbers: Sequence[int]) -> _Columns:
+        """The rows with these numbers."""
         return _Columns(
-            [self.link[number] for number in numbers],
+            [self.day[number] for number in numbers],
             [self.second[number] for number in numbers],
+            [self.link[number] for number in numbers],
             [self.what[number] for number in numbers],
             [self.country[number] for number in numbers],
             [self.referrer[number] for number in numbers],
             [self.visitor[number] for number in numbers],
         )
+
+
+class _Counting:
+    """Rows that are counted together stand together: `groups` says from where to where."""
+
+    def __init__(
+        self,
+        rows: _Columns,
+        groups: Sequence[tuple[int, int]],
+        whats: Sequence[What],
+        countries: Sequence[str | None],
+        referrers: Sequence[str | None],
+    ) -> None:
+        self.rows = rows
+        self.groups = groups
+        self._is_counted = [what[1] is None for what in whats]
+        self._values = list(map(_values, whats))
+        self._countries = list(map(name_of, countries))
+        self._referrers = list(map(name_of, referrers))
+
+    def tally(self, begin: int, end: int) -> DayTally:
+        """The counts of these rows, which are of one day."""
+        rows = self.rows
+        whats, seconds, visitors = rows.what[begin:end], rows.second[begin:end], rows.visitor[begin:end]
+        countries, referrers = rows.country[begin:end], rows.referrer[begin:end]
+        values: dict[str, dict[str, int]] = {}
+        for what, found in _counts(whats).items():
+            for dimension, value in self._values[what]:
+                of_dimension = values.setdefault(dimension, {})
+                of_dimension[value] = of_dimension.get(value, 0) + found
+        if _REASON in values:
+            is_counted = [self._is_counted[what] for what in whats]
+            seconds, visitors = list(compress(seconds, is_counted)), list(compress(visitors, is_counted))
+            countries, referrers = (
+                list(compress(countries, is_counted)),
+                list(compress(referrers, is_counted)),
+            )
+        if seconds:
+            values[_COUNTRY] = {self._countries[each]: found for each, found in _counts(countries).items()}
+            values[_REFERRER] = {self._referrers[each]: found for each, found in _counts(referrers).items()}
+        return DayTally(sorted(seconds), values, {each for each in visitors if each is not None})
+
+
+def _counts(column: Sequence[ValueT]) -> Mapping[ValueT, int]:
+    """How often each value is there."""
+    return {column[0]: 1} if len(column) == 1 else Counter(column)  # a Counter takes a microsecond to make
 
 
 def _common(column: Sequence[int], table: Sequence[ValueT], common: dict[ValueT, int]) -> Iterable[int]:
@@ -195,10 +259,12 @@ def _ranks(names: Sequence[str]) -> list[int]:
 def _values(what: What) -> list[Value]:
     outcome, reason, platform, system, browser, _ = what
     if reason is not None:
-        return [(Dimension.OUTCOME, outcome), (Dimension.REASON, reason)]
-    return [
-        (Dimension.OUTCOME, outcome),
-        (Dimension.PLATFORM, platform),
-        (Dimension.SYSTEM, system),
-        (Dimension.BROWSER, browser),
-    ]
+        found = {Dimension.OUTCOME: outcome, Dimension.REASON: reason}
+    else:
+        found = {
+            Dimension.OUTCOME: outcome,
+            Dimension.PLATFORM: platform,
+            Dimension.SYSTEM: system,
+            Dimension.BROWSER: browser,
+        }
+    return [(dimension.value, name_of(value)) for dimension, value in found.items()]

@@ -16,7 +16,7 @@ from backend.domain.rollup import Dimension
 from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByLink
-from backend.storage.rollups import INDEXES, Rollups
+from backend.storage.rollups import COMPRESSOR, INDEXES, Rollups
 
 NAME = "click_counts"
 DAY_INDEX = IndexModel([("org_id", 1), ("day", 1)], partialFilterExpression={"day": {"$exists": True}})
@@ -27,6 +27,7 @@ COLLECTION = Collection(
     owned_by=ByLink(),
     personal=NotPersonal("numbers"),
     retention=NoRetention("numbers stay true when what they counted is forgotten"),
+    compressor=COMPRESSOR,
 )
 ROLLUPS = Rollups(NAME)
 

@@ -97,6 +97,8 @@ class Collection:
     personal: Personal | NotPersonal
     retention: AgesFrom | NoRetention
     archived: Stage | NotArchived = Stage.HISTORY
+    # How MongoDB is to compress the collection on disk when it makes it; None: as the server does by itself.
+    compressor: str | None = None
 
     def __post_init__(self) -> None:
         for statement in (self.personal, self.retention):

@@ -110,6 +110,11 @@ def declared_indexes() -> dict[str, list[IndexModel]]:
     return {each.name: each.all_indexes for each in COLLECTIONS}
 
 
+def declared_compressors() -> dict[str, str]:
+    """How collections are to be compressed that don't leave it to the server, by their names."""
+    return {each.name: each.compressor for each in COLLECTIONS if each.compressor}
+
+
 def archived_collections() -> dict[str, Archived]:
     """The collections in an organization's archive by name, in the order of a restore."""
     return {

@@ -16,12 +16,13 @@ from weakref import WeakKeyDictionary
 from bson.codec_options import CodecOptions
 from motor.motor_asyncio import AsyncIOMotorClient
 from pymongo import WriteConcern
+from pymongo.errors import OperationFailure
 from pymongo.read_concern import ReadConcern
 
 from backend.domain.errors import OperatorError
 from backend.settings import Settings
 from backend.storage import click_counts
-from backend.storage.collections import declared_indexes
+from backend.storage.collections import declared_compressors, declared_indexes
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.lanes import BACKGROUND
 from backend.storage.mongo import Database, Document, StorageError, deadline, is_unreachable, ping
@@ -187,5 +188,24 @@ async def create_indexes(database: Database) -> None:
     """Create the missing indexes of all collections. Each collection's file declares its own."""
     declared = declared_indexes().items()
     with deadline(_INDEX_SECONDS):  # a new index of a large collection takes long
+        await _create_compressed(database)
         await click_counts.name_days(database)
         await asyncio.gather(*(database[name].create_indexes(made) for name, made in declared if made))
+
+
+async def _create_compressed(database: Database) -> None:
+    """Create the missing collections that are to be compressed in a way of their own.
+
+    A server that does not allow that, such as a hosted one, makes them in its own way, with their indexes.
+    """
+    known = await database.list_collection_names()
+    for name, compressor in declared_compressors().items():
+        if name in known:
+            continue
+        engine = {"wiredTiger": {"configString": f"block_compressor={compressor}"}}
+        try:
+            await database.create_collection(name, check_exists=False, storageEngine=engine)
+        except OperationFailure as error:
+            if is_unreachable(error):
+                raise
+            _log.info("The collection %s is compressed as usual: %s", name, error.code)

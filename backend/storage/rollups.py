@@ -16,15 +16,14 @@ A day on which nothing counted has no `parts`.
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache, partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from bson import Binary
 from pymongo import UpdateOne
@@ -52,39 +51,23 @@ from backend.domain.rollup import (
     Dimension,
     Tally,
     bounded,
+    value_of,
 )
 from backend.storage.collection import EXPIRY_INDEX
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.visitor_sketches import add_visitors
 
 INDEXES = [EXPIRY_INDEX]
+# Documents of numbers under the same few names: it takes a third less for them than MongoDB's usual snappy.
+COMPRESSOR = "zstd"
 # Clicks of a day whose second is in the document of the day.
 MOST_SECONDS = 500
 # The id of a link or of an organization.
 SubjectT = TypeVar("SubjectT", bound=str)
-_NOT_KNOWN = "%none"
-_UNSAFE = re.compile(r"[%.$\x00-\x1f\x7f]|^$")
-_ESCAPE = re.compile(r"%([0-9a-f]{2})")
-_QUARTERS_OF_HOUR = 3600 // QUARTER_SECONDS
+_HOUR_SECONDS = 3600
+_QUARTERS_OF_HOUR = _HOUR_SECONDS // QUARTER_SECONDS
+_BOUNDED = frozenset(each.value for each in BOUNDED)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-@lru_cache(maxsize=10_000)
-def name_of(value: str | None) -> str:
-    """The name of the field that counts this value, since MongoDB does not allow every text as a name."""
-    if value is None:
-        return _NOT_KNOWN
-    return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02x}" if found[0] else "%", value)
-
-
-def value_of(name: str) -> str | None:
-    """The value that the field of this name counts.
-
-    Names that no value has, such as OTHER, stay as they are.
-    """
-    if name == _NOT_KNOWN:
-        return None
-    return "" if name == "%" else _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +95,13 @@ class DayPart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rollups:
-    """The rollups in one collection. Ids begin with the id of what is counted, and a slash."""
+    """The rollups in one collection. Ids begin with the id of what is counted, and a slash.
+
+    Without `counts_seconds` there are no documents of minutes, so that windows are exact to the minute only.
+    """
 
     collection: str
+    counts_seconds: bool = True
 
     async def add(
         self,
@@ -139,17 +126,17 @@ class Rollups:
         stored = await self._stored_days(database, session, days)
         # Beside the loop: what sketches are made with takes a quarter of a second to load.
         sketches = await beside_the_loop(lambda: _sketches(days, stored))
-        updates: list[UpdateOne] = []
+        changes = _Changes(counts_seconds=self.counts_seconds)
         for each, tallies_of_days in tallies.items():
-            change = _Change(each, owner[each])
+            of_each = []
             for day, tally in tallies_of_days.items():
                 day_id = _id(each, _bucket_of_day(day))
-                change.add_day(day, tally, stored.get(day_id, {}), breakdown_only=breakdown_only)
-                if sketch := sketches.get(day_id):
-                    change.set_visitors(day, sketch)
-            updates += change.updates()
-        if updates:
-            await database[self.collection].bulk_write(updates, session=session, ordered=True)
+                of_each.append(_Day(day_id, day, tally, stored.get(day_id), sketches.get(day_id)))
+            changes.add(each, owner[each], of_each, breakdown_only=breakdown_only)
+        if changes.new:
+            await database[self.collection].insert_many(changes.new, session=session)
+        if changes.updates:
+            await database[self.collection].bulk_write(changes.updates, session=session, ordered=True)
 
     async def _stored_days(
         self, database: Database, session: ClientSession, days: Iterable[str]
@@ -284,78 +271,86 @@ def _day_count(document: Document) -> DayCounts:
     )
 
 
-class _Change:
-    """What is to be added to the documents of one link or organization."""
+@dataclass(frozen=True, slots=True)
+class _Day:
+    """What is to be added to the document of a day. `stored` is what it has now; None: there is none."""
 
-    def __init__(self, subject: str, owner: Document) -> None:
-        self._subject = subject
-        self._owner = owner
-        # For each bucket, the numbers to add, by the names of fields, and the fields to set.
-        self._added: dict[str, dict[str, int]] = {}
-        self._set: dict[str, Document] = {}
-        self._expires_at: dict[str, datetime] = {}
+    id: str
+    number: int
+    tally: DayTally
+    stored: Document | None
+    sketch: bytes | None
 
-    def add_day(self, day: int, tally: DayTally, stored: Document, *, breakdown_only: bool) -> None:
-        """Add the counts of a day. `stored` is what its document has now."""
-        bucket = _bucket_of_day(day)
-        for second, count in tally.seconds.items():
-            self._add(bucket, f"quarters.{second // QUARTER_SECONDS}", count)
+
+class _Changes:
+    """What is to be written: documents of days that are not there yet, and changes of those that may be."""
+
+    def __init__(self, *, counts_seconds: bool) -> None:
+        self._counts_seconds = counts_seconds
+        self.new: list[Document] = []
+        self.updates: list[UpdateOne] = []
+
+    def add(self, subject: str, owner: Document, tallies: Iterable[_Day], *, breakdown_only: bool) -> None:
+        """Add the counts of one link or organization to its documents."""
+        clicks = 0
+        for each in tallies:
+            self._add_day(subject, owner, each, breakdown_only=breakdown_only)
+            clicks += len(each.tally.seconds)
+        if clicks and not breakdown_only:
+            self._increase(_id(subject, TOTAL), {"parts.all": clicks}, owner)
+
+    def _add_day(self, subject: str, owner: Document, day: _Day, *, breakdown_only: bool) -> None:
+        tally, stored = day.tally, day.stored or {}
+        counts = dict(tally.values)
+        fields: Document = {}
+        if day.sketch and day.sketch != stored.get("visitors"):
+            fields["visitors"] = Binary(day.sketch)
+        for dimension in _BOUNDED.intersection(counts):
+            known = stored.get(dimension, {})
+            if len(known) + len(counts[dimension]) > MOST_VALUES:
+                fields[dimension] = bounded(known, counts.pop(dimension))
+        if tally.seconds:
+            counts["quarters"] = _by_width(tally.seconds, QUARTER_SECONDS)
             if not breakdown_only:
-                self._add(bucket, f"parts.{second // 3600}", count)
-                self._add(TOTAL, "parts.all", count)
-        if not breakdown_only:
-            self._add_seconds(day, tally.seconds, stored.get("seconds", b""))
-        by_dimension: defaultdict[Dimension, dict[str, int]] = defaultdict(dict)
-        for (dimension, value), count in tally.values.items():
-            by_dimension[dimension][name_of(value)] = count
-        for dimension, values in by_dimension.items():
-            self._add_values(bucket, dimension, values, stored.get(dimension, {}))
+                counts["parts"] = _by_width(tally.seconds, _HOUR_SECONDS)
+                fields |= self._add_seconds(subject, owner, day)
+        if day.stored is None:
+            self.new.append({"_id": day.id, **owner, "day": _day_name(day.number), **counts, **fields})
+        else:
+            update: Document = {"$set": fields} if fields else {}
+            added = {f"{field}.{name}": n for field, names in counts.items() for name, n in names.items()}
+            self.updates.append(UpdateOne({"_id": day.id}, update | {"$inc": added} if added else update))
 
-    def set_visitors(self, day: int, sketch: bytes) -> None:
-        """Put this sketch in place of the day's."""
-        self._set.setdefault(_bucket_of_day(day), {})["visitors"] = Binary(sketch)
+    def _add_seconds(self, subject: str, owner: Document, day: _Day) -> Document:
+        """Note in which second each click was, so that windows that begin on this day are exact.
 
-    def updates(self) -> Iterable[UpdateOne]:
-        """The writes, always in the same order."""
-        for bucket in sorted({*self._added, *self._set}):
-            on_insert: Document = dict(self._owner)
-            if is_fine(bucket):
-                on_insert["expires_at"] = self._expires_at[bucket]
-            if day := day_of(bucket):
-                on_insert["day"] = day
-            update: dict[str, Any] = {"$setOnInsert": on_insert}
-            if added := self._added.get(bucket):
-                update["$inc"] = added
-            if fields := self._set.get(bucket):
-                update["$set"] = fields
-            yield UpdateOne({"_id": _id(self._subject, bucket)}, update, upsert=True)
+        Returns the fields of the day's document that say so.
+        """
+        seconds = day.tally.seconds
+        stored = bytes(day.stored.get("seconds", b"")) if day.stored else b""
+        if len(stored) // _SECOND.itemsize + len(seconds) <= MOST_SECONDS:
+            return {"seconds": Binary(stored + array(_SECOND.typecode, seconds).tobytes())}
+        fine: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for minute, count in Counter([second // 60 for second in seconds]).items():
+            fine[_hour_bucket(day.number, minute // 60)][f"parts.{minute % 60}"] += count
+        if self._counts_seconds:
+            for second, count in Counter(seconds).items():
+                fine[_minute_bucket(day.number, second // 60)][f"parts.{second % 60}"] += count
+        on_insert = owner | {"expires_at": _EPOCH + timedelta(days=day.number) + FINE_BUCKETS_KEPT}
+        for bucket, added in fine.items():
+            self._increase(_id(subject, bucket), added, on_insert)
+        return {}
 
-    def _add(self, bucket: str, name: str, count: int) -> None:
-        added = self._added.setdefault(bucket, {})
-        added[name] = added.get(name, 0) + count
+    def _increase(self, document_id: str, added: Mapping[str, int], on_insert: Document) -> None:
+        update = {"$setOnInsert": on_insert, "$inc": added}
+        self.updates.append(UpdateOne({"_id": document_id}, update, upsert=True))
 
-    def _add_seconds(self, day: int, seconds: Counter[int], stored: bytes) -> None:
-        """Note in which second each click was, so that windows that begin on this day are exact."""
-        if len(stored) // _SECOND.itemsize + seconds.total() <= MOST_SECONDS:
-            if seconds:
-                more = array(_SECOND.typecode, sorted(seconds.elements())).tobytes()
-                self._set.setdefault(_bucket_of_day(day), {})["seconds"] = Binary(bytes(stored) + more)
-            return
-        for second, count in seconds.items():
-            at = _EPOCH + timedelta(days=day, seconds=second)
-            for bucket, part in bucket_parts(at).items():
-                if is_fine(bucket):
-                    self._add(bucket, f"parts.{part}", count)
-                    self._expires_at[bucket] = at + FINE_BUCKETS_KEPT
 
-    def _add_values(
-        self, bucket: str, dimension: Dimension, values: Mapping[str, int], stored: Mapping[str, int]
-    ) -> None:
-        if len(stored) + len(values) > MOST_VALUES and dimension in BOUNDED:
-            self._set.setdefault(bucket, {})[dimension] = bounded(stored, values)
-            return
-        for name, count in values.items():
-            self._add(bucket, f"{dimension}.{name}", count)
+def _by_width(seconds: Sequence[int], width: int) -> dict[str, int]:
+    """How many of the seconds are in each part of the day of this many seconds, by the part's number."""
+    if len(seconds) == 1:  # of most links in a fold of many; a Counter takes a microsecond to make
+        return {str(seconds[0] // width): 1}
+    return {str(part): count for part, count in Counter([each // width for each in seconds]).items()}
 
 
 def _sketches(days: Mapping[str, DayTally], stored: Mapping[str, Document]) -> dict[str, bytes]:
@@ -397,7 +392,22 @@ def _day_of(at: datetime) -> int:
 
 @lru_cache(maxsize=1_000)
 def _bucket_of_day(day: int) -> str:
-    return f"day/{_EPOCH + timedelta(days=day):%Y-%m-%d}"
+    return f"day/{_day_name(day)}"
+
+
+@lru_cache(maxsize=1_000)
+def _hour_bucket(day: int, hour: int) -> str:
+    return f"hour/{_day_name(day)}T{hour:02}"
+
+
+@lru_cache(maxsize=10_000)
+def _minute_bucket(day: int, minute: int) -> str:
+    return f"minute/{_day_name(day)}T{minute // 60:02}:{minute % 60:02}"
+
+
+@lru_cache(maxsize=1_000)
+def _day_name(day: int) -> str:
+    return f"{_EPOCH + timedelta(days=day):%Y-%m-%d}"
 
 
 def _id(subject: str, bucket: str) -> str:

@@ -19,7 +19,7 @@ from backend.doctor.storage import examine_storage
 from backend.domain.clicks import Click, NotCounted
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.rollup import Dimension
+from backend.domain.rollup import Dimension, value_of
 from backend.settings import Settings
 from backend.storage import click_blocks, click_counts, click_folds, organization_counts, restores
 from backend.storage.click_folds import Busy, Folds, waiting_clicks
@@ -27,7 +27,7 @@ from backend.storage.click_logs import AlreadyShipped
 from backend.storage.click_merges import merge_small_blocks, organizations_with_small_blocks
 from backend.storage.mongo import Database, in_transaction
 from backend.storage.restores import insert_history
-from backend.storage.rollups import Rollups, seconds_in, value_of
+from backend.storage.rollups import Rollups, seconds_in
 from backend.storage.visitor_sketches import count_visitors
 from tests.clicks import click, fold, recorded_clicks, ship
 

@@ -6,10 +6,13 @@ import uuid
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from backend.settings import Settings
 from backend.storage import click_counts, users
-from backend.storage.collections import declared_indexes
-from backend.storage.database import Indexes, open_database
+from backend.storage import database as database_module
+from backend.storage.collections import declared_compressors, declared_indexes
+from backend.storage.database import Indexes, create_indexes, open_database
 from backend.storage.mongo import Database
 
 
@@ -28,6 +31,29 @@ async def test_a_command_on_a_new_database_makes_every_index(settings: Settings)
     assert {name: len(made.get(name, ())) for name in declared_indexes()} == {
         name: len(declared) for name, declared in declared_indexes().items()
     }
+
+
+async def test_counts_of_clicks_are_compressed(settings: Settings) -> None:
+    """They are made with the compression that they declare, and only once: a start finds them there."""
+    fresh = replace(settings, mongodb_database=f"test_{uuid.uuid4().hex[:12]}")
+    async with open_database(fresh) as database:
+        await create_indexes(database)
+        stats = [await database.command("collStats", each) for each in declared_compressors()]
+        await database.client.drop_database(fresh.mongodb_database)
+    assert len(stats) == 2
+    assert all("block_compressor=zstd" in each["wiredTiger"]["creationString"] for each in stats)
+
+
+async def test_a_server_that_allows_no_compression_of_our_own(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own is taken, and indexes are made all the same."""
+    monkeypatch.setattr(database_module, "declared_compressors", lambda: {click_counts.NAME: "unknown"})
+    fresh = replace(settings, mongodb_database=f"test_{uuid.uuid4().hex[:12]}")
+    async with open_database(fresh) as database:
+        made = await indexes_of(database)
+        await database.client.drop_database(fresh.mongodb_database)
+    assert len(made[click_counts.NAME]) == len(declared_indexes()[click_counts.NAME])
 
 
 async def test_a_service_mends_what_is_missing(settings: Settings) -> None:

@@ -7,12 +7,20 @@ from collections.abc import Mapping
 
 from backend.domain.analytics import FINE_BUCKETS_KEPT, day_of, is_bucket, is_fine
 from backend.domain.errors import InvalidField
-from backend.domain.rollup import BOUNDED, DAY_SECONDS, MOST_VALUES, QUARTER_SECONDS, Dimension
+from backend.domain.rollup import (
+    BOUNDED,
+    DAY_SECONDS,
+    MOST_VALUES,
+    QUARTER_SECONDS,
+    Dimension,
+    name_of,
+    value_of,
+)
 from backend.storage import click_counts, install_counts, organization_counts
 from backend.storage.archived_documents.holdings import Holdings, Rule, own_id, own_link
 from backend.storage.document_fields import DocumentFields, anything, binary, text, until
 from backend.storage.mongo import Document
-from backend.storage.rollups import MOST_SECONDS, name_of, seconds_in, value_of
+from backend.storage.rollups import MOST_SECONDS, seconds_in
 from backend.storage.visitor_sketches import check_sketch
 
 _LONGEST_NAME = 1_600  # of a value of 512 characters, each escaped
