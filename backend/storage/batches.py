@@ -30,7 +30,7 @@ from backend.domain.intake import (
 from backend.storage import calls, conversions, counted_once, devices, events, identities, leads, records
 from backend.storage.blocking import BlockingDatabase, BlockingSession, in_thread, transact
 from backend.storage.dated_writes import Days, Written, keep_dates_right
-from backend.storage.mongo import Database, Document, run_to_the_end
+from backend.storage.mongo import Database, Document, is_duplicate, run_to_the_end
 from backend.storage.organizations import read_retention_days
 
 _RECORDS = {
@@ -38,7 +38,6 @@ _RECORDS = {
     Kind.CONVERSION: conversions.COLLECTION,
     Kind.EVENT: events.COLLECTION,
 }
-_DUPLICATE_KEY = 11000
 _Reader = Callable[[BlockingDatabase, BlockingSession, Sequence[Batch]], Known]
 
 
@@ -67,7 +66,7 @@ def _store_once(database: BlockingDatabase, batches: Sequence[Batch], days: Days
     try:
         return _store(database, batches, days, _expect_news)
     except BulkWriteError as error:
-        if not _is_duplicate(error):
+        if not is_duplicate(error):
             raise
         return _store(database, batches, days, _look_behind)
 
@@ -192,8 +191,3 @@ def _record_documents(decided: Iterable[Record], days: Days) -> dict[str, list[D
         collection = _RECORDS[each.call.kind]
         documents.setdefault(collection.name, []).append(records.document(each, days.get(each.batch.org_id)))
     return documents
-
-
-def _is_duplicate(error: BulkWriteError) -> bool:
-    failed = (error.details or {}).get("writeErrors", [])
-    return any(each.get("code") == _DUPLICATE_KEY for each in failed)

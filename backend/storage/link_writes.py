@@ -11,9 +11,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from pymongo.errors import BulkWriteError, DuplicateKeyError
+from pymongo.errors import BulkWriteError
 
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.ids import LinkId
@@ -37,14 +36,20 @@ from backend.storage.domain_owners import DomainOwners
 from backend.storage.idempotency import KeyUsed
 from backend.storage.known_links import KnownLinks, read_known, target_hosts
 from backend.storage.loops import Place, may_loop, refuse_loop
-from backend.storage.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.mongo import (
+    ClientSession,
+    Database,
+    Document,
+    StorageError,
+    in_transaction,
+    is_duplicate,
+)
 from backend.storage.random_names import random_ids, random_paths
 
 # Somebody else may take a path between a look at it and its use, more than once only by design.
 _TRIES = 10
 # Operations between two moments in which other requests are served.
 _AT_ONCE = 25
-_DUPLICATE_KEY = 11000
 _REJECTIONS = (RequestError, DomainNotConfigured, PathTaken, ExternalIdTaken, LinkGone)
 
 
@@ -83,8 +88,8 @@ async def write_links(
         run = _Run(database, submissions, owners, expects_news=False, looks_up_generated=bool(attempt))
         try:
             await in_transaction(database, run.carry_out)
-        except (DuplicateKeyError, BulkWriteError) as error:
-            if not _is_duplicate(error):
+        except StorageError as error:
+            if not is_duplicate(error):
                 raise
         else:
             return run.outcomes
@@ -103,9 +108,9 @@ async def _insert(
         await run.carry_out(None)
     except BulkWriteError as error:
         # The others' writes count only if a majority confirmed them.
-        if not _is_duplicate(error) or (error.details or {}).get("writeConcernErrors"):
+        if not is_duplicate(error) or (error.details or {}).get("writeConcernErrors"):
             raise
-        refused = {failed["op"]["_id"] for failed in _failed(error)}
+        refused = {failed["op"]["_id"] for failed in (error.details or {}).get("writeErrors", [])}
         return [
             await _again(database, submission, owners)
             if outcome.link and outcome.link.id in refused
@@ -326,14 +331,3 @@ def _wants_path(request: LinkRequest) -> bool:
 
 def _rejected(error: Exception) -> LinkResult:
     return LinkResult(Done.REJECTED, error=error)
-
-
-def _is_duplicate(error: DuplicateKeyError | BulkWriteError) -> bool:
-    if isinstance(error, DuplicateKeyError):
-        return True
-    return any(each.get("code") == _DUPLICATE_KEY for each in _failed(error))
-
-
-def _failed(error: BulkWriteError) -> list[Any]:
-    failed: list[Any] = (error.details or {}).get("writeErrors", [])
-    return failed

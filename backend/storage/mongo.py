@@ -27,6 +27,8 @@ else:  # the driver's class takes no parameters at run time
 ClientSession: TypeAlias = AsyncIOMotorClientSession
 
 StorageError = PyMongoError
+_WRITE_CONFLICT = 112
+DUPLICATE_KEY = 11000
 # What servers say while they stop, start or hand over to another one, or where requests are in the way of one
 # another, apart from what the driver knows for that; by the names of MongoDB's error codes.
 _TEMPORARY_CODES = frozenset(
@@ -96,7 +98,12 @@ def is_too_slow(error: BaseException) -> bool:
 
 def is_conflict(error: StorageError) -> bool:
     """Whether another transaction has written the same document, or has inserted one with the same id."""
-    return not {112, 11000}.isdisjoint(_codes(error))  # WriteConflict, DuplicateKey
+    return not {_WRITE_CONFLICT, DUPLICATE_KEY}.isdisjoint(_codes(error))
+
+
+def is_duplicate(error: StorageError) -> bool:
+    """Whether a unique index refused what was to be written, or a part of it."""
+    return DUPLICATE_KEY in _codes(error)
 
 
 async def ping(database: Database) -> None:

@@ -25,7 +25,7 @@ from backend.storage import (
     users,
 )
 from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
-from backend.storage.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.mongo import DUPLICATE_KEY, ClientSession, Database, Document, in_transaction
 from backend.storage.ownership import Nobodys
 
 NAME = "restores"
@@ -37,7 +37,6 @@ COLLECTION = Collection(
     retention=NoRetention("gone when a restore is finished"),
     archived=NotArchived("gone when a restore is finished"),
 )
-_DUPLICATE_KEY = 11000
 _WHAT = {
     domains.NAME: "the domain",
     organizations.NAME: "an organization with the id",
@@ -199,7 +198,7 @@ async def _insert_missing(database: Database, name: str, documents: Sequence[Doc
 def _refused(error: BulkWriteError) -> list[Document]:
     """The documents that a unique index refused. Any other error is raised again."""
     errors = (error.details or {}).get("writeErrors", [])
-    if not errors or any(each.get("code") != _DUPLICATE_KEY for each in errors):
+    if not errors or any(each.get("code") != DUPLICATE_KEY for each in errors):
         raise error
     return [each["op"] for each in errors]
 
