@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from datetime import UTC, date, datetime
+from datetime import datetime
 from typing import Any
 
-from backend.domain.click_block import block_of, unpack
+from backend.domain.click_block import blocks_of, unpack
 from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
@@ -36,11 +36,7 @@ async def ship(
     database: Database, clicks: Iterable[Click], log_id: str | None = None, start: int = 0, end: int = 1
 ) -> None:
     """Store clicks as a stretch of a click log, by default of one of their own."""
-    groups: dict[tuple[OrgId, date], list[Click]] = {}
-    for each in clicks:
-        groups.setdefault((each.org_id, each.at.astimezone(UTC).date()), []).append(each)
-    blocks = [block_of(org_id, group) for (org_id, _), group in groups.items()]
-    await ship_blocks(database, log_id or uuid.uuid4().hex, start, end, blocks)
+    await ship_blocks(database, log_id or uuid.uuid4().hex, start, end, blocks_of(clicks))
 
 
 async def fold(database: Database, org_ids: Iterable[OrgId] | None = None) -> None:

@@ -109,8 +109,13 @@ def read_stretch(stretch: bytes) -> Stretch:
     rows: list[_Row] = []
     for position, part in _parts(stretch):
         rows += _read_fast(part, found) or _read_slowly(part, position, found)
-    found.blocks = [_block(org_id, each) for (org_id, _), each in sorted(_by_day(rows).items())]
+    found.blocks = _blocks(rows)
     return found
+
+
+def blocks_of(clicks: Iterable[Click]) -> list[Block]:
+    """Blocks of these clicks: one for each organization and day."""
+    return _blocks([_row(each) for each in clicks])
 
 
 def block_of(org_id: OrgId, clicks: Iterable[Click]) -> Block:
@@ -278,6 +283,10 @@ def _by_day(rows: Sequence[_Row]) -> dict[tuple[str, int], list[_Row]]:
     for day, row in zip(days, rows, strict=True):
         found.setdefault((row[0], day), []).append(row)
     return found
+
+
+def _blocks(rows: Sequence[_Row]) -> list[Block]:
+    return [_block(org_id, each) for (org_id, _), each in sorted(_by_day(rows).items())]
 
 
 def _block(org_id: str, rows: Sequence[_Row]) -> Block:

@@ -84,17 +84,19 @@ async def count_unreadable_blocks(database: Database) -> int:
 
 def fields_of(block: Block) -> Document:
     """The fields of a block's document that follow from its clicks."""
+    small = {"is_small": True} if block.clicks < SMALL else {}
     return {
         "org_id": block.org_id,
         "clicks": block.clicks,
         "first_at": block.first_at,
         "last_at": block.last_at,
         "packed": Binary(block.packed),
+        **small,
     }
 
 
 def _document(block: Block, log_id: str, start: int, end: int) -> Document:
-    document = {
+    return {
         "_id": f"{block.org_id}/{log_id}/{start}/{block.first_at.astimezone(UTC):%Y-%m-%d}",
         "log_id": log_id,
         "start": start,
@@ -102,7 +104,6 @@ def _document(block: Block, log_id: str, start: int, end: int) -> Document:
         **fields_of(block),
         "folded": False,
     }
-    return document | ({"is_small": True} if block.clicks < SMALL else {})
 
 
 def log_place(block_id: str) -> tuple[str, int] | None:

@@ -82,8 +82,8 @@ async def _merge(database: Database, org_id: OrgId, blocks: Sequence[Document], 
     block_id = f"{org_id}/{uuid.uuid4().hex}"
     ids = [each["_id"] for each in blocks]
     document = {"_id": block_id, **fields_of(block)}
-    if block.clicks < SMALL and not is_closed:
-        document["is_small"] = True
+    if is_closed:  # no more are likely to come to be merged with it
+        document.pop("is_small", None)
 
     async def work(session: ClientSession) -> None:
         await take(database, session, [org_id])

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC
+from functools import partial
 
 from backend.concurrency.side_thread import beside_the_loop
-from backend.domain.click_block import Block, block_of, check_fits
+from backend.domain.click_block import Block, blocks_of, check_fits
 from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
@@ -51,7 +52,8 @@ class FormerClicks:
             return []
         ready = await self._ready(found)
         ids = [document["_id"] for document, _ in ready]
-        blocks = await beside_the_loop(lambda: _blocks(click for _, click in ready))
+        clicks_in_order = sorted((click for _, click in ready), key=lambda click: click.at)
+        blocks = await beside_the_loop(partial(blocks_of, clicks_in_order))
         try:
             await in_transaction(self._database, lambda session: self._replace(session, ids, blocks))
         except _Changed:
@@ -115,19 +117,10 @@ def _click(document: Document) -> Click:
     )
 
 
-def _blocks(moved: Iterable[Click]) -> list[Block]:
-    """Blocks of these clicks, one for each organization and day."""
-    groups: dict[tuple[OrgId, object], list[Click]] = {}
-    for each in sorted(moved, key=lambda click: click.at):
-        groups.setdefault((each.org_id, each.at.date()), []).append(each)
-    return [block_of(org_id, group) for (org_id, _), group in groups.items()]
-
-
 def _document(block: Block) -> Document:
-    document = {
+    return {
         "_id": f"{block.org_id}/{uuid.uuid4().hex}",
         **click_blocks.fields_of(block),
         "folded": False,
         "counted_before": True,
     }
-    return document | ({"is_small": True} if block.clicks < click_blocks.SMALL else {})
