@@ -15,6 +15,7 @@ import click
 from backend.cli.printable import printable
 from backend.domain.errors import OperatorError
 from backend.settings import settings_in
+from backend.version import VERSION
 
 # Where each command is. Its file is imported when it is called: most need but a part of Waylink.
 _COMMANDS = {
@@ -33,6 +34,7 @@ _COMMANDS = {
     "report": "report:report",
     "privacy": "privacy:privacy",
     "doctor": "doctor:doctor",
+    "upgrade": "upgrade:upgrade",
     "settings": "settings:show_settings",
     "completion": "completion:completion",
 }
@@ -86,7 +88,7 @@ def _printable(message: str) -> str:
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="waylink")
+@click.version_option(VERSION, package_name="waylink", prog_name="waylink")
 @click.option(
     "--env-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

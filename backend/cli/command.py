@@ -17,7 +17,7 @@ from backend.cli.printable import printable
 from backend.cli.table import NONE, table
 from backend.domain.errors import OperatorError
 from backend.settings import Settings, load_settings, names_installation
-from backend.storage.database import open_database
+from backend.storage.database import Indexes, open_database
 from backend.storage.mongo import StorageError
 
 Result = dict[str, Any]
@@ -47,12 +47,14 @@ def stored_and_shown(show: Callable[[Result], str]) -> Callable[[Command], Calla
     return decorate
 
 
-def run_on_database(command: Command, arguments: dict[str, Any]) -> Result:
+def run_on_database(
+    command: Command, arguments: dict[str, Any], indexes: Indexes = Indexes.MAKE_IN_NEW
+) -> Result:
     """Run the command on the database and return its result.
 
     Raises OperatorError, which ends the command with its message.
     """
-    return asyncio.run(_with_database(settings_of_installation(), command, arguments))
+    return asyncio.run(_with_database(settings_of_installation(), command, arguments, indexes))
 
 
 class NoInstallation(OperatorError):
@@ -77,9 +79,11 @@ def settings_of_installation() -> Settings:
     return settings
 
 
-async def _with_database(settings: Settings, command: Command, arguments: dict[str, Any]) -> Result:
+async def _with_database(
+    settings: Settings, command: Command, arguments: dict[str, Any], indexes: Indexes
+) -> Result:
     try:
-        async with open_database(settings) as database:
+        async with open_database(settings, indexes) as database:
             return await command(database, **arguments)
     except StorageError as error:
         raise click.ClickException(

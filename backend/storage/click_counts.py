@@ -30,6 +30,7 @@ COLLECTION = Collection(
     compressor=COMPRESSOR,
 )
 ROLLUPS = Rollups(NAME)
+_UNNAMED: Document = {"_id": {"$regex": "/day/"}, "day": None}
 
 
 async def count_window(database: Database, link_id: LinkId, now: datetime) -> WindowCounts:
@@ -82,8 +83,14 @@ async def name_days(database: Database) -> None:
         return
     # The day begins behind the link's id, a UUID, and "/day/".
     day = {"$substrBytes": ["$_id", len(f"{uuid.UUID(int=0)}/day/"), 10]}
-    without: Document = {"_id": {"$regex": "/day/"}, "day": None}
-    await database[NAME].update_many(without, [{"$set": {"day": day}}])
+    await database[NAME].update_many(_UNNAMED, [{"$set": {"day": day}}])
+
+
+async def count_unnamed_days(database: Database) -> int:
+    """How many documents `name_days` would change."""
+    if DAY_INDEX.document["name"] in await database[NAME].index_information():
+        return 0
+    return await database[NAME].count_documents(_UNNAMED)
 
 
 def with_day(document: Document) -> Document:
