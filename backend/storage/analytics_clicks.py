@@ -8,7 +8,7 @@ and still there; else the whole day counts where its noon is, and a note says so
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -22,7 +22,8 @@ from backend.domain.rollup import QUARTER_SECONDS, Dimension
 from backend.storage import click_blocks, click_counts, organization_counts
 from backend.storage.analytics_links import LinkValues, read_link_values
 from backend.storage.analytics_reading import Reading
-from backend.storage.rollups import DayCounts, DayPart, Rollups
+from backend.storage.day_counts import DayCounts, DayPart, read_day_counts
+from backend.storage.rollups import Rollups
 from backend.storage.visitor_sketches import count_visitors, unite_sketches
 
 # Clicks that are read from blocks for days that a time zone cuts.
@@ -79,12 +80,24 @@ class _ClickReading:
         await self._read(counting, click_counts.ROLLUPS, subjects)
 
     async def _read(self, counting: _Counting, rollups: Rollups, subjects: Sequence[str] | None) -> None:
-        days = rollups.read_day_counts(
-            self._database, self._org_id, self._spans.days, self._parts, subjects, self._session
-        )
+        days = self._day_counts(rollups, self._parts, subjects)
         async for counts in days:
             await beside_the_loop(partial(counting.add, counts))
         await beside_the_loop(counting.finish)
+
+    def _day_counts(
+        self, rollups: Rollups, parts: Iterable[DayPart | Dimension], subjects: Sequence[str] | None
+    ) -> AsyncIterator[list[DayCounts]]:
+        """What is counted on the spans' days. Without subjects, of all that the organization has."""
+        return read_day_counts(
+            self._database,
+            rollups.collection,
+            self._org_id,
+            self._spans.days,
+            parts,
+            subjects=subjects,
+            session=self._session,
+        )
 
     async def cut_days(self) -> _CutDays:
         """The clicks of the days that the spans cut, where they can be read."""
@@ -92,9 +105,7 @@ class _ClickReading:
         if not cut:
             return _CutDays()
         requests: dict[int, int] = {}
-        read = organization_counts.ROLLUPS.read_day_counts(
-            self._database, self._org_id, self._spans.days, [Dimension.OUTCOME], [self._org_id], self._session
-        )
+        read = self._day_counts(organization_counts.ROLLUPS, [Dimension.OUTCOME], [self._org_id])
         async for counts in read:
             for each in counts:
                 requests[each.day] = sum(each.values.get(Dimension.OUTCOME, {}).values())

@@ -18,11 +18,10 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
-from enum import StrEnum
-from functools import lru_cache, partial
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TypeVar
 
 from bson import Binary
@@ -36,7 +35,6 @@ from backend.domain.analytics import (
     WindowCounts,
     bucket_parts,
     buckets_of_windows,
-    day_of,
     days_of_chart,
     is_fine,
     starts_of_windows,
@@ -65,32 +63,8 @@ MOST_SECONDS = 500
 # The id of a link or of an organization.
 SubjectT = TypeVar("SubjectT", bound=str)
 _HOUR_SECONDS = 3600
-_QUARTERS_OF_HOUR = _HOUR_SECONDS // QUARTER_SECONDS
 _BOUNDED = frozenset(each.value for each in BOUNDED)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class DayCounts:
-    """What is counted of one link or organization on one day in UTC, as far as it was asked for.
-
-    `quarters` counts clicks by quarter of an hour, from 0 to 95. With `by_hour`, some that were counted
-    before there were quarters stand in the first one of their hour. `day` is counted from 1970.
-    """
-
-    subject: str
-    day: int
-    quarters: Mapping[int, int]
-    by_hour: bool
-    values: Mapping[Dimension, Mapping[str | None, int]]
-    visitors: bytes | None
-
-
-class DayPart(StrEnum):
-    """Which counts of a day are read: by quarter of an hour, of visitors, or by a Dimension."""
-
-    QUARTERS = "quarters"
-    VISITORS = "visitors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +93,7 @@ class Rollups:
         already.
         """
         days = {
-            _id(each, _bucket_of_day(day)): tally
+            id_of(each, bucket_of_day(day)): tally
             for each, tallies_of_days in tallies.items()
             for day, tally in tallies_of_days.items()
         }
@@ -130,7 +104,7 @@ class Rollups:
         for each, tallies_of_days in tallies.items():
             of_each = []
             for day, tally in tallies_of_days.items():
-                day_id = _id(each, _bucket_of_day(day))
+                day_id = id_of(each, bucket_of_day(day))
                 of_each.append(_Day(day_id, day, tally, stored.get(day_id), sketches.get(day_id)))
             changes.add(each, owner[each], of_each, breakdown_only=breakdown_only)
         if changes.new:
@@ -147,7 +121,7 @@ class Rollups:
 
     async def read_windows(self, database: Database, subject: str, now: datetime) -> WindowCounts:
         """The counts at `now`. Costs one query by id for a fixed number of documents."""
-        names = {_id(subject, bucket): bucket for bucket in buckets_of_windows(now)}
+        names = {id_of(subject, bucket): bucket for bucket in buckets_of_windows(now)}
         cursor = database[self.collection].find({"_id": {"$in": list(names)}}, {"parts": 1, "seconds": 1})
         buckets: defaultdict[str, Counter[str]] = defaultdict(Counter)
         seconds: dict[str, bytes] = {}
@@ -156,7 +130,7 @@ class Rollups:
             buckets[bucket].update(found.get("parts", {}))
             seconds[bucket] = found.get("seconds", b"")
         for start in starts_of_windows(now):
-            for bucket, part in _hour_and_minute(start, seconds.get(_bucket_of_day(_day_of(start)), b"")):
+            for bucket, part in _hour_and_minute(start, seconds.get(bucket_of_day(_day_of(start)), b"")):
                 buckets[bucket][part] += 1
         return window_counts(buckets, now)
 
@@ -180,95 +154,16 @@ class Rollups:
 
     async def read_totals(self, database: Database, subjects: Iterable[SubjectT]) -> dict[SubjectT, int]:
         """The total of each of these; what has none is left out."""
-        names = {_id(each, TOTAL): each for each in subjects}
+        names = {id_of(each, TOTAL): each for each in subjects}
         cursor = database[self.collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
         return {names[found["_id"]]: sum(found["parts"].values()) async for found in cursor}
-
-    async def read_day_counts(  # noqa: PLR0917 - what is read, of whom, when
-        self,
-        database: Database,
-        org_id: str,
-        days: range,
-        parts: Iterable[DayPart | Dimension],
-        subjects: Iterable[str] | None = None,
-        session: ClientSession | None = None,
-    ) -> AsyncGenerator[list[DayCounts], None]:
-        """These parts of the organization's counts on these days, some documents at a time, day after day.
-
-        Without `subjects`, those of all subjects that have any: for that the collection needs an index of
-        organization and day.
-        """
-        fields = _stored_fields(parts)
-        known = None if subjects is None else list(subjects)
-        for some in _some_days(days, 1 if known is None else len(known)):
-            names = [_bucket_of_day(day) for day in some]
-            if known is None:
-                bounds = {"$gte": day_of(names[0]), "$lte": day_of(names[-1])}
-                wanted: Document = {"org_id": org_id, "day": bounds}
-            else:
-                ids = [_id(each, name) for name in names for each in known]
-                wanted = {"_id": {"$in": ids}, "org_id": org_id}
-            order = [("day", 1)] if known is None else None
-            cursor = database[self.collection].find(
-                wanted, fields, sort=order, batch_size=_AT_ONCE, session=session
-            )
-            while found := await cursor.to_list(_AT_ONCE if known is None else None):
-                counts = await beside_the_loop(partial(_day_counts, found))
-                yield counts
 
     async def _read_days(
         self, database: Database, subject: str, now: datetime, days: int, fields: Iterable[str]
     ) -> dict[str, Document]:
-        names = {_id(subject, bucket): bucket for bucket in days_of_chart(now, days)}
+        names = {id_of(subject, bucket): bucket for bucket in days_of_chart(now, days)}
         cursor = database[self.collection].find({"_id": {"$in": list(names)}}, dict.fromkeys(fields, 1))
         return {names[found["_id"]]: found async for found in cursor}
-
-
-# Documents of days that are read at a time.
-_AT_ONCE = 2_000
-
-
-def _stored_fields(parts: Iterable[DayPart | Dimension]) -> dict[str, int]:
-    fields = {str(each): 1 for each in parts}
-    if DayPart.QUARTERS in fields:
-        fields["parts"] = 1
-    return fields or {"_id": 1}
-
-
-def _some_days(days: range, subjects: int) -> Iterable[range]:
-    """The days, so many at a time that they have about _AT_ONCE documents."""
-    step = max(1, _AT_ONCE // max(1, subjects))
-    return (days[at : at + step] for at in range(0, len(days), step))
-
-
-def _day_counts(documents: Iterable[Document]) -> list[DayCounts]:
-    """What these documents of days hold, in the order of days."""
-    return sorted(map(_day_count, documents), key=lambda each: each.day)
-
-
-def _day_count(document: Document) -> DayCounts:
-    subject, _, day = document["_id"].partition("/day/")
-    quarters = {int(each): count for each, count in document.get("quarters", {}).items()}
-    by_hour = False
-    parts = document.get("parts")
-    if parts and sum(parts.values()) > sum(quarters.values()):
-        by_hour = True
-        for hour, count in parts.items():
-            first = int(hour) * _QUARTERS_OF_HOUR
-            known = sum(quarters.get(first + each, 0) for each in range(_QUARTERS_OF_HOUR))
-            quarters[first] = quarters.get(first, 0) + max(0, count - known)
-    return DayCounts(
-        subject=subject,
-        day=(date.fromisoformat(day) - _EPOCH.date()).days,
-        quarters=quarters,
-        by_hour=by_hour,
-        values={
-            each: {value_of(name): count for name, count in document[each].items()}
-            for each in Dimension
-            if each in document
-        },
-        visitors=document.get("visitors"),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +192,7 @@ class _Changes:
             self._add_day(subject, owner, each, breakdown_only=breakdown_only)
             clicks += len(each.tally.seconds)
         if clicks and not breakdown_only:
-            self._increase(_id(subject, TOTAL), {"parts.all": clicks}, owner)
+            self._increase(id_of(subject, TOTAL), {"parts.all": clicks}, owner)
 
     def _add_day(self, subject: str, owner: Document, day: _Day, *, breakdown_only: bool) -> None:
         tally, stored = day.tally, day.stored or {}
@@ -338,7 +233,7 @@ class _Changes:
                 fine[_minute_bucket(day.number, second // 60)][f"parts.{second % 60}"] += count
         on_insert = owner | {"expires_at": _EPOCH + timedelta(days=day.number) + FINE_BUCKETS_KEPT}
         for bucket, added in fine.items():
-            self._increase(_id(subject, bucket), added, on_insert)
+            self._increase(id_of(subject, bucket), added, on_insert)
         return {}
 
     def _increase(self, document_id: str, added: Mapping[str, int], on_insert: Document) -> None:
@@ -391,7 +286,8 @@ def _day_of(at: datetime) -> int:
 
 
 @lru_cache(maxsize=1_000)
-def _bucket_of_day(day: int) -> str:
+def bucket_of_day(day: int) -> str:
+    """The bucket of the day with this number, counted from 1970."""
     return f"day/{_day_name(day)}"
 
 
@@ -410,5 +306,6 @@ def _day_name(day: int) -> str:
     return f"{_EPOCH + timedelta(days=day):%Y-%m-%d}"
 
 
-def _id(subject: str, bucket: str) -> str:
+def id_of(subject: str, bucket: str) -> str:
+    """The id of the document that has this bucket of a link or organization."""
     return f"{subject}/{bucket}"
