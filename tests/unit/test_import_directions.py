@@ -23,6 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sdk_files": set(),
     "passwords": {"domain"},
     "api_host": {"concurrency", "domain"},
+    "version": set(),
     # what is kept, and what every request handler works with
     "storage": {"concurrency", "domain", "settings"},
     "rate_limits": {"domain", "settings", "storage"},
@@ -50,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "serving": {"app", "domain", "operations", "settings"},
     "cli": {
         "api_host", "archives", "doctor", "domain", "imports", "passwords", "rate_limits", "serving",
-        "settings", "storage",
+        "settings", "storage", "version",
     },
 }  # fmt: skip
 
