@@ -15,6 +15,7 @@ from tests.browser.conftest import browser_type_launch_args
 from tests.browser.real_service import RealService, new_shop
 from tests.browser.recording_server import RecordingServer, recording_server
 from tests.faults.outcomes import Outcome, TellOutcome
+from tests.polling import wait_for
 from tests.replica_set import ReplicaSet, replica_set
 from tests.service_process import service_process
 
@@ -96,11 +97,14 @@ def test_everything_is_delivered_once_after_a_failover(
     assert members.wait_for_primary() != killed
     elected_at = datetime.now(UTC)
     wait_until(page, f"made == {SALES}")
-    wait_until(page, "!Object.keys(localStorage).some(name => name.startsWith('cl_call_'))")
-    conversions, events = stored(members, "conversions"), stored(members, "events")
-    sold = [each["transaction_id"] for each in conversions]
     made = {f"first{number}" for number in range(int(page.evaluate("sessionStorage.getItem('made')")))}
     made |= {f"second{number}" for number in range(SALES)}
+    wait_for(
+        lambda: len(stored(members, "events")), "events", lambda count: count >= len(made), seconds=PATIENCE
+    )
+    wait_until(page, "!Object.keys(localStorage).some(name => name.startsWith('waylink_call_'))")
+    conversions, events = stored(members, "conversions"), stored(members, "events")
+    sold = [each["transaction_id"] for each in conversions]
     calls = "primary killed, a browser on two pages (a sale and an event each)"
     outcome(Outcome(calls, 2 * len(made), len(conversions) + len(events)))
     assert sorted(sold) == sorted(each["product_id"] for each in events)
