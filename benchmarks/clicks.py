@@ -8,7 +8,8 @@ process, with wrk as the load. It prints, in this order:
   what the service has answered; the seconds from an answer to the analytics, of one link that is clicked
   beside the load and once a second without; and the memory of the service and its helper over all of it;
 - redirects' times while a backlog of an earlier process is counted beside them, and without one, by turns;
-- bytes on disk of a click with its rollups, for 1,000 links with 1,000 clicks each.
+- bytes on disk of a click with its rollups, for 1,000 links with 1,000 clicks each;
+- processor time of a click on its way into the rollups.
 
 On a machine with two or more cores, the servers with their helpers have a core of their own, and wrk and
 MongoDB the rest.
@@ -44,6 +45,7 @@ from backend.storage.links import insert_links
 from backend.storage.mongo import Database, Document
 from backend.storage.organization_counts import ROLLUPS
 from benchmarks.click_bytes import print_click_bytes
+from benchmarks.click_time import print_click_time
 from benchmarks.cores import leave_a_core
 from benchmarks.made_clicks import leave_behind, made_lines
 from benchmarks.servers import GRANIAN, HYPERCORN, Server, service
@@ -52,7 +54,7 @@ from benchmarks.stored_links import new_link, path_of, prepare_domain, store_lin
 from benchmarks.wrk import HOST, require_wrk, visit_links
 
 _FEW_LINKS, _MANY_LINKS = 1_000, 100_000
-PARTS = ("load", "backlog", "disk")
+PARTS = ("load", "backlog", "disk", "time")
 # Not one of those that wrk asks for: its number is beyond them.
 _WATCHED = 1_000_000
 _WARMING_SECONDS = 5
@@ -200,6 +202,8 @@ def main() -> None:
             asyncio.run(_measure_backlog(server, core, given.backlog, max(2, given.rounds)))
     if "disk" in parts:
         asyncio.run(print_click_bytes(_FEW_LINKS, given.clicks))
+    if "time" in parts:
+        asyncio.run(print_click_time())
 
 
 @asynccontextmanager
