@@ -35,13 +35,10 @@ def is_due(call):
     # Lines of a text, not a list: pages with old libraries have an Array.prototype.toJSON that spoils lists.
     checked = session.read(CHECKED)
     line = '\n' + call.page + '\n'
-    if not call.signals:
-        say('signals')
-    elif checked.includes(line):
-        say('checked')
-    else:
+    if call.signals and not checked.includes(line):
         session.write(CHECKED, (line + checked).substring(0, MOST_CHARACTERS))
         return True
+    say('checked' if call.signals else 'signals')
 
 
 def read_context():
@@ -51,7 +48,7 @@ def read_context():
 
 def received(result):
     """Keep what the service said of a check, and pass on what it said against a call."""
-    if result.error:
-        say('error', result, 'warn')
+    if result.error or result.notes:
+        say('error' if result.error else 'notes', result, 'warn')
     if result.attribution:
         session.write(CONTEXT, JSON.stringify(result.attribution))

@@ -32,7 +32,7 @@ def take(given, names, required, form):
     a warning.
     """
     given = {} if given == None else given
-    wrong = None if {}.toString.call(given) == '[object Object]' else 'fields'
+    wrong = {}.toString.call(given) != '[object Object]' and 'fields'
     taken = {}
     for name in names.concat(Object.js_keys(given)):
         try:
@@ -44,7 +44,7 @@ def take(given, names, required, form):
                 if name == 'baseUrl':
                     text = JSON.stringify(__new__(URL(value, location.href)))
                 if name == 'client_timestamp':
-                    __new__(Date(value)).toISOString()  # throws where it is none
+                    text = Date.parse(value) and text  # a number where it is none
                 text.match(FORMS[name] or form)[0]  # throws where there is no match
                 taken[name] = JSON.parse(text)
         except:

@@ -14,10 +14,9 @@ LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
 
 
 def read_cookie(name):
-    """The id in the cookie of exactly this name, or undefined or null."""
+    """The id in the cookie of exactly this name, or undefined."""
     try:
-        found = ('; ' + document.cookie + ';').match('; ' + name + '=(' + UUID + ');')
-        return found and found[1]
+        return ('; ' + document.cookie + ';').match('; ' + name + '=(' + UUID + ');')[1]
     except:
         pass
 

@@ -10,26 +10,17 @@ __pragma__('noskip')
 sentences = None  # with `debug`, a promise of what `waylink.json` holds
 
 
-def explain():
-    """From now on say what happens, in sentences."""
+async def explain():
+    """From now on say what happens, in sentences, or in codes where the file can't be had: these are documented."""
     global sentences
-    sentences = read_sentences()
-
-
-async def read_sentences():
-    """The sentences, or none where the file can't be had: the codes are documented."""
-    try:
-        response = await fetch(texts_url())
-        return await response.json()
-    except:
-        return {}
+    sentences = fetch(texts_url()).then(lambda response: response.json()).catch(lambda _: {})
 
 
 async def say(code, detail, level):
     """With `debug`, and in every mode with a `level` of the console, say the sentence for this code, else the code."""
     try:
-        known = await sentences  # type: ignore[misc]
-        if known or level:
-            console[level or 'log']('Waylink', (known and known[code]) or code, detail or '')
+        known = await sentences or level  # type: ignore[misc]
+        if known:
+            console[level or 'log']('Waylink', known[code] or code, detail or '')
     except:
         pass

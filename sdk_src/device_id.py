@@ -1,11 +1,10 @@
 """The device ID: one random id for each browser, in a cookie (decisions, "device cookie")."""
 
-from cookies import keep_cookie, read_cookie
+from cookies import NAME, keep_cookie, read_cookie
 from debug import say
 from ids import UUID, new_uuid
 from stores import session
 
-NAME = 'cl_device_id'
 STORED = 'waylink_device_id'
 device = None  # the id, while there is consent; a new one after each withdrawal
 

@@ -5,7 +5,7 @@ from browser import __pragma__, RegExp, Uint8Array, __new__, crypto
 
 __pragma__('noskip')
 
-UUID = '[\\da-f]{8}(-[\\da-f]{4}){4}[\\da-f]{8}'
+UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){4}[\\da-f]{8}'
 
 
 def new_uuid():

@@ -19,24 +19,24 @@ from options import batch_url, options
 from stores import local, session
 
 __pragma__('skip')
-from browser import __pragma__, AbortSignal, Date, JSON, Math, __new__, clearTimeout, fetch, setTimeout
+from browser import __pragma__, AbortSignal, Date, JSON, Math, RegExp, __new__, clearTimeout, fetch, setTimeout
 
 __pragma__('noskip')
 
 VERSION = '0.1.0'
 TIMEOUT = 10000  # milliseconds
 LONGEST_PAUSE = 3600000  # milliseconds
-REFUSED = [400, 401, 403, 413, 415]  # the same call would be refused again
+REFUSED = RegExp('4(0[013]|1[35])')  # statuses after which the same call would be refused again
 PREFIX = 'waylink_call_'
 PAUSE = 'waylink_pause'
 LEASE = 30000  # milliseconds
-MOST_CALLS = 50
 MOST_KEPT = 100
 MOST_STORED = 256000  # characters
-MOST_CHARACTERS = 15000  # at most 4 bytes each, and keepalive has 64 KiB
+# Of a batch. A character has 4 bytes at the most, and keepalive 64 KiB; the service takes 50 calls, and none is shorter
+# than 200 characters.
+MOST_CHARACTERS = 10000
 LONGEST_WAIT = 7 * 24 * 60 * 60 * 1000
 fresh = []  # what this page added and no request has carried yet
-is_flushing = False
 is_leaving = False
 outcome = None  # of the last attempt, as a code for the console
 failures = 0
@@ -59,21 +59,24 @@ def lease(entry, milliseconds):
 
 async def flush():
     """Send what this page added; what comes during a request shares the next."""
-    global is_flushing
-    if not is_flushing:
-        is_flushing = True
+    if not fresh.is_busy:
+        fresh.is_busy = True
         # The request of a check has a task of its own: slow phones would stutter at one together with the start. The
         # other calls go at once, since the visitor may be about to leave.
         if fresh[0].call.signals:
             await __new__(Later(setTimeout))
-        await send_all(fresh)
-        is_flushing = False
-        wake()
+        send_all(fresh)
 
 
 async def send_all(entries):
+    """Send these, and what is added to them meanwhile.
+
+    With the last look at `fresh`, not later, the flush is over: a call that comes between would be sent by nobody.
+    """
     while entries.length:
         await send_batch(take_batch(entries))
+    entries.is_busy = False
+    wake()
 
 
 async def send_batch(batch):
@@ -97,7 +100,7 @@ async def send_batch(batch):
                 },
             )
             wait = response.headers.js_get('retry-after')
-            is_final = REFUSED.includes(response.status)
+            is_final = REFUSED.test(response.status)
             content = is_final or await response.json()
             for entry in batch:
                 result = is_final or content.results.find(lambda each: each.call_id == entry.call.call_id)  # noqa: B023 - run at once
@@ -132,10 +135,10 @@ def erase():
 
 def envelope(batch):
     """The batch as text; its list is put together by hand, because of pages with an Array.prototype.toJSON."""
-    head = JSON.stringify(
+    tail = JSON.stringify(
         {'api_key': options.apiKey, 'device_id': batch[0].device, 'sdk': 'js/' + VERSION, 'sent_at': now()}
     )
-    return head.slice(0, -1) + ',"calls":[' + batch.map(lambda entry: JSON.stringify(entry.call)).join() + ']}'
+    return '{"calls":[' + batch.map(lambda entry: JSON.stringify(entry.call)).join() + '],' + tail.substring(1)
 
 
 def pause_of(text):
@@ -159,16 +162,19 @@ def wake():
     clearTimeout(timer)
     left = stored_entries()
     if left.length:
-        timer = setTimeout(recover, Math.max(pause_left(), left[0].until - Date.now()) + 500)
+        timer = setTimeout(
+            recover, Math.max(pause_left(), Math.min(*left.map(lambda entry: entry.until)) - Date.now()) + 500
+        )
     if not left.some(lambda entry: entry.call.signals):
         tell()  # type: ignore[misc]
 
 
-async def recover(event, leaving):
-    """Send what no request has carried yet, and one tab at a time what no page is at work on.
+def recover(event, leaving):
+    """Send what no page is at work on, one tab at a time.
 
     An event of the browser ends a pause that the service did not ask for. With `leaving` the page may end any moment:
-    nothing is waited for, and what it sends is free for the next page as well.
+    nothing is waited for, also what no request has carried yet goes, and what it sends is free for the next page as
+    well.
     """
     global failures, is_leaving
     is_leaving = leaving
@@ -176,19 +182,18 @@ async def recover(event, leaving):
         if event and outcome == 'offline':
             failures = 0
             local.remove(PAUSE)
-        send_all(fresh)
         if leaving:
+            send_all(fresh)
             send_stored()
         else:
-            await alone(PREFIX, send_stored)
-        wake()
+            alone(PREFIX, send_stored)
 
 
-async def send_stored():
+def send_stored():
     free = stored_entries().filter(lambda entry: entry.until < Date.now())
     for entry in free:
         lease(entry, -1 if is_leaving else LEASE)
-    await send_all(free)
+    return send_all(free)
 
 
 def stored_entries():
@@ -246,8 +251,7 @@ def take_batch(entries):
     """Remove from `entries` what fits into one request: calls of one device, bounded in number and size."""
     count = 1
     while (
-        count < MOST_CALLS
-        and entries[count]
+        entries[count]
         and entries[count].device == entries[0].device
         and JSON.stringify(entries.slice(0, count + 1)).length < MOST_CHARACTERS
     ):

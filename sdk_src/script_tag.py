@@ -10,7 +10,7 @@ __pragma__('noskip')
 
 def install():
     """Replace the snippet's stand-in, or an element of that id; a second copy of the script changes nothing."""
-    early = window.Waylink or {}
+    early = window.Waylink or ''
     if not early.init or early.q:
         window.Waylink = Waylink
         for call in early.q or []:

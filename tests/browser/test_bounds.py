@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+from backend.domain.batches import MOST_CALLS
 from tests.browser.recording_server import Answer, RecordingServer, acknowledge, once, refuse
 from tests.browser.shop_pages import INIT, visit
 from tests.polling import wait_for
@@ -62,7 +63,7 @@ def test_a_hanging_request_fills_nothing(page: Page, server: RecordingServer) ->
 
 
 def test_the_newest_of_too_many_arrive(page: Page, server: RecordingServer) -> None:
-    """The oldest go first, which `debug` says; the promise of each resolves."""
+    """The oldest go first, which `debug` says; their promises resolve. No batch is longer than is taken."""
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     visit(page, server, options="debug: true")
@@ -75,6 +76,7 @@ def test_the_newest_of_too_many_arrive(page: Page, server: RecordingServer) -> N
     server.requests.clear()
     server.wait_for(100)
     assert {call["name"] for call in server.calls} == {f"e{number}" for number in range(50, 150)}
+    assert max(len(request["batch"]["calls"]) for request in server.requests) <= MOST_CALLS
 
 
 def test_what_waits_for_consent_is_bounded(page: Page, server: RecordingServer) -> None:

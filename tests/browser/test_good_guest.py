@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -147,6 +148,15 @@ def test_the_widest_cookie_domain(page: Page, server: RecordingServer, host: str
             "cl_device_id",
         )
     assert server.kinds == ["attribution"]
+
+
+def test_a_page_that_keeps_cookies_from_us(page: Page, server: RecordingServer) -> None:
+    """Where no cookie can be set, as some consent tools have it, a tab is one device on all its pages."""
+    page.add_init_script("Object.defineProperty(document, 'cookie', {get: () => '', set() {}})")
+    for source in ("first", "second", "third"):
+        visit(page, server, f"/?utm_source={source}")
+    (device,) = {request["batch"]["device_id"] for request in server.requests}
+    assert str(uuid.UUID(device)) == device
 
 
 @pytest.mark.parametrize("frame_host", ["shop.test", "other.test"])

@@ -250,7 +250,7 @@ def test_inherited_options_and_fields_count(visitor: Visitor) -> None:
 
 
 def test_what_is_lost_is_told_in_every_mode(visitor: Visitor) -> None:
-    """An unknown option, an unknown field and a rejected call are one warning each."""
+    """An unknown option or field, a rejected call and a note on one that was taken are one warning each."""
     visitor.open()
     visitor.js("window.told = [], console.warn = (...all) => told.push(all.map(String).join(' ')), 0")
     visitor.js("Waylink.init({apiKey: 'k', consentmode: 'required'})")
@@ -262,11 +262,18 @@ def test_what_is_lost_is_told_in_every_mode(visitor: Visitor) -> None:
 
     visitor.server.answer = reject
     visitor.js("Waylink.trackEvent('a')")
+
+    def note(batch: dict[str, Any]) -> Any:
+        status, headers, body = acknowledge(batch)
+        return status, headers, body.replace('"accepted"', '"accepted", "notes": ["name is cut"]')
+
+    visitor.server.answer = note
+    visitor.js("Waylink.trackEvent('a')")
     visitor.server.answer = refuse(400)
     visitor.js("Waylink.trackEvent('b')")
     told = visitor.js("told")
     assert told[:2] == ["Waylink unknown consentmode", "Waylink unknown transactionId"]
-    assert [text.split()[1] for text in told[2:]] == ["error", "refused"]
+    assert [text.split()[1] for text in told[2:]] == ["error", "notes", "refused"]
     assert "transactionId" not in visitor.server.calls[1]
 
 

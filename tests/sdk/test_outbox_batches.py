@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.sdk.pure_modules import JsList, js, load
@@ -19,12 +19,19 @@ ENTRIES = st.lists(
 
 
 def entry(number: int, device: str, size: int, character: str) -> Any:
-    """An entry of the outbox with a call of about this many characters."""
-    call = {"call_id": f"id-{number}", "occurred_at": f"{number:04}", "metadata": character * size}
-    return js({"device": device, "call": call, "until": 0})
+    """An entry of the outbox with a call of this many characters beyond those that every call has."""
+    call = {
+        "kind": "lead",
+        "call_id": f"{number:036}",
+        "occurred_at": f"{number:024}",
+        "page": "http://a.b/",
+        "customer_id": character * size,
+    }
+    return js({"device": device * 36, "call": call, "until": 1_700_000_000_000})
 
 
 @given(ENTRIES)
+@example([("a", 0, "a")] * 120)
 def test_batches_keep_order_and_limits(sizes: list[tuple[str, int, str]]) -> None:
     """Every entry is in one batch, in order; a batch has one device, at most 50 calls, and fits 64 KiB."""
     entries = [entry(number, *each) for number, each in enumerate(sizes)]
