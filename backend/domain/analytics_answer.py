@@ -147,18 +147,19 @@ def _value(measure: Measure, figures: Figures, currency: str | None) -> Value:
             if not figures.clicks:
                 return None
             amounts = {each: amount / figures.clicks for each, amount in figures.revenue.items()}
-            return _money({each: _rounded(amount, each) for each, amount in amounts.items()}, currency)
+            rounded = {each: _rounded(amount, each, _MORE_DIGITS) for each, amount in amounts.items()}
+            return _money(rounded, currency, _MORE_DIGITS)
     count: int = getattr(figures, measure.value)
     return count
 
 
-def _money(amounts: Amounts, currency: str | None) -> Value:
+def _money(amounts: Amounts, currency: str | None, digits: int = 0) -> Value:
     if currency is None:
         return dict(sorted(amounts.items()))
-    return amounts.get(currency, _rounded(Decimal(), currency, 0))
+    return amounts.get(currency, _rounded(Decimal(), currency, digits))
 
 
-def _rounded(amount: Decimal, currency: str, more: int = _MORE_DIGITS) -> Decimal:
+def _rounded(amount: Decimal, currency: str, more: int) -> Decimal:
     return amount.quantize(Decimal(1).scaleb(-MINOR_DIGITS.get(currency, 2) - more), ROUND_HALF_EVEN)
 
 

@@ -7,7 +7,6 @@ than putting pieces together.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from functools import lru_cache
 
 from backend.domain.click_block import DAY_MS, Columns, moment
 from backend.domain.ids import LinkId
-from backend.domain.spreadsheets import inert
+from backend.domain.spreadsheets import csv_cell
 
 COLUMNS = (
     "time",
@@ -34,7 +33,6 @@ COLUMNS = (
 )
 _LINK = COLUMNS[1:3]
 _WHAT = COLUMNS[3:10]
-_NEEDS_QUOTES = re.compile(r'[",\r\n]')
 _Value = str | bool | None
 
 
@@ -121,8 +119,7 @@ def _cells(_: Sequence[str], values: Sequence[_Value]) -> str:
 def _cell(value: _Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = inert(value or "")
-    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
+    return csv_cell(value or "")
 
 
 def _members(names: Sequence[str], values: Sequence[_Value]) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
+_NEEDS_QUOTES = re.compile(r'[",\r\n]')
 # The first character of formulas, also in full width. Some programs ignore white space before it.
 _BEGINS_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20\t\r\n")
 
@@ -12,3 +16,14 @@ def inert(cell: str) -> str:
     Visitors can put any text into an address, and it may end up in such a file.
     """
     return f"'{cell}" if cell.lstrip(" \u3000\u00a0").startswith(_BEGINS_FORMULA) else cell
+
+
+def csv_line(cells: Iterable[str | None]) -> str:
+    """A line of a CSV file (RFC 4180); None is an empty cell."""
+    return ",".join(csv_cell(each or "") for each in cells) + "\r\n"
+
+
+def csv_cell(cell: str) -> str:
+    """The cell as it is written, in quotes where it needs them, and inert."""
+    text = inert(cell)
+    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text

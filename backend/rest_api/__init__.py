@@ -8,6 +8,7 @@ from backend.rest_api import (
     export_clicks,
     find_links,
     list_links,
+    query_analytics,
     write_links,
 )
 from backend.rest_api.blueprint import rest
@@ -22,6 +23,7 @@ __all__ = [
     "export_clicks",
     "find_links",
     "list_links",
+    "query_analytics",
     "rest",
     "write_links",
 ]

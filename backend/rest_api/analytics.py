@@ -30,12 +30,13 @@ async def install_analytics() -> dict[str, int]:
     Refused if the organization has no paid subscription.
     """
     reference = parse_reference(await read_json_object())
-    await _require_subscription()
+    await require_subscription()
     counts = await count_install_window(resources().database, await _link_id(reference), resources().clock())
     return install_counts_json(counts)
 
 
-async def _require_subscription() -> None:
+async def require_subscription() -> None:
+    """Raise Refusal if the caller's organization has not paid for install analytics."""
     organization = await get_organization(resources().database, caller().org_id)
     if not organization.has_subscription(resources().clock()):
         raise Refusal(error_table.SUBSCRIPTION_NEEDED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend.domain.analytics_query import MONEY, Field, Measure
 from backend.domain.field_rules import Schema
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS
 
@@ -35,6 +36,41 @@ _INNER = _object(errorMessage=_TEXT, fieldName=_TEXT)
 _CODE: Schema = {"type": "integer"}
 _SUCCESS: Schema = {"const": "success"}
 _UUID: Schema = {"type": "string", "format": "uuid"}
+
+_AMOUNT: Schema = {
+    "anyOf": [
+        {"type": "array", "items": _object(currency=_TEXT, amount=_TEXT)},
+        {"type": ["string", "null"]},
+    ],
+    "description": "Amounts by currency; where currency was given, its amount. Null without clicks.",
+}
+_MEASURES: dict[str, Schema] = {
+    **{each.value: _COUNT for each in Measure if each not in MONEY},
+    Measure.CONVERSION_RATE.value: {"type": ["number", "null"], "minimum": 0},
+    **{each.value: _AMOUNT for each in Measure if each in MONEY},
+}
+# Of measures, those that were asked for.
+_COMPARED: Schema = {
+    "type": "object",
+    "properties": _MEASURES,
+    "description": "The same of the time that is compared with; absent without compare.",
+}
+_FIGURES: Schema = {"type": "object", "properties": _MEASURES | {"previous": _COMPARED}}
+_LINK_NAMES = ("link_name", "short_url")
+_ROW: Schema = {
+    "type": "object",
+    "properties": {
+        **{each.value: _or_null(_TEXT) for each in Field},
+        **dict.fromkeys(_LINK_NAMES, _or_null(_TEXT)),
+        **_MEASURES,
+        "previous": _COMPARED,
+    },
+    "description": "The fields of group_by, null where there is none; with link also its name and short URL.",
+}
+_PERIOD = _object(
+    **{"from": {"type": "string", "format": "date-time"}, "to": {"type": "string", "format": "date-time"}},
+    timezone=_TEXT,
+)
 
 SCHEMAS: dict[str, Schema] = {
     "Link": _object(
@@ -104,6 +140,18 @@ SCHEMAS: dict[str, Schema] = {
     "Changed": _object(message=_TEXT, status=_SUCCESS),
     "ClickAnalytics": _counts("clicks"),
     "InstallAnalytics": _counts("installs"),
+    "AnalyticsAnswer": _object(
+        rows={"type": "array", "items": _ROW},
+        totals=_FIGURES | {"description": "What all rows come to, of all pages."},
+        next_cursor=_or_null(_TEXT),
+        notes={
+            "type": "array",
+            "items": _TEXT,
+            "description": "What is counted in a special way, and why rows and totals differ.",
+        },
+        period=_PERIOD,
+        previous_period=_or_null(_PERIOD),
+    ),
     "Error": _object(code=_CODE, errorMessage=_TEXT, error=_INNER),
     "ErrorList": _object(
         code=_CODE,

@@ -20,7 +20,7 @@ from backend.domain.click_block import Block, block_of
 from backend.domain.click_rows import COLUMNS, RowFormat, Selection
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
-from backend.rest_api import export_clicks
+from backend.rest_api import file_answer
 from backend.storage.click_blocks import NAME, fields_of
 from backend.storage.click_merges import merge_small_blocks
 from backend.storage.click_retention import set_click_days
@@ -256,7 +256,7 @@ async def test_a_client_that_stops_reading(
     service: Service, organization: TestOrganization, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer is given up after a while, without the end of its body, and nothing more is read."""
-    monkeypatch.setattr(export_clicks, "PIECE_SECONDS", 0.1)
+    monkeypatch.setattr(file_answer, "PIECE_SECONDS", 0.1)
     await store(database, [block_of(organization.id, [click(organization.id, LINK, START)] * 3_000)] * 4)
     sent: list[dict[str, Any]] = []
 

@@ -1,0 +1,305 @@
+"""Reads queries of analytics: from a JSON body, a query string or a command line, by the same rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from backend.domain.analytics_query import (
+    BREAKDOWNS,
+    DEFAULT_LIMIT,
+    LINK_FIELDS,
+    MOST_GROUPINGS,
+    MOST_LIMIT,
+    TIMES,
+    Field,
+    Measure,
+    Model,
+    Order,
+    Query,
+)
+from backend.domain.call_fields import CurrencyCode
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import HostName, Instant, Rule, Schema, Text, Uuid, Word, parse_string
+from backend.domain.link_input import shown_name
+from backend.domain.query_period import Comparison, QueryPeriod
+
+DEFAULT_DAYS = 28
+MOST_VALUES = 200
+_LONGEST_VALUE = 1024
+_DAY = timedelta(days=1)
+
+
+class CreditTo(StrEnum):
+    """Whose touches get the credit."""
+
+    DEVICE = "device"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A list of members of an enumeration, each given as its text, none twice."""
+
+    choices: type[StrEnum]
+    most: int
+    least: int = 0
+
+    def parse(self, field: str, value: object) -> tuple[Any, ...]:
+        """The members. Raises InvalidField."""
+        if not isinstance(value, list):
+            raise InvalidField(field, "must be a list")
+        if not self.least <= len(value) <= self.most:
+            raise InvalidField(field, f"must have from {self.least} to {self.most} entries")
+        found = tuple(Word(self.choices).parse(field, each) for each in value)
+        if len(set(found)) < len(found):
+            raise InvalidField(field, "must not have one twice")
+        return found
+
+    def schema(self) -> Schema:
+        """JSON Schema of the list."""
+        items = Word(self.choices).schema()
+        sizes = {"minItems": self.least, "maxItems": self.most, "uniqueItems": True}
+        return {"type": "array", "items": items} | sizes
+
+
+class TimeZone:
+    """The name of a time zone, as in the IANA's list."""
+
+    def parse(self, field: str, value: object) -> ZoneInfo:
+        """The time zone. Raises InvalidField."""
+        name = parse_string(field, value)
+        if name not in _zones():
+            raise InvalidField(field, "must be the IANA name of a time zone, such as Europe/Berlin")
+        return ZoneInfo(name)
+
+    def schema(self) -> Schema:
+        """JSON Schema of a name."""
+        return {"type": "string", "maxLength": 100, "default": "UTC", "example": "Europe/Berlin"}
+
+
+@lru_cache(maxsize=1)
+def _zones() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+class DateOrInstant:
+    """A date, which means its beginning in the query's time zone, or a time in ISO 8601 with a zone."""
+
+    _RULE = Instant()
+
+    def parse(self, field: str, value: object) -> date | datetime:
+        """The date, or the time in UTC. Raises InvalidField."""
+        instant = self._RULE.parse(field, value)
+        return instant if len(str(value)) > len("2026-01-31") else instant.date()
+
+    def schema(self) -> Schema:
+        """JSON Schema of a date or time."""
+        return self._RULE.schema()
+
+
+class Filters:
+    """An object: for each field a list of the values that are left, where null stands for none."""
+
+    def parse(self, field: str, value: object) -> dict[Field, frozenset[str | None]]:
+        """The values by field. Raises InvalidField, which names the filter."""
+        if not isinstance(value, dict):
+            raise InvalidField(field, "must be an object of lists")
+        found = {}
+        for name, values in value.items():
+            shown = f"{field}.{shown_name(name)}"
+            if name not in {*LINK_FIELDS, *BREAKDOWNS}:
+                possible = ", ".join(each for each in Field if each not in TIMES)
+                raise InvalidField(shown, f"can't be filtered by; possible are {possible}")
+            if not isinstance(values, list) or not 1 <= len(values) <= MOST_VALUES:
+                raise InvalidField(shown, f"must be a list of 1 to {MOST_VALUES:,} texts or null")
+            found[Field(name)] = frozenset(_value(shown, Field(name), each) for each in values)
+        return found
+
+    def schema(self) -> Schema:
+        """JSON Schema of the object."""
+        values: Schema = {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": MOST_VALUES,
+            "items": {"type": ["string", "null"], "maxLength": _LONGEST_VALUE},
+        }
+        names = [each for each in Field if each not in TIMES]
+        properties = {each.value: values for each in names}
+        return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _value(shown: str, field: Field, value: object) -> str | None:
+    if value is None:
+        return None
+    match field:
+        case Field.LINK:
+            return Uuid().parse(shown, value)
+        case Field.DOMAIN:
+            return HostName().parse(shown, value)
+    text = parse_string(shown, value)
+    if len(text) > _LONGEST_VALUE:
+        raise InvalidField(shown, f"must have at most {_LONGEST_VALUE} characters")
+    return text
+
+
+class OrderRule:
+    """A column that is sorted by, with `-` before it for descending."""
+
+    def parse(self, field: str, value: object) -> Order:
+        """The column and its direction. Raises InvalidField."""
+        text = parse_string(field, value)
+        column = text.removeprefix("-")
+        is_descending = text != column
+        if column in set(Measure):
+            return Order(Measure(column), is_descending)
+        if column in set(Field):
+            return Order(Field(column), is_descending)
+        raise InvalidField(field, "must be one of measures and group_by, with - before it for descending")
+
+    def schema(self) -> Schema:
+        """JSON Schema of all columns, in both directions."""
+        words = [*Measure, *Field]
+        return {"type": "string", "enum": [*words, *(f"-{each}" for each in words)], "example": "-clicks"}
+
+
+class RowLimit:
+    """A number of rows."""
+
+    def parse(self, field: str, value: object) -> int:
+        """The number. Raises InvalidField."""
+        if type(value) is not int or not 1 <= value <= MOST_LIMIT:
+            raise InvalidField(field, f"must be a whole number from 1 to {MOST_LIMIT}")
+        return value
+
+    def schema(self) -> Schema:
+        """JSON Schema of the number."""
+        return {"type": "integer", "minimum": 1, "maximum": MOST_LIMIT, "default": DEFAULT_LIMIT}
+
+
+FIELDS: dict[str, Rule[Any]] = {
+    "measures": Words(Measure, len(Measure), 1),
+    "group_by": Words(Field, MOST_GROUPINGS),
+    "from": DateOrInstant(),
+    "to": DateOrInstant(),
+    "timezone": TimeZone(),
+    "filters": Filters(),
+    "compare": Word(Comparison),
+    "currency": CurrencyCode(),
+    "credit": Word(CreditTo),
+    "model": Word(Model),
+    "order_by": OrderRule(),
+    "limit": RowLimit(),
+    "cursor": Text(200),
+}
+# Null stands for such a field that is not given.
+_FILTERS_EXAMPLE = '{"campaign":["spring",null]}'
+NULLABLE = frozenset({"compare", "currency", "order_by", "cursor"})
+_IN_QUERY = {"compare", "currency", "model", "limit", "cursor", "measures", "group_by", "filters"}
+UTC_ZONE = ZoneInfo("UTC")
+
+
+def parse_query(body: Mapping[str, object], now: datetime) -> Query:
+    """The query in a body. What is not given has its default.
+
+    Raises InvalidField, also for unknown fields and for what is not kept together.
+    """
+    for name in body:
+        if name not in FIELDS:
+            raise InvalidField(shown_name(name), "is not a field of this request")
+    given = {
+        name: FIELDS[name].parse(name, value)
+        for name, value in body.items()
+        if not (value is None and name in NULLABLE)
+    }
+    period = _period(given, now)
+    asked = {name: value for name, value in given.items() if name in _IN_QUERY}
+    return Query(period=period, order=given.get("order_by"), **asked)
+
+
+def _period(given: Mapping[str, Any], now: datetime) -> QueryPeriod:
+    """The time between `from` and `to`; by default the last 28 days of the time zone, today included."""
+    zone: ZoneInfo = given.get("timezone", UTC_ZONE)
+    end = given.get("to", now.astimezone(zone).date() + _DAY)
+    end_at = _moment("to", end, zone)
+    if "from" in given:
+        return QueryPeriod(_moment("from", given["from"], zone), end_at, zone)
+    local = end_at.astimezone(zone).replace(tzinfo=None) - DEFAULT_DAYS * _DAY
+    return QueryPeriod(local.replace(tzinfo=zone).astimezone(UTC), end_at, zone)
+
+
+def _moment(field: str, at: date | datetime, zone: ZoneInfo) -> datetime:
+    if isinstance(at, datetime):
+        return at
+    try:
+        return datetime(at.year, at.month, at.day, tzinfo=zone).astimezone(UTC)
+    except OverflowError:
+        raise InvalidField(field, "must be a date that can be reckoned with") from None
+
+
+class Listed:
+    """What `rule` takes as a list, written as texts with commas between them."""
+
+    def __init__(self, rule: Words) -> None:
+        self._rule = rule
+
+    def parse(self, field: str, value: object) -> list[str]:
+        """The texts, which `rule` takes. Raises InvalidField."""
+        texts = str(value).split(",") if value else []
+        self._rule.parse(field, texts)
+        return texts
+
+    def schema(self) -> Schema:
+        """JSON Schema of the text: as the list, with commas."""
+        words = "|".join(self._rule.choices)
+        some = f"({words})(,({words}))*"
+        return {"type": "string", "pattern": f"^{some}$" if self._rule.least else f"^({some})?$"}
+
+
+class AsJson:
+    """What `rule` takes, written as JSON."""
+
+    def __init__(self, rule: Rule[Any]) -> None:
+        self._rule = rule
+
+    def parse(self, field: str, value: object) -> object:
+        """What the JSON says, which `rule` takes. Raises InvalidField."""
+        try:
+            found: object = json.loads(str(value))
+        except (ValueError, RecursionError):
+            raise InvalidField(field, f"must be JSON, such as {_FILTERS_EXAMPLE}") from None
+        self._rule.parse(field, found)
+        return found
+
+    def schema(self) -> Schema:
+        """JSON Schema of the text."""
+        return {"type": "string", "contentMediaType": "application/json", "example": _FILTERS_EXAMPLE}
+
+
+class _Written:
+    """What `rule` takes, as it is written."""
+
+    def __init__(self, rule: Rule[Any]) -> None:
+        self._rule = rule
+
+    def parse(self, field: str, value: object) -> object:
+        """The text. Raises InvalidField."""
+        self._rule.parse(field, value)
+        return value
+
+    def schema(self) -> Schema:
+        """JSON Schema of the text."""
+        return self._rule.schema()
+
+
+# The fields of a whole answer as parameters, each to the text or list that FIELDS takes.
+PARAMETERS: dict[str, Rule[Any]] = {
+    name: Listed(rule) if isinstance(rule, Words) else AsJson(rule) if name == "filters" else _Written(rule)
+    for name, rule in FIELDS.items()
+    if name not in {"limit", "cursor"}
+}

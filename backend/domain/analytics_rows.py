@@ -1,0 +1,130 @@
+"""Answers to queries of analytics as JSON, and as the cells of a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from backend.domain.analytics_answer import AnalyticsAnswer, Row, Value, Values
+from backend.domain.analytics_query import MONEY, Field, Measure
+from backend.domain.ids import LinkId
+from backend.domain.query_period import QueryPeriod
+from backend.domain.short_urls import ShortUrlForm
+from backend.domain.spreadsheets import csv_line
+
+Json = dict[str, Any]
+Cell = str | None
+_LINK_COLUMNS = ("link_name", "short_url")
+
+
+class AnswerRows:
+    """The rows of an answer, written one by one."""
+
+    def __init__(self, answer: AnalyticsAnswer, form: ShortUrlForm) -> None:
+        self._answer = answer
+        self._form = form
+        self._currencies = _currencies(answer)
+
+    def whole(self) -> Json:
+        """The answer of `POST /analytics/query`."""
+        answer = self._answer
+        previous = answer.previous_period
+        return {
+            "rows": [self.object_of(row) for row in answer.rows],
+            "totals": self.totals(),
+            "next_cursor": answer.next_cursor,
+            "notes": list(answer.notes),
+            "period": _period_json(answer.query.period),
+            "previous_period": _period_json(previous) if previous else None,
+        }
+
+    def totals(self) -> Json:
+        """What all rows come to."""
+        return self._values_json(self._answer.totals)
+
+    def object_of(self, row: Row) -> Json:
+        """A row as an object: what it is of, then its measures, then those of the period before."""
+        group = self._answer.query.group_by
+        return dict(zip(group, row.group, strict=True)) | self._link_of(row) | self._values_json(row)
+
+    def headings(self) -> list[str]:
+        """The columns of a table; amounts have one for each currency."""
+        query = self._answer.query
+        links = _LINK_COLUMNS if Field.LINK in query.group_by else ()
+        measures = [name for each in query.measures for name in self._columns(each)]
+        previous = [f"previous_{name}" for name in measures] if query.compare else []
+        return [*query.group_by, *links, *measures, *previous]
+
+    def cells_of(self, row: Row) -> list[Cell]:
+        """The row's cells, without a value where there is none."""
+        before = self._cells(row.previous) if row.previous is not None else []
+        return [*row.group, *self._link_of(row).values(), *self._cells(row.values), *before]
+
+    def csv(self) -> Iterator[str]:
+        """The lines of a CSV file, headings first."""
+        yield csv_line(self.headings())
+        for row in self._answer.rows:
+            yield csv_line(self.cells_of(row))
+
+    def json_lines(self) -> Iterator[str]:
+        """A line of JSON for each row."""
+        for row in self._answer.rows:
+            yield json.dumps(self.object_of(row), separators=(",", ":")) + "\n"
+
+    def _link_of(self, row: Row) -> dict[str, Cell]:
+        group = self._answer.query.group_by
+        if Field.LINK not in group:
+            return {}
+        link = self._answer.links.get(LinkId(row.group[group.index(Field.LINK)] or ""))
+        url = self._form.write(link.domain, link.path) if link else None
+        return dict(zip(_LINK_COLUMNS, (link.link_name if link else None, url), strict=True))
+
+    def _values_json(self, row: Row) -> Json:
+        before = {"previous": _numbers(row.previous)} if row.previous is not None else {}
+        return _numbers(row.values) | before
+
+    def _columns(self, measure: Measure) -> list[str]:
+        if measure in MONEY and self._answer.query.currency is None:
+            return [f"{measure}_{each}" for each in self._currencies]
+        return [measure]
+
+    def _cells(self, values: Values) -> list[Cell]:
+        cells: list[Cell] = []
+        for measure, value in values.items():
+            if measure in MONEY and self._answer.query.currency is None:
+                amounts = value if isinstance(value, dict) else {}
+                nothing = None if value is None else Decimal()
+                cells += [_text(amounts.get(each, nothing)) for each in self._currencies]
+            else:
+                cells.append(_text(value))
+        return cells
+
+
+def _currencies(answer: AnalyticsAnswer) -> list[str]:
+    """Those of all amounts of the answer."""
+    totals = [answer.totals.values, answer.totals.previous or {}]
+    amounts = [values.get(each) for values in totals for each in MONEY]
+    return sorted({name for each in amounts if isinstance(each, dict) for name in each})
+
+
+def _numbers(values: Values) -> Json:
+    return {measure: _number(value) for measure, value in values.items()}
+
+
+def _number(value: Value) -> Any:
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if value is None or isinstance(value, int | float):
+        return value
+    return [{"currency": name, "amount": f"{amount:f}"} for name, amount in value.items()]
+
+
+def _text(value: Value) -> Cell:
+    return None if value is None else f"{value:f}" if isinstance(value, Decimal) else str(value)
+
+
+def _period_json(period: QueryPeriod) -> Json:
+    start, end = (each.astimezone(period.zone).isoformat() for each in (period.start, period.end))
+    return {"from": start, "to": end, "timezone": str(period.zone)}

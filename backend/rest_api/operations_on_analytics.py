@@ -1,0 +1,77 @@
+"""Queries of analytics, as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.domain import analytics_input
+from backend.domain.field_rules import Rule, Schema
+from backend.json_api import error_table
+from backend.rest_api.operation import BODY_ERRORS, EVERYWHERE, KEY_ERRORS, Operation, query
+from backend.rest_api.query_analytics import EXPORT_QUERY
+
+_MEANINGS = {
+    "measures": "What is counted; by default clicks.",
+    "group_by": "What each row is of; nothing gives one row. At most one part of the time, and of country, "
+    "platform, system, browser and referrer one in group_by and filters together.",
+    "from": "The beginning, which is included; a date begins in the time zone. By default 28 days before to.",
+    "to": "The end, which is not included; by default the end of today. Both are at a quarter of an hour.",
+    "timezone": "The IANA time zone whose days, weeks, months and hours count.",
+    "filters": "For each field the values that are left; null stands for what has none.",
+    "compare": "What each row is compared with: the time before, or a year before.",
+    "currency": "Amounts of this currency only, as one text each; needed to sort by an amount.",
+    "credit": "Whose touches get the credit for leads and conversions.",
+    "model": "Which touch gets the credit; by default the last.",
+    "order_by": "A measure or a field of group_by, with - before it for descending. By default the part of "
+    "the time, or else the first measure, descending.",
+    "limit": "Rows of a page.",
+    "cursor": "The next_cursor of the page before, with the same query.",
+    "format": "Form of the file; by default csv.",
+}
+
+
+def _property(name: str, rule: Rule[Any]) -> Schema:
+    schema = rule.schema()
+    shown = {"anyOf": [schema, {"type": "null"}]} if name in analytics_input.NULLABLE else schema
+    return shown | {"description": _MEANINGS[name]}
+
+
+_QUERY: Schema = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {name: _property(name, rule) for name, rule in analytics_input.FIELDS.items()},
+}
+
+OPERATIONS = (
+    Operation(
+        "query_analytics",
+        "post",
+        "/analytics/query",
+        "Ask what works: measures by time, link, campaign, country and more",
+        200,
+        "AnalyticsAnswer",
+        (
+            error_table.QUERY_INVALID,
+            *BODY_ERRORS,
+            *KEY_ERRORS,
+            error_table.SUBSCRIPTION_NEEDED,
+            *EVERYWHERE,
+        ),
+        body=_QUERY,
+    ),
+    Operation(
+        "export_analytics",
+        "get",
+        "/analytics/export",
+        "Export all rows of such a query as a file",
+        200,
+        None,
+        (error_table.QUERY_INVALID, *KEY_ERRORS, error_table.SUBSCRIPTION_NEEDED, *EVERYWHERE),
+        parameters=tuple(query(name, rule.schema(), _MEANINGS[name]) for name, rule in EXPORT_QUERY.items()),
+        files={
+            "text/csv": "A line of headings, then a line for each row: its fields, its measures (amounts "
+            "have a column for each currency), and with compare those of the other time, as previous_….",
+            "application/x-ndjson": "A JSON object for each row, as POST /analytics/query has it.",
+        },
+    ),
+)

@@ -1,0 +1,66 @@
+"""POST /analytics/query and GET /analytics/export (docs/rest-api.md, "Query analytics")."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from itertools import islice
+from typing import Any
+
+from quart import Response
+
+from backend.current import resources
+from backend.domain.analytics_input import PARAMETERS, parse_query
+from backend.domain.analytics_query import Measure, Query
+from backend.domain.analytics_rows import AnswerRows
+from backend.domain.click_rows import RowFormat
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import Rule, Word
+from backend.json_api.json_body import read_json_object
+from backend.rest_api.analytics import require_subscription
+from backend.rest_api.blueprint import caller, rest
+from backend.rest_api.file_answer import file_answer
+from backend.rest_api.query_string import query_refusal, read_query
+from backend.storage.analytics_answers import answer
+
+EXPORT_QUERY: dict[str, Rule[Any]] = {**PARAMETERS, "format": Word(RowFormat)}
+# Filters may name many links.
+MOST_BYTES = 1024 * 1024
+# Rows that are put into text at a time.
+_ROWS_AT_ONCE = 500
+
+
+@rest.post("/analytics/query")
+async def query_analytics() -> dict[str, Any]:
+    """What the organization's analytics say to a query: one page of rows, and totals."""
+    read_query({})
+    query = parse_query(await read_json_object(MOST_BYTES), resources().clock())
+    await _admit(query)
+    found = await answer(resources().database, caller().org_id, query)
+    return AnswerRows(found, resources().short_url_form).whole()
+
+
+@rest.get("/analytics/export")
+async def export_analytics() -> Response:
+    """The same as a file: all rows, streamed as CSV or as lines of JSON."""
+    given = read_query(EXPORT_QUERY)
+    form = RowFormat(given.pop("format", RowFormat.CSV))
+    headers = {"Content-Disposition": f'attachment; filename="analytics.{form}"'}
+    try:
+        query = parse_query(given, resources().clock())
+        await _admit(query)
+        return await file_answer(_pieces(query, form), form.media_type, headers)
+    except InvalidField as error:
+        raise query_refusal(error.field, error.rule) from None
+
+
+async def _admit(query: Query) -> None:
+    if Measure.INSTALLS in query.measures:
+        await require_subscription()
+
+
+async def _pieces(query: Query, form: RowFormat) -> AsyncGenerator[bytes, None]:
+    found = await answer(resources().database, caller().org_id, query, is_whole=True)
+    rows = AnswerRows(found, resources().short_url_form)
+    lines = rows.csv() if form is RowFormat.CSV else rows.json_lines()
+    while piece := "".join(islice(lines, _ROWS_AT_ONCE)):
+        yield piece.encode()
