@@ -111,7 +111,8 @@ def _batch(web_key: str) -> dict[str, Any]:
     calls: list[dict[str, Any]] = [
         {"kind": "attribution", "signals": {"utm_campaign": LONG[:200], "utm_source": "letter"}},
         {"kind": "lead"},
-        {"kind": "conversion", "revenue": 12345.6, "currency": "EUR"},
+        {"kind": "conversion", "revenue": 12345678.9, "currency": "EUR"},
+        {"kind": "conversion", "revenue": 1234567.8, "currency": "USD"},
         {"kind": "conversion", "revenue": "none", "currency": "EUR"},
     ]
     return {

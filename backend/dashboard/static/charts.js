@@ -4,6 +4,8 @@
 const HEIGHT = 224;
 const SPARK = { width: 112, height: 32 };
 const ROOM_OF_LABEL = 84; // pixels between the labels below a chart
+// The scale of what is counted one by one.
+const WHOLE_STEPS = Array.from({ length: 36 }, (_, at) => [1, 2, 5][at % 3] * 10 ** Math.floor(at / 3));
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const drawn = [];
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
@@ -33,7 +35,9 @@ function labelled(count, width) {
   return Array.from({ length: Math.ceil(count / step) }, (_, at) => at * step);
 }
 
-function axes({ labels }) {
+const areWhole = (numbers) => numbers.every(({ values }) => values.every(Number.isInteger));
+
+function axes({ labels, numbers }) {
   const common = {
     stroke: () => colour('soft'),
     font: '12px system-ui, sans-serif',
@@ -50,8 +54,7 @@ function axes({ labels }) {
     {
       ...common,
       size: 46,
-      incrs: [1, 2, 2.5, 5].flatMap((each) => Array.from({ length: 13 }, (_, power) => each * 10 ** power))
-        .filter(Number.isInteger).sort((a, b) => a - b),
+      ...(areWhole(numbers) ? { incrs: WHOLE_STEPS } : {}),
       grid: { stroke: () => colour('line'), width: 1 },
       values: (_, splits) => splits.map((each) => short.format(each)),
     },
@@ -92,11 +95,11 @@ function draw(figure) {
     width: plot.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    padding: [12, 12, 0, 0],
+    padding: [12, 26, 0, 0],
     cursor: { y: false, drag: { x: false, y: false } },
     scales: {
       x: { time: false, range: (_, low, high) => (isColumns ? [low - 0.6, high + 0.6] : [low, Math.max(high, low + 1)]) },
-      y: { range: (_, low, high) => [0, Math.max(4, high * 1.08)] },
+      y: { range: (_, low, high) => [0, high * 1.08 || 4] },
     },
     axes: axes(found),
     series: [{}, ...series],
@@ -117,7 +120,7 @@ function drawSpark(place) {
     legend: { show: false },
     cursor: { show: false },
     padding: [3, 2, 3, 2],
-    scales: { x: { time: false }, y: { range: (_, low, high) => [0, Math.max(1, high)] } },
+    scales: { x: { time: false }, y: { range: (_, low, high) => [0, high || 1] } },
     axes: [{ show: false }, { show: false }],
     series: [{}, { ...SERIES[0], width: 1.5, points: { show: false } }],
   }, [values.map((_, at) => at), values], place);

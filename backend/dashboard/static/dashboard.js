@@ -29,6 +29,12 @@ menu?.addEventListener('keydown', (event) => {
   menu.querySelector('summary').focus();
 });
 
+// Days and times are those of the browser's time zone, which no request tells by itself.
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+if (timeZone && !document.cookie.split('; ').includes(`waylink_zone=${timeZone}`)) {
+  document.cookie = `waylink_zone=${timeZone}; path=/; max-age=31536000; samesite=lax`;
+}
+
 // Countries by their names instead of their codes; a code that is none stays as it is.
 const countries = new Intl.DisplayNames(['en'], { type: 'region' });
 function nameCountries(root) {

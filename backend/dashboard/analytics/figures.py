@@ -1,0 +1,140 @@
+"""The figures of a view: numbers of a period, how they changed, and their course."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+
+from backend.dashboard.analytics.view import View
+from backend.domain.analytics_answer import AnalyticsAnswer, Row, Value, Values
+from backend.domain.analytics_query import MONEY, Measure
+from backend.domain.query_period import Comparison, TimeField
+
+LABELS = {
+    Measure.CLICKS: "Clicks",
+    Measure.VISITORS: "Visitors",
+    Measure.LEADS: "Leads",
+    Measure.CONVERSIONS: "Conversions",
+    Measure.CONVERSION_RATE: "Conversion rate",
+    Measure.REVENUE: "Revenue",
+}
+_FORMS = {
+    TimeField.HOUR: ("%Y-%m-%dT%H:%M%z", "%H:00"),
+    TimeField.DAY: ("%Y-%m-%d", "%-d %b"),
+    TimeField.WEEK: ("%Y-%m-%d", "Week of %-d %b"),
+    TimeField.MONTH: ("%Y-%m", "%b %Y"),
+}
+_LARGE = 10_000
+Number = int | float | Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number of the period. `change` is a share of the number before; None where there is none to tell.
+
+    `others` are amounts in other currencies than the one that is shown.
+    """
+
+    measure: Measure
+    label: str
+    text: str
+    change: float | None
+    before: str
+    course: Sequence[Number]
+    others: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A figure over time, as a chart shows it. `rows` are oldest first."""
+
+    title: str
+    head: str
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[Number]]]
+
+
+def main_currency(view: View, totals: Values) -> str:
+    """The currency that is asked for, else the one with the largest amount."""
+    amounts = totals.get(Measure.REVENUE) or {}
+    assert isinstance(amounts, Mapping)
+    return view.currency or max(amounts, key=lambda each: amounts[each], default="EUR")
+
+
+def figures(totals: AnalyticsAnswer, series: AnalyticsAnswer, currency: str) -> list[Figure]:
+    """A figure for each measure of the totals."""
+    return [_figure(each, totals.totals, series, currency) for each in totals.query.measures]
+
+
+def _figure(measure: Measure, total: Row, series: AnalyticsAnswer, currency: str) -> Figure:
+    value = total.values[measure]
+    now = number(value, currency)
+    before = number(total.previous[measure], currency) if total.previous else None
+    others = sorted(value) if isinstance(value, Mapping) else []
+    is_told = measure in series.query.measures
+    return Figure(
+        measure,
+        LABELS[measure],
+        text_of(measure, value, currency),
+        float(now) / float(before) - 1 if before and now is not None else None,
+        text_of(measure, total.previous[measure], currency) if total.previous else "",
+        [number(row.values[measure], currency) or 0 for row in series.rows] if is_told else (),
+        [(each, text_of(measure, value, each)) for each in others if each != currency],
+    )
+
+
+def course(measure: Measure, view: View, series: AnalyticsAnswer, currency: str) -> Course:
+    """The measure over time, with the period that it is compared with."""
+    label = LABELS[measure] + (f", {currency}" if measure in MONEY else "")
+    if measure is Measure.CONVERSION_RATE:
+        label += ", %"
+    before = {Comparison.PREVIOUS: "Before", Comparison.YEAR: "A year before"}
+    columns = [label] + ([before[view.comparison]] if view.comparison else [])
+    rows = [
+        (label_of(view.time_field, row.group[0]), [_plotted(measure, each, currency) for each in _pair(row)])
+        for row in series.rows
+    ]
+    return Course(f"{label}, {view.words}", view.time_field.value.title(), columns, rows)
+
+
+def _pair(row: Row) -> list[Values]:
+    return [row.values] + ([row.previous] if row.previous else [])
+
+
+def _plotted(measure: Measure, values: Values, currency: str) -> Number:
+    value = number(values[measure], currency) or 0
+    return round(100 * float(value), 2) if measure is Measure.CONVERSION_RATE else value
+
+
+def number(value: Value, currency: str) -> Number | None:
+    """The value as a plain number: of amounts, the one in this currency; None for a rate without clicks."""
+    if isinstance(value, Mapping):
+        return value.get(currency, Decimal())
+    return value
+
+
+def text_of(measure: Measure, value: Value, currency: str) -> str:
+    """The value as people read it."""
+    plain = number(value, currency)
+    if plain is None:
+        return "–"
+    if measure is Measure.CONVERSION_RATE:
+        return f"{100 * plain:.2f} %"
+    if measure is Measure.REVENUE_PER_CLICK:
+        return f"{plain:,.4f} {currency}"
+    return f"{amount(plain)} {currency}" if measure in MONEY else f"{plain:,}"
+
+
+def amount(number: Number) -> str:
+    """An amount of money, a large one without its decimals: files have it exactly."""
+    return f"{number:,.2f}" if -_LARGE < number < _LARGE else f"{number:,.0f}"
+
+
+def label_of(field: TimeField, label: str | None) -> str:
+    """A part of the time as people read it."""
+    read, written = _FORMS[field]
+    if field is TimeField.DAY:
+        return date.fromisoformat(label or "").strftime(written)
+    return datetime.strptime(label or "", read).strftime(written)  # noqa: DTZ007 - shown as it is

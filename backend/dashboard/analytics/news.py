@@ -1,0 +1,97 @@
+"""What is new: what went wrong lately, so that somebody looks at it before visitors complain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from quart import url_for
+
+from backend.current import of_app, resources
+from backend.dashboard.analytics.tables import count_of
+from backend.dashboard.frame.blueprint import org_id
+from backend.dashboard.frame.service import DashboardService
+from backend.doctor.finding import Severity
+from backend.domain.analytics_query import Field, Measure, Query
+from backend.domain.ids import LinkId
+from backend.domain.query_period import Comparison, QueryPeriod
+from backend.storage.analytics_answers import answer
+from backend.storage.domains import list_domains
+from backend.storage.refusals import by_origin, list_refusals
+
+# A link has stopped if nobody clicked it for so long, and at least so many did in as long a time before.
+_SILENT = timedelta(days=3)
+_WAS_BUSY = 15
+_REFUSED_WITHIN = timedelta(days=7)
+_MOST_EXAMINED, _MOST_OF_A_KIND = 10, 3
+_PATIENCE = 0.05  # seconds: what takes longer is shown by the next page
+_ROUND = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something to look at. `words` end with what `address` shows, which is named by `subject`."""
+
+    subject: str
+    words: str
+    address: str
+    is_bad: bool = False
+
+
+async def what_is_new(now: datetime) -> list[News]:
+    """Domains with trouble, links that stopped, and origins that were refused, the worst first."""
+    return [*await _domains(), *await _stopped(now), *await _refused(now)]
+
+
+async def _domains() -> list[News]:
+    names = (await list_domains(resources().database, org_id()))[:_MOST_EXAMINED]
+    states = await of_app(DashboardService).domain_states.of(names, _PATIENCE)
+    return [
+        News(name, "does not work for visitors", url_for("dashboard.domains_one", domain=name), is_bad=True)
+        for name, found in states.items()
+        if any(each.severity is Severity.ERROR for each in found)
+    ][:_MOST_OF_A_KIND]
+
+
+async def _stopped(now: datetime) -> list[News]:
+    """Links that are enabled and were clicked, and suddenly are not."""
+    end = datetime.fromtimestamp(now.timestamp() // _ROUND.total_seconds() * _ROUND.total_seconds(), UTC)
+    query = Query(
+        period=QueryPeriod(end - _SILENT, end, ZoneInfo("UTC")),
+        measures=(Measure.CLICKS,),
+        group_by=(Field.LINK,),
+        compare=Comparison.PREVIOUS,
+    )
+    found = await answer(resources().database, org_id(), query, is_whole=True)
+    stopped = []
+    for row in found.rows:
+        before = count_of(row.previous) if row.previous else 0
+        link = found.links.get(LinkId(row.group[0] or ""))
+        if link and link.is_enabled and before >= _WAS_BUSY and not count_of(row.values):
+            stopped.append((before, link))
+    stopped.sort(key=lambda each: -each[0])
+    days = _SILENT.days
+    return [
+        News(
+            link.link_name,
+            f"has had no click for {days} days, after {before:,} in the {days} days before",
+            url_for("dashboard.links_one", link_id=link.id),
+        )
+        for before, link in stopped[:_MOST_OF_A_KIND]
+    ]
+
+
+async def _refused(now: datetime) -> list[News]:
+    """Sites whose calls of the SDK were refused, since nobody has allowed them."""
+    refused = by_origin(await list_refusals(resources().database, org_id()))
+    return [
+        News(
+            each.origin or "A site without an origin",
+            f"sent {each.requests:,} refused {'call' if each.requests == 1 else 'calls'}, last on "
+            f"{each.last.at:%-d %b}: it is no allowed origin",
+            url_for("dashboard.origins"),
+        )
+        for each in refused
+        if each.last.at > now - _REFUSED_WITHIN
+    ][:_MOST_OF_A_KIND]

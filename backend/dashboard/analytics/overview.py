@@ -1,0 +1,169 @@
+"""/: the overview.
+
+Who opens it: whoever answers for an organization's marketing, in the morning, with a minute of time. What
+they decide by it: whether a campaign gets more money or is stopped, which link to look at, whether something
+is broken. So it answers, in this order: is anything wrong; what came in, and is that more or less than
+before; where from. A click on any row shows all of it for that row alone, and the address says what is
+shown, so that a colleague can be sent the same view.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from quart import Response, abort, request, url_for
+
+from backend.current import resources
+from backend.dashboard.analytics.export import csv_response
+from backend.dashboard.analytics.figures import course, figures, main_currency
+from backend.dashboard.analytics.news import what_is_new
+from backend.dashboard.analytics.tables import CARDS, CHOICES, NAMES, is_possible, name_of, table, table_query
+from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View, read_view
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.domain.analytics_answer import AnalyticsAnswer
+from backend.domain.analytics_query import MOST_LIMIT, Field, Measure, Query
+from backend.domain.ids import LinkId
+from backend.domain.query_period import TimeField
+from backend.storage.analytics_answers import answer
+from backend.storage.devices import first_and_last_arrival
+from backend.storage.domains import list_domains
+from backend.storage.links import find_links, list_links
+from backend.storage.organization_counts import first_day
+from backend.storage.organizations import get_organization
+from backend.storage.origins import list_origins
+
+_MOST_ROWS = 8
+_MEASURES = (
+    Measure.CLICKS,
+    Measure.VISITORS,
+    Measure.LEADS,
+    Measure.CONVERSIONS,
+    Measure.CONVERSION_RATE,
+    Measure.REVENUE,
+)
+_CHART = "chart"
+# What the page's address chooses besides what every view does.
+_CHOICES = CHOICES | {_CHART: tuple(_MEASURES)}
+_TIME = "time"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that the organization has to set up, and the page where this is done."""
+
+    words: str
+    endpoint: str
+    is_done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter that is set, and the address of the view without it."""
+
+    label: str
+    value: str
+    address: str
+    is_country: bool = False
+
+
+@dashboard.get("/")
+async def home() -> Response:
+    """The overview of the period and the filters in the address."""
+    view = await _view()
+    cards = [card for card in CARDS if is_possible(view, card.field(view))]
+    asked = [table_query(view, card.field(view), _MOST_ROWS) for card in cards]
+    totals, series = await _figures(view)
+    found = await asyncio.gather(*(_answer(each) for each in asked))
+    currency = main_currency(view, totals.totals.values)
+    chosen = Measure(view.others.get(_CHART, Measure.CLICKS))
+    path = url_for("dashboard.home")
+    return await page(
+        "analytics/overview.html",
+        422 if view.errors else 200,
+        view=view,
+        path=path,
+        csv_path=url_for("dashboard.home_csv"),
+        presets=PRESETS,
+        comparisons=COMPARISONS,
+        chips=await _chips(view, path),
+        chosen=chosen,
+        figures=figures(totals, series, currency),
+        course=course(chosen if chosen in series.query.measures else Measure.CLICKS, view, series, currency),
+        tables=[
+            table(card, view, answered, path, currency) for card, answered in zip(cards, found, strict=True)
+        ],
+        names=NAMES,
+        currency=currency,
+        news=[] if view.filters else await what_is_new(resources().clock()),
+        steps=await _steps(),
+    )
+
+
+@dashboard.get("/overview.csv")
+async def home_csv() -> Response:
+    """A table of the overview as a file, with all its rows; `table` names its field, or is `time`."""
+    view = await _view()
+    name = request.args.get("table", "")
+    fields = {field.value: field for card in CARDS for field in card.fields if is_possible(view, field)}
+    if name == _TIME:
+        query = _series_query(view)
+    elif name in fields:
+        query = table_query(view, fields[name], _MOST_ROWS)
+    else:
+        abort(404)
+    return csv_response(await _answer(query, is_whole=True), f"waylink-{name}")
+
+
+async def _view() -> View:
+    organization = await get_organization(resources().database, org_id())
+    known = await first_day(resources().database, org_id())
+    beginning = min(filter(None, (known, organization.created_at.date())))
+    return read_view(request.args, resources().clock(), beginning, _CHOICES)
+
+
+async def _figures(view: View) -> tuple[AnalyticsAnswer, AnalyticsAnswer]:
+    """The totals, and the course of what is known of parts of the period. Often one answer has both."""
+    series = await _answer(_series_query(view))
+    if series.query.measures == (wanted := _measures(view)):
+        return series, series
+    return await _answer(view.query(*wanted, compare=view.comparison)), series
+
+
+def _series_query(view: View) -> Query:
+    """The course of all figures. Visitors are known of whole days only."""
+    is_by_hour = view.time_field is TimeField.HOUR
+    measures = [each for each in _measures(view) if not (is_by_hour and each is Measure.VISITORS)]
+    return view.query(*measures, by=Field(view.time_field), compare=view.comparison, limit=MOST_LIMIT)
+
+
+def _measures(view: View) -> tuple[Measure, ...]:
+    return (Measure.CLICKS,) if view.breakdown else _MEASURES
+
+
+async def _answer(query: Query, *, is_whole: bool = False) -> AnalyticsAnswer:
+    return await answer(resources().database, org_id(), query, is_whole=is_whole)
+
+
+async def _chips(view: View, path: str) -> list[Chip]:
+    chips = []
+    for by, value in view.filters.items():
+        links = {}
+        if by is Field.LINK and value:
+            links = await find_links(resources().database, [LinkId(value)], org_id())
+        name = name_of(by, value, links)
+        chips.append(Chip(NAMES[by], name, view.without_filter(path, by), is_country=by is Field.COUNTRY))
+    return chips
+
+
+async def _steps() -> list[Step]:
+    """What is left to do; empty if nothing is."""
+    database = resources().database
+    steps = [
+        Step("A domain for your short URLs", "domains", bool(await list_domains(database, org_id()))),
+        Step("A first link", "links", bool(await list_links(database, org_id(), skip=0, limit=1))),
+        Step("The sites that may use the SDK", "origins", bool(await list_origins(database, org_id()))),
+        Step("The SDK on your site", "install", bool(await first_and_last_arrival(database, org_id()))),
+    ]
+    return [] if all(each.is_done for each in steps) else steps

@@ -1,0 +1,138 @@
+"""Tables of an overview: what comes first by campaign, link, referrer, country and device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from backend.dashboard.analytics.figures import amount, number
+from backend.dashboard.analytics.view import View
+from backend.domain.analytics_answer import AnalyticsAnswer, Values
+from backend.domain.analytics_query import BREAKDOWNS, Field, Measure, Query
+from backend.domain.ids import LinkId
+from backend.domain.links import Link
+from backend.domain.rollup import OTHER
+
+PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}
+NAMES = {
+    Field.LINK: "Link",
+    Field.DOMAIN: "Domain",
+    Field.CAMPAIGN: "Campaign",
+    Field.SOURCE: "Source",
+    Field.MEDIUM: "Medium",
+    Field.TERM: "Term",
+    Field.CONTENT: "Content",
+    Field.COUNTRY: "Country",
+    Field.PLATFORM: "Platform",
+    Field.SYSTEM: "System",
+    Field.BROWSER: "Browser",
+    Field.REFERRER: "Referrer",
+}
+_NONE = {
+    Field.LINK: "No link",
+    Field.COUNTRY: "Unknown",
+    Field.REFERRER: "None: typed, scanned, or not told",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A table of the overview. Its rows are by one of these fields, by the first unless another is asked."""
+
+    name: str
+    title: str
+    fields: tuple[Field, ...]
+
+    def field(self, view: View) -> Field:
+        """By which field its rows are."""
+        return Field(view.others.get(self.name, self.fields[0]))
+
+
+CARDS = (
+    Card("campaigns", "Campaigns", (Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT)),
+    Card("links", "Links", (Field.LINK, Field.DOMAIN)),
+    Card("referrers", "Referrers", (Field.REFERRER,)),
+    Card("countries", "Countries", (Field.COUNTRY,)),
+    Card("devices", "Devices", (Field.PLATFORM, Field.SYSTEM, Field.BROWSER)),
+)
+# The arguments of an overview's address that choose by what a table's rows are.
+CHOICES = {each.name: tuple(field.value for field in each.fields) for each in CARDS if len(each.fields) > 1}
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row. `address` shows only what belongs to it; None where that can't be asked."""
+
+    key: str | None
+    name: str
+    clicks: int
+    share: float
+    conversions: int | None
+    revenue: str
+    address: str | None
+    link: Link | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a card shows now. `left_out` rows are not shown."""
+
+    card: Card
+    by: Field
+    rows: Sequence[TableRow]
+    left_out: int
+    has_sales: bool
+
+
+def table_query(view: View, by: Field, most: int) -> Query:
+    """The query for a table by this field, with what is known of its rows."""
+    if view.breakdown or by in BREAKDOWNS:
+        return view.query(Measure.CLICKS, by=by, limit=most)
+    return view.query(Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE, by=by, limit=most)
+
+
+def is_possible(view: View, by: Field) -> bool:
+    """Whether the view can have rows by this field: one of countries, devices and referrers at a time."""
+    return by not in BREAKDOWNS or view.breakdown in {None, by}
+
+
+def table(card: Card, view: View, found: AnalyticsAnswer, path: str, currency: str) -> Table:
+    """The card's table with the rows that were found."""
+    by = found.query.group_by[0]
+    most = max((count_of(row.values) for row in found.rows), default=0)
+    has_sales = Measure.CONVERSIONS in found.query.measures
+    rows = []
+    for row in found.rows:
+        key = row.group[0]
+        clicks = count_of(row.values)
+        revenue = number(row.values[Measure.REVENUE], currency) if has_sales else None
+        rows.append(
+            TableRow(
+                key,
+                name_of(by, key, found.links),
+                clicks,
+                100 * clicks / most if most else 0.0,
+                count_of(row.values, Measure.CONVERSIONS) if has_sales else None,
+                amount(revenue) if revenue else "",
+                None if key == OTHER else view.with_filter(path, by, key),
+                found.links.get(LinkId(key)) if by is Field.LINK and key else None,
+            )
+        )
+    return Table(card, by, rows, found.rows_in_all - len(found.rows), has_sales)
+
+
+def name_of(by: Field, key: str | None, links: Mapping[LinkId, Link]) -> str:
+    """What people call a value of this field."""
+    if key is None:
+        return _NONE.get(by, "None")
+    if by is Field.LINK:
+        link = links.get(LinkId(key))
+        return link.link_name if link else "A deleted link"
+    return "All others" if key == OTHER else PLATFORMS.get(key, key) if by is Field.PLATFORM else key
+
+
+def count_of(values: Values, measure: Measure = Measure.CLICKS) -> int:
+    """A plain count among the values."""
+    value = values[measure]
+    assert isinstance(value, int)
+    return value

@@ -1,0 +1,27 @@
+"""The time zone whose days a person sees: the address names it, else the browser does, else it is UTC."""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo
+
+from quart import request
+
+from backend.domain.analytics_input import UTC_ZONE, TimeZone
+from backend.domain.errors import InvalidField
+
+# Set by dashboard.js with the name of the browser's time zone.
+COOKIE = "waylink_zone"
+_RULE = TimeZone()
+
+
+def zone_named(name: str) -> ZoneInfo | None:
+    """The time zone of this name; None if there is none."""
+    try:
+        return _RULE.parse("zone", name)
+    except InvalidField:
+        return None
+
+
+def zone_of_browser() -> ZoneInfo:
+    """The time zone of the browser that sent the current request; UTC if it did not say."""
+    return zone_named(request.cookies.get(COOKIE, "")) or UTC_ZONE

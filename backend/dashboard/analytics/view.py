@@ -1,0 +1,243 @@
+"""What an address asks to see: a period, what it is compared with, and filters.
+
+All of it stands in the address, so that a view can be shared, kept as a bookmark, and left by the back
+button. What an address names and does not exist is left out, since anyone can write one; dates that a person
+typed are told of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
+from backend.domain.analytics_query import BREAKDOWNS, LINK_FIELDS, Field, Measure, Query
+from backend.domain.errors import InvalidField
+from backend.domain.query_period import Comparison, QueryPeriod, TimeField
+
+DEFAULT = "28"
+# What can be chosen, in order. Numbers are days, today included.
+PRESETS = {
+    "today": "Today",
+    "7": "7 days",
+    "28": "28 days",
+    "90": "90 days",
+    "month": "This month",
+    "year": "This year",
+    "all": "All time",
+}
+COMPARISONS = {"previous": "the time before", "year": "a year before", "none": "nothing"}
+FILTERS = tuple(each for each in Field if each in LINK_FIELDS | BREAKDOWNS)
+LONGEST_FILTER = 300
+_OWN = "own"
+_QUARTER = timedelta(minutes=15)
+_DAY = timedelta(days=1)
+# Longer periods are shown by weeks, and those by months.
+_MOST_DAYS, _MOST_WEEKS = 100, 53
+
+
+@dataclass(frozen=True)
+class View:
+    """What an address asks for, in days of `zone`.
+
+    `errors` complete sentences that start with a field's label.
+    """
+
+    preset: str
+    period: QueryPeriod
+    zone: ZoneInfo
+    comparison: Comparison | None
+    filters: Mapping[Field, str | None]
+    currency: str | None
+    others: Mapping[str, str]
+    since: str = ""
+    until: str = ""
+    zone_in_address: bool = False
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def breakdown(self) -> Field | None:
+        """The filter by which only clicks are counted, if there is one."""
+        return next((each for each in self.filters if each in BREAKDOWNS), None)
+
+    @cached_property
+    def days(self) -> int:
+        """How many days the period has a part of."""
+        first, last = (each.astimezone(self.zone).date() for each in (self.period.start, self._last))
+        return (last - first).days + 1
+
+    @property
+    def time_field(self) -> TimeField:
+        """The parts of the period that have a number of their own."""
+        if self.days == 1 and not self.breakdown:
+            return TimeField.HOUR
+        if self.days <= _MOST_DAYS:
+            return TimeField.DAY
+        return TimeField.WEEK if self.days <= 7 * _MOST_WEEKS else TimeField.MONTH
+
+    @property
+    def words(self) -> str:
+        """The period in words, such as 24 Oct to 20 Nov 2026."""
+        first, last = (each.astimezone(self.zone).date() for each in (self.period.start, self._last))
+        if first == last:
+            return f"{last:%-d %b %Y}"
+        return f"{first:{'%-d %b' if first.year == last.year else '%-d %b %Y'}} to {last:%-d %b %Y}"
+
+    @property
+    def _last(self) -> datetime:
+        return self.period.end - timedelta(seconds=1)
+
+    def query(self, *measures: Measure, by: Field | None = None, **more: Any) -> Query:
+        """A query about what is seen, by default without a comparison."""
+        return Query(
+            period=self.period,
+            measures=measures,
+            group_by=(by,) if by else (),
+            filters={each: frozenset([value]) for each, value in self.filters.items()},
+            **more,
+        )
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """The address's arguments."""
+        given = {"period": self.preset} if self.preset not in {DEFAULT, _OWN} else {}
+        if self.preset == _OWN:
+            given |= {"from": self.since, "to": self.until}
+        if self.comparison is not Comparison.PREVIOUS:
+            given["compare"] = self.comparison.value if self.comparison else "none"
+        if self.zone_in_address:
+            given["zone"] = self.zone.key
+        if self.currency:
+            given["currency"] = self.currency
+        return given | {each.value: value or "" for each, value in self.filters.items()} | dict(self.others)
+
+    def address(self, path: str, **changes: str | None) -> str:
+        """The path with this view; arguments that are changed to None are left out."""
+        arguments = self.arguments
+        if "period" in changes:
+            arguments = {name: each for name, each in arguments.items() if name not in {"from", "to"}}
+        changed = {name: each for name, each in (arguments | changes).items() if each is not None}
+        return f"{path}?{urlencode(changed)}" if changed else path
+
+    def with_filter(self, path: str, by: Field, value: str | None) -> str:
+        """The address of this view with one filter more, which takes the place of one that it excludes."""
+        changes: dict[str, str | None] = {by.value: value or ""}
+        if by in BREAKDOWNS and self.breakdown:
+            changes = {self.breakdown.value: None, **changes}
+        return self.address(path, **changes)
+
+    def without_filter(self, path: str, by: Field) -> str:
+        """The address of this view with one filter less."""
+        return self.address(path, **{by.value: None})
+
+
+def read_view(
+    given: Mapping[str, str], now: datetime, beginning: date, choices: Mapping[str, tuple[str, ...]]
+) -> View:
+    """The view that an address's arguments ask for, at `now`.
+
+    `beginning` is the first day that anything is known of. `choices` are a page's own arguments and their
+    possible values.
+    """
+    named = zone_named(given.get("zone", ""))
+    zone = named or zone_of_browser()
+    errors: dict[str, str] = {}
+    since, until = (given.get(name, "").strip()[:20] for name in ("from", "to"))
+    preset, period = _period(given.get("period", ""), since, until, errors, _Clock(now, zone, beginning))
+    comparison = None if given.get("compare") == "none" or preset == "all" else Comparison.PREVIOUS
+    if given.get("compare") == "year" and preset != "all":
+        comparison = Comparison.YEAR
+    currency = given.get("currency", "")
+    return View(
+        preset,
+        period,
+        zone,
+        comparison,
+        _filters(given),
+        currency if len(currency) == 3 and currency.isascii() and currency.isupper() else None,
+        {name: given[name] for name, values in choices.items() if given.get(name) in values},
+        since,
+        until,
+        named is not None,
+        errors,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    now: datetime
+    zone: ZoneInfo
+    beginning: date
+
+    @property
+    def today(self) -> date:
+        return self.now.astimezone(self.zone).date()
+
+    def midnight(self, day: date) -> datetime:
+        return datetime(day.year, day.month, day.day, tzinfo=self.zone)
+
+    def period(self, first: date, end: datetime | None = None) -> QueryPeriod:
+        """From the beginning of this day until now, rounded up to a quarter of an hour, or until `end`."""
+        until = end or datetime.fromtimestamp(
+            -(-self.now.timestamp() // _QUARTER.total_seconds()) * _QUARTER.total_seconds(), self.zone
+        )
+        return QueryPeriod(self.midnight(first), max(until, self.midnight(first) + _QUARTER), self.zone)
+
+
+def _period(
+    asked: str, since: str, until: str, errors: dict[str, str], clock: _Clock
+) -> tuple[str, QueryPeriod]:
+    if (since or until) and asked not in PRESETS:
+        first, last = (_day(name, text, errors) for name, text in (("from", since), ("to", until)))
+        try:
+            if not errors:
+                return _OWN, _own(first or clock.beginning, last or clock.today, clock)
+        except InvalidField as error:
+            errors[error.field] = error.rule
+    preset = asked if asked in PRESETS else DEFAULT
+    return preset, clock.period(_first_day(preset, clock))
+
+
+def _own(first: date, last: date, clock: _Clock) -> QueryPeriod:
+    if last < first:
+        raise InvalidField("to", "must not be before the first day")
+    return clock.period(first, clock.midnight(last + _DAY))
+
+
+def _first_day(preset: str, clock: _Clock) -> date:
+    today = clock.today
+    match preset:
+        case "today":
+            return today
+        case "month":
+            return today.replace(day=1)
+        case "year":
+            return today.replace(month=1, day=1)
+        case "all":
+            return min(clock.beginning, today)
+    return today - (int(preset) - 1) * _DAY
+
+
+def _day(name: str, text: str, errors: dict[str, str]) -> date | None:
+    try:
+        day = date.fromisoformat(text) if text else None
+    except ValueError:
+        day = date.max
+    if day is not None and not 2012 <= day.year < 2200:
+        errors[name] = "must be a day such as 2027-12-31"
+        return None
+    return day
+
+
+def _filters(given: Mapping[str, str]) -> dict[Field, str | None]:
+    found: dict[Field, str | None] = {}
+    for each in FILTERS:
+        is_second = each in BREAKDOWNS and any(other in BREAKDOWNS for other in found)
+        if each.value in given and not is_second:
+            found[each] = given[each.value][:LONGEST_FILTER] or None
+    return found
