@@ -26,6 +26,7 @@ from backend.domain.visitors import HIGHEST_HASH
 MOST_CLICKS = 10_000
 DAY_MS = 24 * 3600 * 1000
 _COLUMNS = b"\x01"  # the format, before the compressed columns
+_LEVEL = 4  # of zlib: its usual 6 takes three times as long, a microsecond a click, for 3 % less
 _LARGEST = 16_000_000  # bytes of a block when it is not compressed
 _LATEST_MS = 253_402_300_799_999  # the year 9999
 _LONGEST_TEXT = 512
@@ -297,9 +298,8 @@ def _block(org_id: str, rows: Sequence[_Row]) -> Block:
     if set(visitors) != {None}:
         columns["visitor"] = visitors
     text = json.dumps(columns, separators=(",", ":")).encode("ascii")
-    return Block(
-        OrgId(org_id), len(rows), moment(min(at)), moment(max(at)), _COLUMNS + zlib.compress(text, 6)
-    )
+    packed = _COLUMNS + zlib.compress(text, _LEVEL)
+    return Block(OrgId(org_id), len(rows), moment(min(at)), moment(max(at)), packed)
 
 
 def _table(values: Sequence[ValueT]) -> tuple[list[ValueT], list[int]]:

@@ -15,7 +15,7 @@ from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_logs import AlreadyShipped, shipped_position
 from backend.storage.mongo import Database, deadline
 
-_MOST_BYTES = 1_000_000  # some 6,000 clicks: as many as wait are shipped together, up to these
+STRETCH_BYTES = 1_000_000  # some 6,000 clicks: as many as wait are shipped together, up to these
 _SIDE_BYTES = 10_000  # more than that is read beside the event loop
 _SHIP_SECONDS = 30.0  # a stretch that takes longer is tried again
 _logger = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class LogShipping:
 
         If there are none, bytes that can't be a line: one that is too long, or the end of an incomplete one.
         """
-        read = self.log.read(start, min(_MOST_BYTES, self.log.end - start))
+        read = self.log.read(start, min(STRETCH_BYTES, self.log.end - start))
         return read[: read.rfind(b"\n") + 1] or read
 
     def _set_aside(self, lines: list[bytes]) -> None:

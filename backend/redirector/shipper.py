@@ -15,7 +15,7 @@ from backend.concurrency.pauses import pause_after
 from backend.redirector.click_log import ClickLog, create_log, take_over_logs
 from backend.redirector.direct_clicks import DirectClicks
 from backend.redirector.folder import Folder
-from backend.redirector.log_shipping import LogShipping
+from backend.redirector.log_shipping import STRETCH_BYTES, LogShipping
 from backend.redirector.log_writer import Kept, LogWriter
 from backend.redirector.metrics import count_at_risk
 from backend.storage.mongo import Database, StorageError, deadline
@@ -125,7 +125,7 @@ class Shipper:
         """Ship a stretch of this process's log. Returns the seconds to rest."""
         took = await self._ship_stretch(self._own)
         if not self._own.is_done:
-            return _rest_after(took)
+            return rest_after(took, self._own.waiting)
         if self._is_due:
             await self._rotate()
         return _LOOK_EVERY
@@ -144,7 +144,7 @@ class Shipper:
         if shipping.is_done:
             self._left_behind.remove(shipping)
             await self._disk.run(shipping.log.remove)
-        return _rest_after(took) if self.log.end > clicks_until_now else 0
+        return rest_after(took) if self.log.end > clicks_until_now else 0
 
     async def _ship_stretch(self, shipping: LogShipping) -> float:
         """Ship a stretch. Returns the seconds that it took.
@@ -224,6 +224,9 @@ async def _go_on(ship: Callable[[], Coroutine[Any, Any, float]]) -> None:
         await asyncio.sleep(rest)
 
 
-def _rest_after(took: float) -> float:
-    """The seconds to rest: redirects come first, so under load shipping gets only part of the time."""
-    return min(_REST * took, _LONGEST_REST)
+def rest_after(took: float, waiting: int = 0) -> float:
+    """The seconds to rest: redirects come first, so under load shipping gets only part of the time.
+
+    The more bytes wait beyond one stretch, the larger the part: else what waits would grow for ever.
+    """
+    return min(_REST * took, _LONGEST_REST) / max(1.0, waiting / STRETCH_BYTES) ** 2

@@ -22,7 +22,8 @@ from backend.domain.links import Link
 from backend.redirector import folder as folding
 from backend.redirector import shipper as shipping
 from backend.redirector.click_log import ClickLog, create_log, take_over_logs
-from backend.redirector.shipper import Shipper
+from backend.redirector.log_shipping import STRETCH_BYTES
+from backend.redirector.shipper import Shipper, rest_after
 from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_counts import count_window
 from backend.storage.click_logs import AlreadyShipped
@@ -173,6 +174,14 @@ async def test_a_log_that_can_not_be_replaced_goes_on(
 def test_the_pause_between_tries_is_bounded(failures: int) -> None:
     """However long the database is away, the next try comes within two seconds."""
     assert 0 < pause_after(failures) <= 2
+
+
+def test_shipping_takes_a_larger_part_of_the_time_the_more_waits() -> None:
+    """A fifth while it keeps up; half once two stretches wait, and with more nearly all."""
+    assert [rest_after(0.1, waiting) for waiting in (0, 1000, STRETCH_BYTES)] == [0.4, 0.4, 0.4]
+    assert rest_after(0.1, 2 * STRETCH_BYTES) <= 0.1
+    assert rest_after(5.0, 10 * STRETCH_BYTES) <= 0.01
+    assert rest_after(5.0) == 1.0
 
 
 async def test_clicks_go_straight_to_the_database_while_the_disk_is_full(
