@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -126,7 +125,7 @@ async def test_two_processes_move_each_click_once(database: Database, clicked: l
 
     async def move_until_none_is_left() -> None:
         moving = FormerClicks(database)
-        for _ in itertools.count():
+        while True:
             await move_all(database, moving)
             if not await waiting(database, clicked):
                 return
