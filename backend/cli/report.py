@@ -15,6 +15,7 @@ import click
 from backend.cli.command import Result, run_on_database, stored, utc_now
 from backend.cli.options import org_option
 from backend.cli.printable import printable
+from backend.cli.report_analytics import report_analytics
 from backend.cli.table import NONE, table
 from backend.domain.click_block import UnreadableBlock
 from backend.domain.click_rows import RowFormat, Selection
@@ -39,6 +40,9 @@ from backend.storage.single_clicks import written_clicks
 @click.group()
 def report() -> None:
     """Reports on clicks and on calls of the browser SDK."""
+
+
+report.add_command(report_analytics)
 
 
 @report.command("rejected")

@@ -1,0 +1,133 @@
+"""`waylink report analytics`: what the query engine gives, as REST gives it."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Any
+
+import click
+
+from backend.cli.command import Result, run_on_database, utc_now
+from backend.cli.options import org_option
+from backend.cli.table import NONE, table
+from backend.domain.analytics_answer import AnalyticsAnswer, Row
+from backend.domain.analytics_input import parse_query
+from backend.domain.analytics_query import Field, Measure, Model
+from backend.domain.analytics_rows import AnswerRows
+from backend.domain.errors import InvalidField
+from backend.domain.ids import OrgId
+from backend.domain.query_period import Comparison
+from backend.settings import load_settings
+from backend.storage import organizations
+from backend.storage.analytics_answers import answer
+from backend.storage.mongo import Database
+
+_TOTALS = "TOTAL"
+
+
+class ReportForm(StrEnum):
+    """How rows are printed."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
+def _names(of: type[StrEnum]) -> str:
+    return ", ".join(of)
+
+
+def _words(of: type[StrEnum]) -> click.Choice[str]:
+    return click.Choice([each.value for each in of])
+
+
+@click.command("analytics")
+@org_option
+@click.option("--measures", default="clicks", help=f"With commas between them: {_names(Measure)}.")
+@click.option("--group-by", default="", help=f"What a row is of, up to two with a comma: {_names(Field)}.")
+@click.option("--from", "from_", help="The beginning, as 2026-01-31 (in the time zone).  [default: 28 days]")
+@click.option("--to", help="The end, which is not included.  [default: the end of today]")
+@click.option("--timezone", help="IANA time zone whose days count, as Europe/Berlin.  [default: UTC]")
+@click.option(
+    "--filter", "filters", multiple=True, metavar="FIELD=VALUE", help="Only these; may be repeated."
+)
+@click.option("--compare", type=_words(Comparison), help="With the time before, or a year before.")
+@click.option("--currency", help="Amounts of this currency only; needed to sort by an amount.")
+@click.option("--model", type=_words(Model), help="The touch that gets the credit.  [default: last]")
+@click.option("--order-by", help="A measure or field, with - before it for descending.")
+@click.option("--limit", type=int, help="Print at most so many rows.  [default: all]")
+@click.option("--format", "form", type=_words(ReportForm), default=ReportForm.TABLE.value)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
+    """Report clicks, visitors, leads, conversions, revenue and rates by time, link, campaign and more.
+
+    Notes on how things are counted are printed on stderr. FIELD= stands for what has no such field.
+    """
+    result = run_on_database(_analytics, arguments)
+    found: AnalyticsAnswer = result["answer"]
+    rows = AnswerRows(found, load_settings().short_url_form)
+    if as_json:
+        click.echo(json.dumps(rows.whole()))
+        return
+    for text in _printed(found, rows, ReportForm(form)):
+        click.echo(text, nl=False)
+    for note in found.notes:
+        click.echo(f"Note: {note}", err=True)
+
+
+async def _analytics(database: Database, org_id: OrgId, limit: int | None, **options: Any) -> Result:
+    await organizations.get_organization(database, org_id)
+    try:
+        query = parse_query(_body(limit, **options), utc_now())
+        return {"answer": await answer(database, org_id, query, is_whole=limit is None)}
+    except InvalidField as error:
+        name, _, field = error.field.partition(".")
+        option = "filter" if name == "filters" else name.replace("_", "-")
+        message = f"--{option} {field} {error.rule}" if field else f"--{option} {error.rule}"
+        raise click.UsageError(message) from None
+
+
+def _body(
+    limit: int | None, filters: tuple[str, ...], from_: str | None, **options: Any
+) -> dict[str, object]:
+    """The options as the body of a query; those that are not given are left out."""
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in ("measures", "group_by"):
+        given[name] = given[name].split(",") if given[name] else []
+    if from_ is not None:
+        given["from"] = from_
+    if limit is not None:
+        given["limit"] = limit
+    values: dict[str, list[str | None]] = {}
+    for each in filters:
+        field, separator, value = each.partition("=")
+        if not separator:
+            raise click.UsageError(f"--filter {each} must be FIELD=VALUE")
+        values.setdefault(field, []).append(value or None)
+    return given | {"filters": values}
+
+
+def _printed(found: AnalyticsAnswer, rows: AnswerRows, form: ReportForm) -> Any:
+    if form is ReportForm.CSV:
+        return rows.csv()
+    if form is ReportForm.JSONL:
+        return rows.json_lines()
+    return [_table(found, rows) + "\n"]
+
+
+def _table(found: AnalyticsAnswer, rows: AnswerRows) -> str:
+    """The rows under their headings, and the totals below them."""
+    groups = found.query.group_by
+    lines = [_shown(found, rows, row) for row in found.rows]
+    if groups and lines:
+        totals = Row((_TOTALS, *("" for _ in groups[1:])), found.totals.values, found.totals.previous)
+        lines.append(["" if each is None else each for each in rows.cells_of(totals)])
+    return table(rows.headings(), lines)
+
+
+def _shown(found: AnalyticsAnswer, rows: AnswerRows, row: Row) -> list[str | None]:
+    """The row's cells; a field that it has not is told in words."""
+    cells = rows.cells_of(row)
+    groups = len(found.query.group_by)
+    return [NONE if each is None else each for each in cells[:groups]] + cells[groups:]

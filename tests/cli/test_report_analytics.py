@@ -1,0 +1,118 @@
+"""`waylink report analytics`: what the query engine gives, in every form."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import uuid
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from backend.domain.ids import OrgId
+from tests.polling import wait_for
+from tests.service_process import ServiceProcess, invoke
+
+REPORT = ("report", "analytics", "--org")
+
+
+@pytest.fixture(scope="module")
+def clicked(running: ServiceProcess) -> OrgId:
+    """An organization with a link of a campaign with a hostile name, clicked twice, and one without any."""
+    org_id = OrgId(running.command("organization", "create", "Acme")["id"])
+    domain = f"go.{uuid.uuid4().hex[:8]}.example"
+    running.command("domain", "add", domain, "--org", org_id)
+    key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
+    for path, campaign in (("a", {"utm_campaign": "=cmd()"}), ("b", {})):
+        body = {
+            "domain": domain, "selected_path": path, "destination_url": "https://shop.example/",
+            "link_name": f"Link {path}", **campaign,
+        }  # fmt: skip
+        url = f"{running.base_url}/serviceCore/pa/v1/create-link"
+        assert httpx.post(url, json=body, headers={"API-KEY": key}).status_code == 201
+    for path in "aab":
+        visit = httpx.get(f"{running.base_url}/{path}", headers={"Host": domain})
+        assert visit.status_code == 302
+    wait_for(
+        lambda: running.command(*REPORT, org_id)["totals"]["clicks"],
+        "not counted",
+        lambda clicks: clicks == 3,
+    )
+    return org_id
+
+
+def printed(running: ServiceProcess, *arguments: str) -> tuple[str, str]:
+    """What a command prints without --json, and on stderr."""
+    done = invoke(*arguments, environment=running.environment)
+    assert done.exit_code == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_every_form(running: ServiceProcess, clicked: OrgId) -> None:
+    """One report as a table with headings and totals, CSV, JSON lines and one JSON object."""
+    command = (*REPORT, clicked, "--group-by", "campaign", "--measures", "clicks,conversions,revenue")
+    whole = running.command(*command)
+    assert whole["rows"] == [
+        {"campaign": "=cmd()", "clicks": 2, "conversions": 0, "revenue": []},
+        {"campaign": None, "clicks": 1, "conversions": 0, "revenue": []},
+    ]
+    table, notes = printed(running, *command)
+    assert [re.split("  +", line) for line in table.splitlines()] == [
+        ["CAMPAIGN", "CLICKS", "CONVERSIONS"], ["=cmd()", "2", "0"], ["(none)", "1", "0"],
+        ["TOTAL", "3", "0"],
+    ]  # fmt: skip
+    assert notes == f"Note: {whole['notes'][0]}\n"
+    lines = printed(running, *command, "--format", "jsonl")[0].splitlines()
+    assert [json.loads(line) for line in lines] == whole["rows"]
+    rows = list(csv.DictReader(printed(running, *command, "--format", "csv")[0].splitlines()))
+    assert [(row["campaign"], row["clicks"]) for row in rows] == [("'=cmd()", "2"), ("", "1")]
+
+
+def test_each_option(running: ServiceProcess, clicked: OrgId) -> None:
+    """Time, zone, filters, comparison, currency, order and limit are what the engine takes."""
+    today = datetime.now(UTC).date()
+    command = (*REPORT, clicked, "--group-by", "link")
+    found = running.command(*command, "--filter", "campaign==cmd()", "--compare", "year")
+    assert [(row["link_name"], row["clicks"], row["previous"]) for row in found["rows"]] == [
+        ("Link a", 2, {"clicks": 0})
+    ]
+    found = running.command(
+        *command, "--filter", "campaign=", "--filter", "campaign==cmd()", "--order-by", "clicks"
+    )
+    assert [row["clicks"] for row in found["rows"]] == [1, 2]
+    assert len(running.command(*command, "--limit", "1")["rows"]) == 1
+    before = running.command(*command, "--from", "2026-01-01", "--to", str(today), "--timezone", "Asia/Tokyo")
+    assert before["period"]["from"] == "2026-01-01T00:00:00+09:00"
+    money = ("--measures", "revenue", "--currency", "jpy", "--model", "first")
+    assert running.command(*REPORT, clicked, *money)["rows"] == [{"revenue": "0"}]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--measures", "clickz"), "--measures must be one of clicks, visitors"),
+        (("--measures", ""), "--measures must have from 1 to"),
+        (("--group-by", "country,browser"), "--group-by can't have browser and country"),
+        (("--filter", "campaign"), "--filter campaign must be FIELD=VALUE"),
+        (("--filter", "day=2026-01-01"), "--filter day can't be filtered by; possible are"),
+        (("--timezone", "Mars/Olympus"), "--timezone must be the IANA name"),
+        (("--from", "3026-01-01"), "--from must be between"),
+        (("--from", "2026-01-02", "--to", "2026-01-01"), "--to must be after from"),
+        (("--order-by", "-revenue"), "--order-by must be one of clicks"),
+        (("--limit", "0"), "--limit must be a whole number"),
+    ],
+)
+def test_what_cannot_be_asked(
+    running: ServiceProcess, clicked: OrgId, options: tuple[str, ...], said: str
+) -> None:
+    """The option is named, and what is possible."""
+    assert said in running.refusal(*REPORT, clicked, *options)
+
+
+def test_an_unknown_organization(running: ServiceProcess) -> None:
+    """It is named; an organization without anything has an empty report."""
+    assert "There is no organization" in running.refusal(*REPORT, "nobody")
+    empty = OrgId(running.command("organization", "create", "Empty")["id"])
+    assert printed(running, *REPORT, empty, "--group-by", "link")[0] == "(none)\n"
