@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import threading
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from backend.domain.batches import MOST_CALLS
-from tests.browser.recording_server import Answer, RecordingServer, acknowledge, once, refuse
+from tests.browser.recording_server import (
+    Answer,
+    RecordingServer,
+    acknowledge,
+    once,
+    recording_server,
+    refuse,
+)
 from tests.browser.shop_pages import INIT, visit
 from tests.polling import wait_for
 
@@ -32,6 +40,11 @@ LEAVE = """(change) => {
   eval(change);
   localStorage[name] = typeof entry == 'string' ? entry : JSON.stringify(entry);
 }"""
+RECORD_PAUSES = """window.pauses = []; const own = Storage.prototype.setItem;
+Storage.prototype.setItem = function (name, value) {
+  if (name == 'waylink_pause') pauses.push(value - Date.now());
+  own.call(this, name, value);
+}; 0"""
 SENT = {
     "leased for weeks": "entry.until = Date.now() + 24.8 * 864e5 + 1e6",
     "leased until never": "delete entry.until",
@@ -136,23 +149,22 @@ NO_USE = {
 }
 
 
-@pytest.mark.parametrize("answer", NO_USE.values(), ids=NO_USE)
-def test_each_answer_that_acknowledges_nothing_costs_a_longer_pause(
-    page: Page, server: RecordingServer, answer: Any
-) -> None:
+def test_each_answer_that_acknowledges_nothing_costs_a_longer_pause(browser: Browser) -> None:
     """The pauses grow, whatever the service asks for: the third is longer than 2 seconds."""
-    visit(page, server)
-    page.evaluate(
-        "window.pauses = []; const own = Storage.prototype.setItem;"
-        "Storage.prototype.setItem = function (name, value) {"
-        " if (name == 'waylink_pause') pauses.push(value - Date.now()); own.call(this, name, value) }; 0"
-    )
-    server.answer = answer
-    page.evaluate("Waylink.trackEvent('a'); 0")
-    page.wait_for_function("pauses.length >= 3")
-    pauses = page.evaluate("pauses")
-    assert 400 < pauses[0] <= 1500
-    assert 1900 < pauses[2] <= 14_000
+    with ExitStack() as opened:
+        pages: dict[str, Page] = {}
+        for name, answer in NO_USE.items():  # at once, since each takes its time
+            server = opened.enter_context(recording_server())
+            page = pages[name] = opened.enter_context(browser.new_context()).new_page()
+            visit(page, server)
+            page.evaluate(RECORD_PAUSES)
+            server.answer = answer
+            page.evaluate("Waylink.trackEvent('a'); 0")
+        for name, page in pages.items():
+            page.wait_for_function("pauses.length >= 3")
+            pauses = page.evaluate("pauses")
+            assert 400 < pauses[0] <= 1500, name
+            assert 1900 < pauses[2] <= 14_000, name
 
 
 def test_a_long_retry_after_is_cut(page: Page, server: RecordingServer) -> None:
