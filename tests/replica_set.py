@@ -105,17 +105,20 @@ class ReplicaSet:
 
 
 @contextmanager
-def replica_set(folder: Path, size: int = 3, *, can_fail: bool = False) -> Iterator[ReplicaSet]:
+def replica_set(
+    folder: Path, size: int = 3, *, can_fail: bool = False, waits_for_disk: bool = True
+) -> Iterator[ReplicaSet]:
     """A replica set that elects a new primary within about a second, for the length of the block.
 
-    `can_fail` lets `fail_commands` have its members refuse commands, and `stop_replication` work.
+    `can_fail` lets `fail_commands` have its members refuse commands, and `stop_replication` work. Without
+    `waits_for_disk` a write is confirmed before it is on the disk, so such members must not be killed.
     """
     with ExitStack() as started:
         members: dict[int, subprocess.Popen[bytes]] = {}
         for _ in range(size):
             port = free_port()
             started.enter_context(_member(members, folder / str(port), port, can_fail))
-        _initiate(list(members))
+        _initiate(list(members), waits_for_disk)
         running = ReplicaSet(members)
         running.wait_for_primary()
         yield running
@@ -154,13 +157,14 @@ def _start(command: list[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def _initiate(ports: list[int]) -> None:
+def _initiate(ports: list[int], waits_for_disk: bool) -> None:
     wait_for(lambda: all(_hello(port) for port in ports), "a member did not start", seconds=PATIENCE)
     members = [{"_id": number, "host": f"127.0.0.1:{port}"} for number, port in enumerate(ports)]
     config = {
         "_id": NAME,
         "members": members,
         "settings": {"electionTimeoutMillis": 1000, "heartbeatIntervalMillis": 500},
+        "writeConcernMajorityJournalDefault": waits_for_disk,
     }
     with _client(ports[0]) as client:
         client.admin.command("replSetInitiate", config)
