@@ -11,7 +11,6 @@ from contextvars import copy_context
 from enum import Enum, auto
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from bson.codec_options import CodecOptions
 from motor.motor_asyncio import AsyncIOMotorClient
@@ -35,7 +34,7 @@ _GOODBYE_SECONDS = 1.0
 _FIRST_ANSWER_SECONDS = 1.5  # where the server may be away
 _PREPARE_AGAIN_SECONDS = 1.0
 _log = logging.getLogger("waylink.storage")
-_uris: WeakKeyDictionary[AsyncIOMotorClient[Document], str] = WeakKeyDictionary()
+_uris: dict[int, str] = {}  # by the client's id(): clients of one server are equal
 
 
 class MongoDBUnreachable(OperatorError):
@@ -58,7 +57,7 @@ class Indexes(Enum):
 
 def uri_of(database: Database) -> str:
     """The URI with which the database was opened, for a process that is to open it too."""
-    return _uris[database.client]
+    return _uris[id(database.client)]
 
 
 @asynccontextmanager
@@ -103,7 +102,7 @@ async def connect(uri: str, name: str, seconds: float) -> AsyncIterator[Database
         appname="waylink",
         retryWrites=True,
     )
-    _uris[client] = uri
+    _uris[id(client)] = uri
     try:
         yield client.get_database(
             name,
@@ -113,6 +112,7 @@ async def connect(uri: str, name: str, seconds: float) -> AsyncIterator[Database
             write_concern=WriteConcern("majority"),
         )
     finally:
+        del _uris[id(client)]
         await _close(client)
 
 
