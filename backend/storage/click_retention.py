@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from pymongo import UpdateOne
-
 from backend.domain.ids import OrgId
 from backend.storage import click_blocks, click_folds, organizations
 from backend.storage.click_folds import marking
@@ -21,8 +19,8 @@ async def set_click_days(database: Database, org_id: OrgId, days: int | None) ->
 
     async def work(session: ClientSession) -> None:
         # A fold or a merge that has read the days of before conflicts with this, and reads them again.
-        turn = UpdateOne({"_id": org_id}, {"$inc": {"folds": 1}}, upsert=True)
-        await database[click_folds.NAME].bulk_write([turn], session=session)
+        turn = {"$inc": {"folds": 1}}
+        await database[click_folds.NAME].update_one({"_id": org_id}, turn, upsert=True, session=session)
         await organizations.set_click_days(database, session, org_id, days)
 
     await in_transaction(database, work)

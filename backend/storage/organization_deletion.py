@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime, timedelta
 
 from backend.concurrency.background_task import BackgroundTask
@@ -44,7 +44,8 @@ from backend.storage.mongo import (
     in_transaction,
     is_unreachable,
 )
-from backend.storage.ownership import ByLink, Owned
+from backend.storage.ownership import Owned
+from backend.storage.purge import delete_counts
 
 # After that nothing can come that was under way when the deletion began: a fold may take a minute.
 _LAST_LOOK_AFTER = timedelta(minutes=2)
@@ -150,7 +151,7 @@ async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
         deleted += await _delete(database, collections.find_collection(name), org_id)
     for name in (links.NAME, purged_links.NAME):
         async for ids in _link_ids(database, name, org_id):
-            deleted += await _delete_counts(database, ids)
+            deleted += await delete_counts(database, ids)
             if name == links.NAME:
                 gone = await database[name].delete_many({"_id": {"$in": ids}, "org_id": org_id})
                 deleted[name] += gone.deleted_count
@@ -171,16 +172,6 @@ def _owned() -> list[Collection]:
 async def _delete(database: Database, collection: Collection, org_id: OrgId) -> Counter[str]:
     found = await database[collection.name].delete_many(collection.scope(org_id))
     return Counter({collection.name: found.deleted_count})
-
-
-async def _delete_counts(database: Database, link_ids: Sequence[LinkId]) -> Counter[str]:
-    """Delete what belongs to these links."""
-    deleted: Counter[str] = Counter()
-    for each in collections.COLLECTIONS:
-        if isinstance(each.owned_by, ByLink):
-            found = await database[each.name].delete_many(each.owned_by.condition(link_ids))
-            deleted[each.name] += found.deleted_count
-    return deleted
 
 
 async def _link_ids(database: Database, name: str, org_id: OrgId) -> AsyncIterator[list[LinkId]]:

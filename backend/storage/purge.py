@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_operations import ArchiveLink, LinkGone, LinkRequest
 from backend.domain.links import CreatedBy
-from backend.storage import click_counts, clicks, install_counts, installs, links
+from backend.storage import click_counts, installs, links
+from backend.storage.collections import COLLECTIONS
 from backend.storage.link_writes import store_link
 from backend.storage.mongo import Database
+from backend.storage.ownership import ByLink
 from backend.storage.purged_links import add_purged_link
 
 
@@ -34,11 +37,19 @@ async def purge_link(
         await store_link(database, LinkRequest(org_id, CreatedBy.REST, now, ArchiveLink(link_id)))
     except LinkGone:  # another request was faster
         return False
-    for name in (click_counts.NAME, install_counts.NAME):
-        await database[name].delete_many({"_id": {"$regex": f"^{re.escape(link_id)}/"}})
-    await database[clicks.NAME].delete_many({"link_id": link_id})
+    await delete_counts(database, [link_id])
     await add_purged_link(database, link_id, org_id, now)
     of_link = {"org_id": org_id, "link_id": link_id}
     await database[installs.NAME].update_many(of_link, {"$set": {"link_id": None}})
     await database[links.NAME].delete_one({"_id": link_id, "org_id": org_id})
     return True
+
+
+async def delete_counts(database: Database, link_ids: Sequence[LinkId]) -> Counter[str]:
+    """Delete what belongs to these links. Returns how many documents of each collection that were."""
+    deleted: Counter[str] = Counter()
+    for each in COLLECTIONS:
+        if isinstance(each.owned_by, ByLink):
+            found = await database[each.name].delete_many(each.owned_by.condition(link_ids))
+            deleted[each.name] += found.deleted_count
+    return deleted
