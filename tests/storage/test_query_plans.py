@@ -21,6 +21,7 @@ from backend.storage import (
     conversions,
     counted_once,
     deferred_links,
+    deleted_organizations,
     devices,
     domains,
     events,
@@ -67,6 +68,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "a session": (sessions.NAME, {"_id": "h", "expires_at": {"$gt": NOW}}, {}),
     "the sessions of a user": (sessions.NAME, {"user_id": "u"}, {}),
     "a search in links": (links.NAME, links.with_text(OrgId("o"), "spring"), NEWEST_FIRST),
+    "the deletions that are not finished": (deleted_organizations.NAME, {"is_gone": False}, {}),
     "an organization by name": (organizations.NAME, {"name": "n"}, {"created_at": 1}),
     "the installs of an organization": (installs.NAME, ORG, {"at": 1}),
     "counts of a link": (
