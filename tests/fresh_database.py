@@ -6,7 +6,7 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from backend.storage.database import create_indexes
+from backend.storage.indexes import create_indexes
 from backend.storage.mongo import Database
 
 

@@ -14,7 +14,7 @@ from backend.cli.command import Result, stored
 from backend.cli.options import org_option
 from backend.domain.ids import OrgId
 from backend.settings import load_settings
-from backend.storage.database import create_indexes
+from backend.storage.indexes import create_indexes
 from backend.storage.mongo import Database
 
 

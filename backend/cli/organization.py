@@ -15,7 +15,6 @@ from backend.domain.organizations import NAME_RULE
 from backend.storage import links, organizations
 from backend.storage.deleted_organizations import unfinished_deletions
 from backend.storage.mongo import Database
-from backend.storage.organization_deletion import delete_organization as delete_everything
 
 
 def _name(_: click.Context, __: click.Parameter, text: str) -> str:
@@ -82,18 +81,20 @@ async def list_organizations(database: Database) -> Result:
 @org_option
 @yes_option
 @stored
-async def delete_organization(database: Database, org_id: OrgId, is_confirmed: bool) -> Result:
+async def delete(database: Database, org_id: OrgId, is_confirmed: bool) -> Result:
     """Delete an organization with all its links, counts, visitors' data, keys and domains.
 
     Users of no other organization are deleted too. Nothing can be brought back, but from what `waylink
     export` wrote before. After an interruption run it again; a running service goes on with it as well.
     """
+    from backend.storage.organization_deletion import delete_organization  # noqa: PLC0415 - it needs them all
+
     if org_id not in {each.org_id for each in await unfinished_deletions(database)}:
         owner = await organizations.get_organization(database, org_id)
         number = await links.count_links(database, org_id)
         question = f"Delete the organization {printable(owner.name)} with {number:,} links and all data?"
         confirm_by_name(question, owner.name, is_confirmed)
-    deleted = await delete_everything(database, org_id, utc_now())
+    deleted = await delete_organization(database, org_id, utc_now())
     return {"org_id": org_id, "deleted": True, "documents": deleted.total(), **+deleted}
 
 

@@ -9,15 +9,14 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from prometheus_client import Counter
-
 from backend.concurrency.pauses import pause_after
 
 # Seconds after which work that failed before, and goes on again, counts as working.
 _PROVEN = 3.0
 _LOG_EVERY = 30  # failures in a row: a minute
-_FAILURES = Counter("waylink_background_failures", "Times that background work failed.", ["work"])
 _logger = logging.getLogger(__name__)
+# Called with the name of work, each time that it fails. A service counts these; commands have no metrics.
+when_failed: list[Callable[[str], object]] = []
 
 
 class BackgroundTask:
@@ -69,6 +68,7 @@ class BackgroundTask:
     def _note(self, error: Exception) -> None:
         self._failures = 1 if self._is_proven() else self._failures + 1
         self._failed_with, self._began = type(error).__name__, None
-        _FAILURES.labels(self.name).inc()
+        for tell in when_failed:
+            tell(self.name)
         if self._failures % _LOG_EVERY == 1:
             _logger.error("Background work failed and begins again: %s", self.name, exc_info=error)

@@ -12,6 +12,7 @@ from prometheus_client import generate_latest as written
 from prometheus_client.multiprocess import MultiProcessCollector
 from quart import Quart, Response, abort, current_app, request
 
+from backend.concurrency.background_task import when_failed
 from backend.current import resources
 from backend.operations.blueprint import operations
 from backend.operations.forwarded import was_forwarded
@@ -24,7 +25,10 @@ SECONDS = Histogram(
     ["route"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
+_FAILURES = Counter("waylink_background_failures", "Times that background work failed.", ["work"])
 _KEY = "waylink.before_scrape"
+
+when_failed.append(lambda work: _FAILURES.labels(work).inc())
 
 
 def update_before_scrape(api: Quart, update: Callable[[], None]) -> None:

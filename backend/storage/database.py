@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Iterator
@@ -15,13 +16,12 @@ from typing import Any
 from bson.codec_options import CodecOptions
 from motor.motor_asyncio import AsyncIOMotorClient
 from pymongo import WriteConcern
-from pymongo.errors import OperationFailure
 from pymongo.read_concern import ReadConcern
+from pymongo.synchronous import monitor
 
 from backend.domain.errors import OperatorError
 from backend.settings import Settings
-from backend.storage import click_counts
-from backend.storage.collections import declared_compressors, declared_indexes
+from backend.storage import organizations
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.lanes import BACKGROUND
 from backend.storage.mongo import Database, Document, StorageError, deadline, is_unreachable, ping
@@ -29,7 +29,6 @@ from backend.storage.mongo import Database, Document, StorageError, deadline, is
 # The default time limit of an operation in seconds: for requests, and for commands with long reports.
 REQUEST_SECONDS = 5.0
 COMMAND_SECONDS = 600.0
-_INDEX_SECONDS = 24 * 3600.0
 _GOODBYE_SECONDS = 1.0
 _FIRST_ANSWER_SECONDS = 1.5  # where the server may be away
 _PREPARE_AGAIN_SECONDS = 1.0
@@ -51,7 +50,7 @@ class Indexes(Enum):
     """What to do about indexes when the database is opened."""
 
     MAKE = auto()  # what is missing
-    MAKE_IN_NEW = auto()  # all of them, where no service has made any yet
+    MAKE_IN_NEW = auto()  # all of them, where none were made yet
     LEAVE = auto()
 
 
@@ -146,6 +145,8 @@ async def _go_on_preparing(database: Database, indexes: Indexes) -> None:
 
 async def _close(client: AsyncIOMotorClient[Document]) -> None:
     """Close the client in a thread: it sends a last message to the server, which may not answer."""
+    # At the end of a process the driver would wait for its threads, which sleep for half a second at a time.
+    atexit.unregister(monitor._shutdown_resources)
     with deadline(_GOODBYE_SECONDS), contextlib.suppress(TimeoutError):
         closing = asyncio.wrap_future(BACKGROUND.submit(partial(copy_context().run, client.delegate.close)))
         await asyncio.wait_for(closing, 2 * _GOODBYE_SECONDS)
@@ -159,6 +160,8 @@ async def _answered(database: Database, seconds: float) -> None:
 async def _prepare(database: Database, indexes: Indexes) -> None:
     with _unreachable(database):
         if indexes is Indexes.MAKE or (indexes is Indexes.MAKE_IN_NEW and await _is_new(database)):
+            from backend.storage.indexes import create_indexes  # noqa: PLC0415 - few commands need it
+
             await create_indexes(database)
 
 
@@ -176,36 +179,5 @@ def _unreachable(database: Database) -> Iterator[None]:
 
 
 async def _is_new(database: Database) -> bool:
-    """Whether a collection with indexes does not exist yet.
-
-    Then indexes are created before anything is stored.
-    """
-    indexed = {name for name, indexes in declared_indexes().items() if indexes}
-    return not indexed <= set(await database.list_collection_names())
-
-
-async def create_indexes(database: Database) -> None:
-    """Create the missing indexes of all collections. Each collection's file declares its own."""
-    declared = declared_indexes().items()
-    with deadline(_INDEX_SECONDS):  # a new index of a large collection takes long
-        await _create_compressed(database)
-        await click_counts.name_days(database)
-        await asyncio.gather(*(database[name].create_indexes(made) for name, made in declared if made))
-
-
-async def _create_compressed(database: Database) -> None:
-    """Create the missing collections that are to be compressed in a way of their own.
-
-    A server that does not allow that, such as a hosted one, makes them in its own way, with their indexes.
-    """
-    known = await database.list_collection_names()
-    for name, compressor in declared_compressors().items():
-        if name in known:
-            continue
-        engine = {"wiredTiger": {"configString": f"block_compressor={compressor}"}}
-        try:
-            await database.create_collection(name, check_exists=False, storageEngine=engine)
-        except OperationFailure as error:
-            if is_unreachable(error):
-                raise
-            _log.info("The collection %s is compressed as usual: %s", name, error.code)
+    """Whether indexes were never made. `create_indexes` makes those of organizations last."""
+    return not await database.list_collection_names(filter={"name": organizations.NAME})

@@ -136,11 +136,47 @@ def test_a_signal_ends_the_service_cleanly(start_service: ServiceStarter, number
         assert service.stop(number) == 0
 
 
+def modules_after(importing: str) -> set[str]:
+    """The modules that a new process has loaded after this import."""
+    return {
+        *subprocess.run(
+            [sys.executable, "-c", f"import sys, {importing}; print(*sys.modules)"],
+            capture_output=True, text=True, check=True,
+        ).stdout.split()
+    }  # fmt: skip
+
+
 def test_the_supervisor_imports_no_more_than_it_needs() -> None:
     """`waylink serve` starts and watches workers: they alone load the application and the driver."""
-    loaded = subprocess.run(
-        [sys.executable, "-c", "import sys, backend.cli.serve; print(*sys.modules)"],
-        capture_output=True, text=True, check=True,
-    ).stdout.split()  # fmt: skip
+    loaded = modules_after("backend.cli.serve")
     assert "backend.serving.workers" in loaded
     assert {"quart", "motor", "pymongo", "backend.app"}.isdisjoint(loaded)
+
+
+def test_short_commands_import_no_more_than_they_need() -> None:
+    """Nearly all of their time is imports: they load the driver, and neither metrics nor all collections."""
+    loaded = modules_after(
+        ", ".join(f"backend.cli.{name}" for name in ("organization", "key", "domain", "origin"))
+    )
+    assert "motor" in loaded
+    assert {"quart", "prometheus_client", "httpx", "backend.storage.collections"}.isdisjoint(loaded)
+
+
+def test_a_command_does_not_wait_for_the_driver(running: ServiceProcess) -> None:
+    """When its process ends, nothing waits for the driver's threads, which sleep for half a second."""
+    script = """
+from pymongo import periodic_executor
+class Told(set):
+    def __iter__(self):
+        print("waits for threads")
+        return super().__iter__()
+periodic_executor._EXECUTORS = Told(periodic_executor._EXECUTORS)
+from backend.cli import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, "organization", "list"],
+        capture_output=True, text=True, check=True, env=running.environment,
+    )  # fmt: skip
+    assert "waits for threads" not in done.stdout
+    assert not done.stderr

@@ -13,7 +13,8 @@ from backend.settings import Settings
 from backend.storage import click_counts, users
 from backend.storage import database as database_module
 from backend.storage.collections import declared_compressors, declared_indexes
-from backend.storage.database import Indexes, create_indexes, open_database
+from backend.storage.database import Indexes, open_database
+from backend.storage.indexes import create_indexes
 from backend.storage.mongo import Database
 
 
