@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from backend.settings import Settings
-from backend.storage import click_counts, users
-from backend.storage import database as database_module
+from backend.storage import click_counts, indexes, users
 from backend.storage.collections import declared_compressors, declared_indexes
 from backend.storage.database import Indexes, open_database
 from backend.storage.indexes import create_indexes
@@ -54,7 +53,7 @@ async def test_a_server_that_allows_no_compression_of_our_own(
     fresh: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its own is taken, and indexes are made all the same."""
-    monkeypatch.setattr(database_module, "declared_compressors", lambda: {click_counts.NAME: "unknown"})
+    monkeypatch.setattr(indexes, "declared_compressors", lambda: {click_counts.NAME: "unknown"})
     async with open_database(fresh) as database:
         made = await indexes_of(database)
     assert len(made[click_counts.NAME]) == len(declared_indexes()[click_counts.NAME])
