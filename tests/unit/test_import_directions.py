@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "concurrency", "current", "doctor", "domain", "passwords", "qr_image", "rate_limits", "sdk_files",
         "storage",
     },
-    "operations": {"current", "domain", "storage"},
+    "operations": {"concurrency", "current", "domain", "storage"},
     # what puts them together, and runs them
     "app": {
         "api_host", "app_api", "current", "dashboard", "json_api", "operations", "proxies", "rate_limits",
