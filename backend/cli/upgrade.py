@@ -13,7 +13,7 @@ from backend.cli.options import json_option
 from backend.cli.table import table
 from backend.storage.database import Indexes
 from backend.storage.mongo import Database
-from backend.storage.upgrade import Plan, Step, plan_upgrade
+from backend.storage.upgrade import Plan, UpgradeStep, plan_upgrade
 from backend.version import VERSION
 
 # Exit codes beside 1, which is an error: what the data needs.
@@ -70,5 +70,5 @@ def _sentences(plan: Plan) -> Iterator[str]:
         )
 
 
-def _row(step: Step) -> tuple[str, str, str]:
+def _row(step: UpgradeStep) -> tuple[str, str, str]:
     return step.what, f"{step.documents:,}", "before it answers" if step.holds_up else "beside visitors"

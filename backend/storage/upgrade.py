@@ -12,7 +12,7 @@ from backend.storage.mongo import Database, Document
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class UpgradeStep:
     """What is done with stored documents, about how many.
 
     `holds_up`: a service answers once it is done. Else it goes on beside visitors.
@@ -31,7 +31,7 @@ class Plan:
     `uncounted_clicks` are not in the counts yet.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[UpgradeStep, ...]
     obstacles: tuple[str, ...]
     single_clicks: int
     uncounted_clicks: int
@@ -46,7 +46,7 @@ async def plan_upgrade(database: Database) -> Plan:
             obstacles.append(f"The index {name} is not as declared: drop it, and it is made anew.")
         elif difference.difference is Difference.MISSING:
             documents = await database[difference.collection].estimated_document_count()
-            steps.append(Step(f"make the index {name}", documents, holds_up=True))
+            steps.append(UpgradeStep(f"make the index {name}", documents, holds_up=True))
     steps += [step async for step in _moves(database)]
     return Plan(
         tuple(steps),
@@ -56,11 +56,11 @@ async def plan_upgrade(database: Database) -> Plan:
     )
 
 
-async def _moves(database: Database) -> AsyncIterator[Step]:
+async def _moves(database: Database) -> AsyncIterator[UpgradeStep]:
     if unnamed := await click_counts.count_unnamed_days(database):
-        yield Step("write into the counts of days which day they are", unnamed, holds_up=True)
+        yield UpgradeStep("write into the counts of days which day they are", unnamed, holds_up=True)
     if former := await count_former_clicks(database):
-        yield Step("move single clicks into blocks", former, holds_up=False)
+        yield UpgradeStep("move single clicks into blocks", former, holds_up=False)
 
 
 async def _clicks_in_blocks(database: Database, which: Document) -> int:
