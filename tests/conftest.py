@@ -23,6 +23,7 @@ from tests import certificates
 from tests.organizations import TestOrganization, create_test_organization
 from tests.replica_set import replica_set
 from tests.service_process import ServiceProcess, own_database, service_process
+from tests.time_limit import time_limit
 
 # Hypothesis fails an example that takes 200 ms, and a test whose examples are made slowly: on a busy
 # machine either may happen, and says nothing about what is tested.
@@ -42,6 +43,7 @@ ServiceStarter = Callable[..., AbstractContextManager[ServiceProcess]]
 
 ENGINES = {"chromium", "firefox", "webkit"}
 SLOWEST_SHOWN = 15
+LONGEST = 600.0  # seconds: none takes a tenth of it, on a busy machine and with --long
 # What takes longest begins first, so that no worker is left alone with it at the end.
 LONGEST_FIRST = (
     "tests/faults/",
@@ -87,6 +89,20 @@ def pytest_collection_finish() -> None:
     """What was collected stays until the end: nobody looks for garbage in it again."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Iterator[None]:
+    """Fixtures that never end fail, or all other tests would wait for them."""
+    with time_limit(LONGEST):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """So do tests."""
+    with time_limit(LONGEST):
+        return (yield)
 
 
 def _runs_in_browser(item: pytest.Item) -> bool:
