@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import compress, count, islice, pairwise
@@ -117,21 +117,22 @@ class Facts:
         columns.referrer += _common(block.referrer, block.referrers, self._referrers)
         columns.visitor += block.visitor
 
-    def by_link(self, links_at_once: int, after: str = "") -> Iterator[Mapping[LinkId, Tally]]:
-        """The counts of each link, in the order of ids and that many links at a time.
+    def by_link(self, links_at_once: Callable[[], int], after: str = "") -> Iterator[Mapping[LinkId, Tally]]:
+        """The counts of each link, in the order of ids and so many links at a time.
 
-        Links with an id up to `after` are left out.
+        How many is asked for each time. Links with an id up to `after` are left out.
         """
         names = list(self._links)
         counting = self._counting(_ranks(names))
         rows = counting.rows
+        most = links_at_once()
         tallies: dict[LinkId, dict[int, DayTally]] = {}
         for begin, end in counting.groups:
             if (name := names[rows.link[begin]]) <= after:
                 continue
-            if name not in tallies and len(tallies) == links_at_once:
+            if name not in tallies and len(tallies) >= most:
                 yield tallies
-                tallies = {}
+                most, tallies = links_at_once(), {}
             tallies.setdefault(name, {})[rows.day[begin]] = counting.tally(begin, end)
         if tallies:
             yield tallies

@@ -13,11 +13,13 @@ organization, the second one fails at once.
 from __future__ import annotations
 
 import logging
+import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from pymongo import IndexModel, UpdateMany, UpdateOne
 
@@ -35,7 +37,6 @@ from backend.storage.mongo import (
     deadline,
     in_transaction,
     is_conflict,
-    is_too_slow,
 )
 from backend.storage.organizations import find_click_days
 from backend.storage.ownership import ById
@@ -55,6 +56,9 @@ MOST_BLOCKS = 2_000
 # Links whose counts one transaction changes: two documents or more each.
 _LINKS_AT_ONCE = 2_000
 _FEWEST_AT_ONCE = 50
+# A link with many clicks at many times has hundreds of documents of minutes. After a transaction that took so
+# long, the next one has half as many links. The server of our own ends one after five.
+_LONG = 2.0
 _FOLD_SECONDS = 60.0
 _CLOSED: Document = {"fold": {"$exists": False}}
 _OPEN: Document = {"fold": {"$exists": True}}
@@ -111,7 +115,7 @@ class _Counts:
     @classmethod
     def of(cls, batch: _Batch) -> _Counts:
         """Count the batch's clicks."""
-        links = next(batch.facts.by_link(batch.facts.links))
+        links = next(batch.facts.by_link(lambda: batch.facts.links))
         return cls(batch, batch.facts.of_organization(), links)
 
 
@@ -147,15 +151,8 @@ class Folds:
 
         Call it again until it folds nothing. Raises Busy and StorageError.
         """
-        try:
-            with deadline(_FOLD_SECONDS):
-                folded = await self._fold(list(org_ids), most_clicks)
-        except StorageError as error:
-            if is_too_slow(error):  # a transaction took too long: smaller ones may not
-                self._links_at_once = max(_FEWEST_AT_ONCE, self._links_at_once // 2)
-            raise
-        self._links_at_once = min(self._most_links, self._links_at_once + _FEWEST_AT_ONCE)
-        return folded
+        with deadline(_FOLD_SECONDS):
+            return await self._fold(list(org_ids), most_clicks)
 
     async def _fold(self, org_ids: list[OrgId], most_clicks: int) -> Folded:
         org_ids = await self._without_deleted(org_ids)
@@ -174,7 +171,7 @@ class Folds:
         if fitting:
             # Counted before the transaction begins: it has only seconds, and may be tried again.
             counts = [_Counts.of(each) for each in fitting]
-            await in_transaction(self._database, lambda session: self._fold_whole(session, counts))
+            await self._add_in_transaction(lambda session: self._fold_whole(session, counts))
         elif batches:
             fitting = batches[:1]
             await self._finish(await self._open(batches[0]), batches[0].facts)
@@ -234,6 +231,16 @@ class Folds:
             {"$set": {"folded": True, "is_unreadable": True}, "$unset": {"is_small": 1}},
         )
 
+    async def _add_in_transaction(self, work: Callable[[ClientSession], Coroutine[Any, Any, None]]) -> None:
+        """Run `work`, which adds to the counts of links. How long it takes says how many come next."""
+        began = time.monotonic()
+        try:
+            await in_transaction(self._database, work)
+        finally:  # also where it failed: the server gives up on one that takes too long with various errors
+            is_long = time.monotonic() - began > _LONG
+            more = self._links_at_once // 2 if is_long else self._links_at_once + _FEWEST_AT_ONCE
+            self._links_at_once = min(self._most_links, max(_FEWEST_AT_ONCE, more))
+
     async def _fold_whole(self, session: ClientSession, counts: Sequence[_Counts]) -> None:
         """Fold these batches in this transaction."""
         batches = [each.batch for each in counts]
@@ -268,7 +275,7 @@ class Folds:
         batch = _Batch(opened["_id"], opened["counted_before"], opened["blocks"])
         batch.facts = facts or await self._facts_of(batch.org_id, batch.block_ids)
         place = {"_id": batch.org_id, "fold": opened["fold"], "to_link": opened["to_link"]}
-        for tallies in batch.facts.by_link(self._links_at_once, place["to_link"]):
+        for tallies in batch.facts.by_link(lambda: self._links_at_once, place["to_link"]):
             place = await self._go_on(batch, place, tallies)
 
         async def close(session: ClientSession) -> None:
@@ -298,7 +305,7 @@ class Folds:
             await self._move(session, place, {"$set": {"to_link": reached}})
             await self._add_links(session, batch.org_id, tallies, batch.counted_before)
 
-        await in_transaction(self._database, work)
+        await self._add_in_transaction(work)
         return place | {"to_link": reached}
 
     async def _move(self, session: ClientSession, place: Document, change: Document) -> None:

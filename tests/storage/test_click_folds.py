@@ -242,6 +242,35 @@ async def test_an_open_fold_counts_as_much_to_do(database: Database) -> None:
     assert org_id not in await waiting_clicks(database)
 
 
+async def test_links_whose_counts_take_long_are_counted_in_smaller_parts(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transaction that took long is followed by one with half as many links, and a quick one by more."""
+    parts: list[int] = []
+    add = Rollups.add
+
+    async def noted(
+        self: Rollups, database: Database, session: Any, tallies: Any, *rest: Any, **how: Any
+    ) -> None:
+        parts.append(len(tallies))
+        await add(self, database, session, tallies, *rest, **how)
+
+    monkeypatch.setattr(Rollups, "add", noted)
+    org_id = new_org()
+    clicks = some_clicks(org_id, links=28)
+    await ship(database, clicks)
+    folds = Folds(database, links_at_once=16)
+    monkeypatch.setattr(click_folds, "_FEWEST_AT_ONCE", 2)
+    monkeypatch.setattr(click_folds, "_LONG", 0.0)
+    await folds.fold([org_id])
+    assert parts == [1, 16, 8, 4]  # first the organization
+    monkeypatch.setattr(click_folds, "_LONG", 60.0)
+    await ship(database, more := some_clicks(org_id, links=12))
+    await folds.fold([org_id])
+    assert parts[4:] == [1, 2, 4, 6]
+    await assert_counted_once(database, org_id, clicks + more)
+
+
 async def test_organizations_are_folded_together(database: Database) -> None:
     """Blocks of several organizations are counted by one fold, each for its own."""
     clicks = {(org_id := new_org()): some_clicks(org_id, 2) for _ in range(5)}
