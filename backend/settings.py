@@ -366,6 +366,13 @@ def settings_in(path: Path) -> dict[str, str]:
         raise OperatorError(f"{path} can't be read: it is not text in UTF-8.") from None
 
 
+def settings_beside(path: Path) -> dict[str, str]:
+    """As `settings_in`, with paths that are relative to the file's folder, wherever the command is run."""
+    given = settings_in(path)
+    paths = {variable_name(item) for item in fields(Settings) if str(item.type).startswith("Path")}
+    return {name: str(path.parent / text) if name in paths and text else text for name, text in given.items()}
+
+
 def _given(environment: Mapping[str, str] | None, dotenv: Path) -> dict[str, str]:
     return settings_in(dotenv) | dict(os.environ if environment is None else environment)
 

@@ -14,7 +14,7 @@ import click
 
 from backend.cli.printable import printable
 from backend.domain.errors import OperatorError
-from backend.settings import settings_in
+from backend.settings import settings_beside
 from backend.version import VERSION
 
 # Where each command is. Its file is imported when it is called: most need but a part of Waylink.
@@ -93,7 +93,7 @@ def _printable(message: str) -> str:
     "--env-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Take settings from this file first, such as that of the service.",
+    help="Take settings from this file first, such as that of the service. Its paths are relative to it.",
 )
 @click.option(
     "--data-dir", type=click.Path(file_okay=False), metavar="FOLDER",
@@ -105,7 +105,7 @@ def main(context: click.Context, env_file: Path | None, data_dir: str | None) ->
 
     Settings come from WAYLINK_* environment variables or a .env file; `waylink settings` lists them.
     """
-    given = {**settings_in(env_file)} if env_file else {}
+    given = settings_beside(env_file) if env_file else {}
     if data_dir:
         given["WAYLINK_DATA_DIR"] = data_dir
     before = {name: os.environ.get(name) for name in given}

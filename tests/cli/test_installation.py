@@ -44,6 +44,24 @@ def test_a_file_of_settings_names_the_installation(running: ServiceProcess, else
     assert "does not exist" in invoke("--env-file", "none.env", "settings", environment={}).output
 
 
+def test_paths_in_a_file_of_settings_are_relative_to_it(elsewhere: Path) -> None:
+    """From any folder the file names the same folder of data; those of the environment stay as they are."""
+    (elsewhere / "service").mkdir()
+    file = elsewhere / "service" / "waylink.env"
+    file.write_text("WAYLINK_DATA_DIR=kept/data\nWAYLINK_PORT=8099\n")
+    shown = json.loads(invoke("--env-file", str(file), "settings", "--json", environment={}).stdout)
+    assert (shown["WAYLINK_DATA_DIR"], shown["WAYLINK_PORT"]) == (str(file.parent / "kept/data"), 8099)
+    relative = json.loads(
+        invoke("--env-file", "service/waylink.env", "settings", "--json", environment={}).stdout
+    )
+    assert Path(relative["WAYLINK_DATA_DIR"]).absolute() == file.parent / "kept/data"
+    file.write_text(f"WAYLINK_DATA_DIR={elsewhere / 'absolute'}\n")
+    shown = json.loads(invoke("--env-file", str(file), "settings", "--json", environment={}).stdout)
+    assert shown["WAYLINK_DATA_DIR"] == str(elsewhere / "absolute")
+    given = {"WAYLINK_DATA_DIR": "mine"}
+    assert json.loads(invoke("settings", "--json", environment=given).stdout)["WAYLINK_DATA_DIR"] == "mine"
+
+
 def test_a_folder_named_is_an_installation(elsewhere: Path) -> None:
     """What --data-dir names is made if it does not exist, and is there for the next command."""
     named = ("--data-dir", str(elsewhere / "mine"))
