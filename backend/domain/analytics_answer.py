@@ -8,6 +8,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_EVEN, Decimal
+from heapq import nsmallest
+from typing import Any
 
 from backend.domain.analytics_query import MONEY, Field, Measure, Order, Query
 from backend.domain.errors import InvalidField
@@ -30,22 +32,40 @@ Value = int | float | Decimal | Amounts | None
 Values = Mapping[Measure, Value]
 
 
-@dataclass(slots=True)
 class Figures:
     """What was counted for one group. `revenue` has exact amounts by currency, in main units."""
 
-    clicks: int = 0
-    visitors: int = 0
-    not_counted: int = 0
-    installs: int = 0
-    leads: int = 0
-    conversions: int = 0
-    revenue: dict[str, Decimal] = field(default_factory=dict)
-    customers: set[str] = field(default_factory=set)
+    # Many groups have neither amounts nor customers: those who do get what holds them.
+    __slots__ = (
+        "_customers", "_revenue", "clicks", "conversions", "installs", "leads", "not_counted", "visitors"
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.clicks = self.visitors = self.not_counted = self.installs = self.leads = self.conversions = 0
+        self._revenue: dict[str, Decimal] | None = None
+        self._customers: set[str] | None = None
+
+    @property
+    def revenue(self) -> Amounts:
+        """The amounts by currency."""
+        return self._revenue or {}
+
+    @property
+    def customers(self) -> int:
+        """How many different customers there were."""
+        return len(self._customers or ())
 
     def add_revenue(self, currency: str, amount: Decimal) -> None:
         """Add an amount."""
-        self.revenue[currency] = self.revenue.get(currency, Decimal()) + amount
+        if self._revenue is None:
+            self._revenue = {}
+        self._revenue[currency] = self._revenue.get(currency, Decimal()) + amount
+
+    def add_customer(self, customer_id: str) -> None:
+        """Add a customer, who counts once."""
+        if self._customers is None:
+            self._customers = set()
+        self._customers.add(customer_id)
 
 
 @dataclass(slots=True)
@@ -104,20 +124,18 @@ def put_together(
 
     Raises InvalidField for a cursor that belongs to another query.
     """
-    groups = set(counted.rows)
-    if previous:
-        groups |= previous.rows.keys()
-    rows = _in_order([_row(query, each, counted, previous) for each in groups], query)
+    groups = {*counted.rows, *previous.rows} if previous else set(counted.rows)
     start = 0 if is_whole else _position(query)
-    end = len(rows) if is_whole else start + query.limit
+    end = len(groups) if is_whole else start + query.limit
+    shown = _first_in_order(query, groups, counted, end)[start:]
     before = previous.total if previous else None
     notes = dict.fromkeys((*counted.notes, *(previous.notes if previous else ())))
     return AnalyticsAnswer(
         query=query,
-        rows=rows[start:end],
+        rows=[_row(query, each, counted, previous) for each in shown],
         totals=Row((), _values(query, counted.total), _values(query, before) if before else None),
-        rows_in_all=len(rows),
-        next_cursor=_cursor(query, end) if end < len(rows) else None,
+        rows_in_all=len(groups),
+        next_cursor=_cursor(query, end) if end < len(groups) else None,
         notes=list(notes),
         previous_period=query.period.compared(query.compare) if query.compare else None,
     )
@@ -138,7 +156,7 @@ def _values(query: Query, figures: Figures) -> Values:
 def _value(measure: Measure, figures: Figures, currency: str | None) -> Value:
     match measure:
         case Measure.CUSTOMERS:
-            return len(figures.customers)
+            return figures.customers
         case Measure.REVENUE:
             return _money(figures.revenue, currency)
         case Measure.CONVERSION_RATE:
@@ -163,23 +181,33 @@ def _rounded(amount: Decimal, currency: str, more: int) -> Decimal:
     return amount.quantize(Decimal(1).scaleb(-MINOR_DIGITS.get(currency, 2) - more), ROUND_HALF_EVEN)
 
 
-def _in_order(rows: list[Row], query: Query) -> list[Row]:
-    """The rows by the query's order, those without a value last; equal ones by what they are of."""
+def _first_in_order(query: Query, groups: Iterable[Group], counted: Counted, most: int) -> list[Group]:
+    """The first groups by the query's order: those without a value last, equal ones by what they are."""
     order = query.sorting
-    rows.sort(key=lambda row: tuple((each is None, each or "") for each in row.group))
-    if len(rows) < 2:
-        return rows
-    valued = [row for row in rows if _sorted_by(row, order, query) is not None]
-    others = [row for row in rows if _sorted_by(row, order, query) is None]
-    valued.sort(key=lambda row: _sorted_by(row, order, query), reverse=order.is_descending)  # type: ignore[arg-type, return-value]
-    return valued + others
+    sorted_by: dict[Group, Any] = {each: _sorted_by(query, order, each, counted) for each in groups}
+    valued = [each for each, value in sorted_by.items() if value is not None]
+    others = [each for each, value in sorted_by.items() if value is None]
+    if order.is_descending and isinstance(order.column, Field):  # texts have no negative
+        valued = sorted(sorted(valued, key=_text_of), key=sorted_by.__getitem__, reverse=True)
+    elif order.is_descending:
+        valued = nsmallest(most, valued, key=lambda group: (-sorted_by[group], _text_of(group)))
+    else:
+        valued = nsmallest(most, valued, key=lambda group: (sorted_by[group], _text_of(group)))
+    return [*valued, *sorted(others, key=_text_of)][:most]
 
 
-def _sorted_by(row: Row, order: Order, query: Query) -> str | Value:
+def _text_of(group: Group) -> tuple[tuple[bool, str], ...]:
+    """What tells groups apart, in an order: those that have no such field come last."""
+    return tuple((each is None, each or "") for each in group)
+
+
+def _sorted_by(query: Query, order: Order, group: Group, counted: Counted) -> Any:
+    """The group's value in the column that is sorted by, a text or a number; None where there is none."""
     if isinstance(order.column, Field):
-        return row.group[query.group_by.index(order.column)]
-    value = row.values[order.column]
-    return 0 if order.column in MONEY and query.currency is None else value
+        return group[query.group_by.index(order.column)]
+    if order.column in MONEY and query.currency is None:  # there is one row
+        return 0
+    return _value(order.column, counted.rows.get(group, _NOTHING), query.currency)
 
 
 def _cursor(query: Query, position: int) -> str:

@@ -168,7 +168,9 @@ class _Counting:
         self._dimension = Dimension(query.breakdown) if query.breakdown else None
         self._only = query.filters.get(query.breakdown) if query.breakdown else None
         self._slots = group_slots(query)
+        self._has_days = bool(self._dimension or self._needed & {Measure.VISITORS, Measure.NOT_COUNTED})
         self._day = -1
+        self._cuts_hours = False
         self._parts: list[tuple[int, int, str | None]] = []
         self._sketches: defaultdict[Group | None, list[bytes]] = defaultdict(list)
         self.is_by_hour = False
@@ -183,7 +185,8 @@ class _Counting:
                 self._begin(each.day)
             if self._dimension is None and Measure.CLICKS in self._needed:
                 self._add_quarters(each, links)
-            self._add_day(each, links)
+            if self._has_days:
+                self._add_day(each, links)
 
     def finish(self) -> None:
         """Add what could only be added at the end, and what is in cut days."""
@@ -199,6 +202,7 @@ class _Counting:
         self._count_sketches()
         self._day = day
         self._parts = self._spans.of_day(day)
+        self._cuts_hours = any(first % 4 or end % 4 for first, end, _ in self._parts)
 
     def _figures(self, label: str | None, links: LinkValues, value: str | None = None) -> list[Figures]:
         """Where something of this part of the time, link and value counts."""
@@ -212,16 +216,15 @@ class _Counting:
         return tuple(parts[slot] for slot in self._slots)
 
     def _add_quarters(self, counts: DayCounts, links: LinkValues) -> None:
-        if counts.by_hour:
-            self.is_by_hour |= any(first % 4 or end % 4 for first, end, _ in self._parts)
+        self.is_by_hour |= self._cuts_hours and counts.by_hour
         for first, end, label in self._parts:
-            if (first, end) == (0, QUARTERS_OF_DAY):
-                clicks = sum(counts.quarters.values())
-            else:
-                clicks = sum(count for at, count in counts.quarters.items() if first <= at < end)
+            is_whole = (first, end) == (0, QUARTERS_OF_DAY)
+            clicks = counts.clicks if is_whole else counts.clicks_between(first, end)
             if clicks:
-                for each in self._figures(label, links):
-                    each.clicks += clicks
+                if self._has_total:
+                    self._counted.total.clicks += clicks
+                if self._has_rows:
+                    self._counted.row(self._group(label, links)).clicks += clicks
 
     def _add_day(self, counts: DayCounts, links: LinkValues) -> None:
         """Add what is only known of the whole day: to the span that has its noon, if spans cut it."""

@@ -63,7 +63,7 @@ def _add(figures: Figures, found: Mapping[str, Any], *, is_lead: bool) -> None:
         if currency := found["_id"].get("currency"):
             figures.add_revenue(currency, found["revenue"].to_decimal())
     if customer_id := found["_id"].get("customer_id") or found.get("later_customer_id"):
-        figures.customers.add(customer_id)
+        figures.add_customer(customer_id)
 
 
 async def _grouped(asked: Reading, name: str) -> list[Document]:

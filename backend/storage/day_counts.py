@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from functools import partial
+from functools import lru_cache, partial
+from operator import attrgetter
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics import day_of
@@ -20,20 +22,44 @@ _QUARTERS_OF_HOUR = 3600 // QUARTER_SECONDS
 _EPOCH = date(1970, 1, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DayCounts:
     """What is counted of one link or organization on one day in UTC, as far as it was asked for.
 
-    `quarters` counts clicks by quarter of an hour, from 0 to 95. With `by_hour`, some that were counted
-    before there were quarters stand in the first one of their hour. `day` is counted from 1970.
+    `day` is counted from 1970.
     """
 
     subject: str
     day: int
-    quarters: Mapping[int, int]
-    by_hour: bool
     values: Mapping[Dimension, Mapping[str | None, int]]
     visitors: bytes | None
+    _quarters: Mapping[str, int]
+    _hours: Mapping[str, int]
+
+    @property
+    def clicks(self) -> int:
+        """All clicks of the day."""
+        return max(sum(self._quarters.values()), sum(self._hours.values()))
+
+    @property
+    def by_hour(self) -> bool:
+        """Whether some clicks were counted before there were quarters, so that only their hour is known."""
+        return sum(self._hours.values()) > sum(self._quarters.values())
+
+    def clicks_between(self, first: int, end: int) -> int:
+        """The clicks from quarter `first` of an hour up to, but not including, `end`, both from 0 to 96.
+
+        Where only the hour of some is known, they count in its first quarter.
+        """
+        clicks = sum(count for at, count in self._quarters.items() if first <= int(at) < end)
+        if self.by_hour:
+            known: Counter[int] = Counter()
+            for at, count in self._quarters.items():
+                known[int(at) // _QUARTERS_OF_HOUR] += count
+            for hour, count in self._hours.items():
+                if first <= int(hour) * _QUARTERS_OF_HOUR < end:
+                    clicks += max(0, count - known[int(hour)])
+        return clicks
 
 
 class DayPart(StrEnum):
@@ -58,7 +84,9 @@ async def read_day_counts(
     `collection` is one of rollups. Without `subjects`, those of all that have any are read: for that it needs
     an index of organization and day.
     """
-    fields = _stored_fields(parts)
+    asked = list(parts)
+    fields = _stored_fields(asked)
+    dimensions = [each for each in asked if isinstance(each, Dimension)]
     known = None if subjects is None else list(subjects)
     for some in _some_days(days, 1 if known is None else len(known)):
         names = [bucket_of_day(day) for day in some]
@@ -71,7 +99,7 @@ async def read_day_counts(
         order = [("day", 1)] if known is None else None
         cursor = database[collection].find(wanted, fields, sort=order, batch_size=_AT_ONCE, session=session)
         while found := await cursor.to_list(_AT_ONCE if known is None else None):
-            counts = await beside_the_loop(partial(_day_counts, found))
+            counts = await beside_the_loop(partial(_day_counts, found, dimensions))
             yield counts
 
 
@@ -88,31 +116,21 @@ def _some_days(days: range, subjects: int) -> Iterable[range]:
     return (days[at : at + step] for at in range(0, len(days), step))
 
 
-def _day_counts(documents: Iterable[Document]) -> list[DayCounts]:
+def _day_counts(documents: Iterable[Document], dimensions: Sequence[Dimension]) -> list[DayCounts]:
     """What these documents of days hold, in the order of days."""
-    return sorted(map(_day_count, documents), key=lambda each: each.day)
+    counts = [_day_count(each, dimensions) for each in documents]
+    return sorted(counts, key=attrgetter("day"))
 
 
-def _day_count(document: Document) -> DayCounts:
+def _day_count(document: Document, dimensions: Sequence[Dimension]) -> DayCounts:
     subject, _, day = document["_id"].partition("/day/")
-    quarters = {int(each): count for each, count in document.get("quarters", {}).items()}
-    by_hour = False
-    parts = document.get("parts")
-    if parts and sum(parts.values()) > sum(quarters.values()):
-        by_hour = True
-        for hour, count in parts.items():
-            first = int(hour) * _QUARTERS_OF_HOUR
-            known = sum(quarters.get(first + each, 0) for each in range(_QUARTERS_OF_HOUR))
-            quarters[first] = quarters.get(first, 0) + max(0, count - known)
-    return DayCounts(
-        subject=subject,
-        day=(date.fromisoformat(day) - _EPOCH).days,
-        quarters=quarters,
-        by_hour=by_hour,
-        values={
-            each: {value_of(name): count for name, count in document[each].items()}
-            for each in Dimension
-            if each in document
-        },
-        visitors=document.get("visitors"),
-    )
+    values = {
+        each: {value_of(name): count for name, count in document.get(each, {}).items()} for each in dimensions
+    }
+    quarters, hours = document.get("quarters", {}), document.get("parts", {})
+    return DayCounts(subject, _number_of(day), values, document.get("visitors"), quarters, hours)
+
+
+@lru_cache(maxsize=10_000)
+def _number_of(day: str) -> int:
+    return (date.fromisoformat(day) - _EPOCH).days
