@@ -3,9 +3,9 @@
 Importing the file of a page adds its routes to the blueprint.
 """
 
-from backend.dashboard import attribution, keys
+from backend.dashboard import keys
 from backend.dashboard.account import settings, sign_in, subscription, switch_organization
-from backend.dashboard.analytics import overview
+from backend.dashboard.analytics import attribution, overview
 from backend.dashboard.domains import apps, domains
 from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import datetime
 
 import pytest
 
-from backend.app import Service
+from backend.app import Service, utc_now
+from backend.domain.links import Link
 from backend.storage.mongo import Database
 from tests.browser.conftest import browser_type_launch_args  # noqa: F401 - the machine's own Chromium
+from tests.conftest import MovableClock
+from tests.dashboard.campaigns import NOON, make_link
 from tests.dashboard.people import Person, browser, make_user, open_session
 from tests.organizations import TestOrganization
 
@@ -27,3 +31,16 @@ async def person(stranger: Person, database: Database) -> Person:
     """A user of `organization` who is signed in."""
     await open_session(database, stranger)
     return stranger
+
+
+@pytest.fixture
+def now(clock: MovableClock) -> datetime:
+    """Noon of a day without a change of clocks near it; the service's clock stands there, nearly."""
+    clock.offset = NOON - utc_now()
+    return NOON
+
+
+@pytest.fixture
+async def link(database: Database, organization: TestOrganization, now: datetime) -> Link:
+    """A link of a campaign."""
+    return await make_link(database, organization, "Spring", now, utm_campaign="spring")

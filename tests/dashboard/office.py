@@ -14,7 +14,11 @@ from tests.service_process import ServiceProcess, run_command
 # Not pages: images, files, and what scripts ask for.
 NOT_PAGES = ("/assets/", "/qr.", "/install/status", "/clicks", ".csv")
 # Pages that look different with these arguments.
-VIEWS = ("/?period=today&chart=revenue&source=letter", "/?from=x&to=y&country=DE")
+VIEWS = (
+    "/attribution?period=all&by=link&sort=-revenue_per_click&campaign=",
+    "/?period=today&chart=revenue&source=letter",
+    "/?from=x&to=y&country=DE",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,73 +1,134 @@
-"""The page that says what came from which link, campaign and source."""
+"""The page that says what each campaign, link and source brought in."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-import httpx
 import pytest
 
-from tests.api.links import create, info
+from backend.domain.links import Link
+from backend.storage.mongo import Database
 from tests.conftest import OrganizationFactory
+from tests.dashboard.campaigns import address, bought, clicked, figures, make_link, rows
 from tests.dashboard.people import Person, heading
 from tests.organizations import TestOrganization
-from tests.sdk_batches import Visitor, call, check, conversion
 
 
-@pytest.fixture
-def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visitor:
-    """A browser on the site of this test's organization."""
-    return Visitor(client, organization)
-
-
-def rows(page: httpx.Response) -> list[list[str]]:
-    """The cells of the table's rows, as text."""
-    body = page.text.partition("<tbody>")[2].partition("</tbody>")[0]
-    cells = [re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row, re.DOTALL) for row in body.split("</tr>")[:-1]]
-    return [[" ".join(re.sub(r"<.*?>", " ", cell).split()) for cell in row] for row in cells]
-
-
-async def test_a_row_for_each_link(
-    person: Person, visitor: Visitor, client: httpx.AsyncClient, organization: TestOrganization
-) -> None:
-    """Leads, conversions, customers and revenue stand beside the link's name, and in the totals."""
-    link = await info(client, organization, await create(client, organization, link_name="<Spring>"))
-    await visitor.results(
-        conversion(ago=timedelta(hours=2), revenue=1234.5),
-        check(ago=timedelta(hours=1), cl_link_id=link["id"]),
-        call("lead"),
-        conversion(customer_id="ada"),
-        conversion(customer_id="ada", revenue=5, currency="JPY"),
-    )
+async def test_what_clicks_came_to(person: Person, database: Database, link: Link, now: datetime) -> None:
+    """What came of clicks stands beside them in one row, and in the totals."""
+    await clicked(database, link, now, 8)
+    await bought(database, link, now, "12345.67")
     page = await person.get("/attribution")
     assert heading(page) == "Attribution"
-    assert rows(page) == [
-        ["&lt;Spring&gt;", "1", "2", "", "1", "19.99 EUR 5 JPY"],
-        ["No link", "0", "1", "", "1", "1,234.50 EUR"],
+    assert rows(page.text) == [
+        ["spring", "8", "0", "1", "12.50 %", "0", "12,346", "1,543.2088"],
     ]
-    assert "<dd>3</dd>" in page.text
+    assert {name: number for name, (number, _) in figures(page.text).items()} == {
+        "Clicks": "8", "Leads": "0", "Conversions": "1", "Conversion rate": "12.50 %", "Customers": "0",
+        "Revenue": "12,346 EUR", "Revenue per click": "1,543.2088 EUR",
+    }  # fmt: skip
 
 
-async def test_campaigns_first_touch_and_days(person: Person, visitor: Visitor) -> None:
-    """The form's choices reach the report."""
-    await visitor.results(
-        check(ago=timedelta(hours=3), utm_source="news", utm_campaign="spring"),
-        check(ago=timedelta(hours=2), utm_source="ads", utm_campaign="autumn"),
-        conversion(),
-    )
-    assert [row[0] for row in rows(await person.get("/attribution?by=campaign&touch=first"))] == ["spring"]
-    assert [row[0] for row in rows(await person.get("/attribution?by=source"))] == ["ads"]
-    assert rows(await person.get("/attribution?by=source&until=2001-01-01")) == []
-    assert [row[0] for row in rows(await person.get("/attribution?by=source&since=2001-01-01"))] == ["ads"]
+@pytest.mark.parametrize(
+    ("by", "names"),
+    [("campaign", ["spring", "None"]), ("source", ["ads", "None"]), ("link", ["Autumn", "Spring"])],
+)
+async def test_a_row_for_each(
+    person: Person,
+    database: Database,
+    organization: TestOrganization,
+    now: datetime,
+    by: str,
+    names: list[str],
+) -> None:
+    """Rows can be by every property of a link; what has none is a row of its own."""
+    plain = await make_link(database, organization, "Spring", now)
+    other = await make_link(database, organization, "Autumn", now, utm_source="ads", utm_campaign="spring")
+    await clicked(database, plain, now, 1)
+    await clicked(database, other, now, 2)
+    assert [row[0] for row in rows((await person.get(f"/attribution?by={by}")).text)] == names
+
+
+async def test_any_column_sorts(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """A click on a heading sorts by it, the next one the other way round; without clicks there is no rate."""
+    other = await make_link(database, organization, "Autumn", now, utm_campaign="autumn")
+    await clicked(database, link, now, 5)
+    await clicked(database, other, now, 2)
+    await bought(database, other, now, "3")
+    page = (await person.get("/attribution")).text
+    assert [row[0] for row in rows(page)] == ["spring", "autumn"]
+    assert re.findall(r'aria-sort="(\w+)"', page) == ["descending"]
+    dearest = re.search(r'<a href="([^"]+)">Revenue per click', page)
+    assert dearest
+    page = (await person.get(dearest[1])).text
+    assert [row[0] for row in rows(page)] == ["autumn", "spring"]
+    again = re.search(r'<a href="([^"]+)">Revenue per click', page)
+    assert again
+    page = (await person.get(again[1])).text
+    assert [row[0] for row in rows(page)] == ["spring", "autumn"]
+    assert re.findall(r'aria-sort="(\w+)"', page) == ["ascending"]
+
+
+async def test_first_and_last_touch(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """The credit for a sale goes to the visit that the address names."""
+    other = await make_link(database, organization, "Autumn", now, utm_campaign="autumn")
+    await bought(database, link, now, "3", after=other)
+    for touch, name in (("first", "autumn"), ("last", "spring"), ("middle", "spring")):
+        page = (await person.get(f"/attribution?touch={touch}&sort=-conversions")).text
+        assert rows(page)[0][:4] == [name, "0", "0", "1"]
+
+
+async def test_one_currency_at_a_time(person: Person, database: Database, link: Link, now: datetime) -> None:
+    """Amounts are of the main currency; the others are one click away, and are never added to it."""
+    await clicked(database, link, now)
+    await bought(database, link, now, "100")
+    await bought(database, link, now, "7", "USD")
+    page = (await person.get("/attribution")).text
+    assert rows(page)[0][6] == "100.00"
+    assert rows((await person.get(address(page, "7.00 USD"))).text)[0][6] == "7.00"
+
+
+async def test_a_row_leads_to_all_of_it(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """A click on a row opens the overview of that row, in the same period."""
+    await clicked(database, link, now)
+    page = (await person.get("/attribution?period=7&touch=first&by=campaign")).text
+    assert address(page, "spring") == "/?period=7&campaign=spring"
+    assert "?period=7" in address((await person.get("/?period=7")).text, "Campaign")
+
+
+async def test_pages_of_rows_and_a_file_of_all(
+    person: Person, database: Database, organization: TestOrganization, now: datetime
+) -> None:
+    """Pages have 25 rows in one order; the file has all of them in the same one."""
+    for number in range(27):
+        made = await make_link(database, organization, "A link", now, utm_campaign=f"c{number:02d}")
+        await clicked(database, made, now, 1)
+    first = (await person.get("/attribution")).text
+    assert len(rows(first)) == 25
+    assert "27 rows" in first
+    second = (await person.get(address(first, "Next page"))).text
+    assert [row[0] for row in rows(second)] == ["c25", "c26"]
+    assert address(second, "First page") == "/attribution"
+    assert len(rows((await person.get("/attribution?cursor=nonsense")).text)) == 25
+    head, *lines = csv.reader(io.StringIO((await person.get("/attribution.csv")).text))
+    assert head[:3] == ["campaign", "clicks", "leads"]
+    assert [line[0] for line in lines] == [f"c{number:02d}" for number in range(27)]
 
 
 @pytest.mark.parametrize(
     ("query", "problem"),
     [
-        ("since=yesterday", "First day must be a day such as 2027-12-31."),
-        ("until=9999-12-31", "Last day must be a day such as 2027-12-31."),
-        ("since=2026-02-01&until=2026-01-01", "Last day must not be before the first day."),
+        ("from=yesterday", "First day must be a day such as 2027-12-31."),
+        ("from=2026-02-01&to=2026-01-01", "Last day must not be before the first day."),
     ],
 )
 async def test_days_that_are_none(person: Person, query: str, problem: str) -> None:
@@ -78,10 +139,13 @@ async def test_days_that_are_none(person: Person, query: str, problem: str) -> N
 
 
 async def test_nothing_of_another_organization(
-    person: Person, client: httpx.AsyncClient, make_organization: OrganizationFactory
+    person: Person, database: Database, make_organization: OrganizationFactory, now: datetime
 ) -> None:
-    """What other organizations' visitors did is not on the page."""
-    await Visitor(client, await make_organization()).results(check(utm_source="theirs"), conversion())
-    page = await person.get("/attribution?by=source")
+    """What other organizations' links brought in is neither on the page nor in the file."""
+    link = await make_link(database, await make_organization(), "Theirs", now, utm_campaign="theirs")
+    await clicked(database, link, now - timedelta(hours=1))
+    await bought(database, link, now, "5")
+    page = await person.get("/attribution?by=campaign")
     assert "theirs" not in page.text
-    assert rows(page) == []
+    assert rows(page.text) == []
+    assert len((await person.get("/attribution.csv")).text.splitlines()) == 1

@@ -18,7 +18,9 @@ LABELS = {
     Measure.LEADS: "Leads",
     Measure.CONVERSIONS: "Conversions",
     Measure.CONVERSION_RATE: "Conversion rate",
+    Measure.CUSTOMERS: "Customers",
     Measure.REVENUE: "Revenue",
+    Measure.REVENUE_PER_CLICK: "Revenue per click",
 }
 _FORMS = {
     TimeField.HOUR: ("%Y-%m-%dT%H:%M%z", "%H:00"),
@@ -63,24 +65,24 @@ def main_currency(view: View, totals: Values) -> str:
     return view.currency or max(amounts, key=lambda each: amounts[each], default="EUR")
 
 
-def figures(totals: AnalyticsAnswer, series: AnalyticsAnswer, currency: str) -> list[Figure]:
-    """A figure for each measure of the totals."""
+def figures(totals: AnalyticsAnswer, series: AnalyticsAnswer | None, currency: str) -> list[Figure]:
+    """A figure for each measure of the totals, with its course if there is a series."""
     return [_figure(each, totals.totals, series, currency) for each in totals.query.measures]
 
 
-def _figure(measure: Measure, total: Row, series: AnalyticsAnswer, currency: str) -> Figure:
+def _figure(measure: Measure, total: Row, series: AnalyticsAnswer | None, currency: str) -> Figure:
     value = total.values[measure]
     now = number(value, currency)
     before = number(total.previous[measure], currency) if total.previous else None
     others = sorted(value) if isinstance(value, Mapping) else []
-    is_told = measure in series.query.measures
+    rows = series.rows if series and measure in series.query.measures else ()
     return Figure(
         measure,
         LABELS[measure],
         text_of(measure, value, currency),
         float(now) / float(before) - 1 if before and now is not None else None,
         text_of(measure, total.previous[measure], currency) if total.previous else "",
-        [number(row.values[measure], currency) or 0 for row in series.rows] if is_told else (),
+        [number(row.values[measure], currency) or 0 for row in rows],
         [(each, text_of(measure, value, each)) for each in others if each != currency],
     )
 

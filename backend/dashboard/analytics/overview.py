@@ -15,23 +15,19 @@ from dataclasses import dataclass
 from quart import Response, abort, request, url_for
 
 from backend.current import resources
-from backend.dashboard.analytics.export import csv_response
+from backend.dashboard.analytics.answers import ask, chips_of, csv_response, view_of_request
 from backend.dashboard.analytics.figures import course, figures, main_currency
 from backend.dashboard.analytics.news import what_is_new
-from backend.dashboard.analytics.tables import CARDS, CHOICES, NAMES, is_possible, name_of, table, table_query
-from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View, read_view
+from backend.dashboard.analytics.tables import CARDS, CHOICES, NAMES, is_possible, table, table_query
+from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.domain.analytics_answer import AnalyticsAnswer
 from backend.domain.analytics_query import MOST_LIMIT, Field, Measure, Query
-from backend.domain.ids import LinkId
 from backend.domain.query_period import TimeField
-from backend.storage.analytics_answers import answer
 from backend.storage.devices import first_and_last_arrival
 from backend.storage.domains import list_domains
-from backend.storage.links import find_links, list_links
-from backend.storage.organization_counts import first_day
-from backend.storage.organizations import get_organization
+from backend.storage.links import list_links
 from backend.storage.origins import list_origins
 
 _MOST_ROWS = 8
@@ -58,24 +54,14 @@ class Step:
     is_done: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
-    """A filter that is set, and the address of the view without it."""
-
-    label: str
-    value: str
-    address: str
-    is_country: bool = False
-
-
 @dashboard.get("/")
 async def home() -> Response:
     """The overview of the period and the filters in the address."""
-    view = await _view()
+    view = await view_of_request(_CHOICES)
     cards = [card for card in CARDS if is_possible(view, card.field(view))]
     asked = [table_query(view, card.field(view), _MOST_ROWS) for card in cards]
     totals, series = await _figures(view)
-    found = await asyncio.gather(*(_answer(each) for each in asked))
+    found = await asyncio.gather(*(ask(each) for each in asked))
     currency = main_currency(view, totals.totals.values)
     chosen = Measure(view.others.get(_CHART, Measure.CLICKS))
     path = url_for("dashboard.home")
@@ -85,9 +71,10 @@ async def home() -> Response:
         view=view,
         path=path,
         csv_path=url_for("dashboard.home_csv"),
+        all_path=url_for("dashboard.attribution"),
         presets=PRESETS,
         comparisons=COMPARISONS,
-        chips=await _chips(view, path),
+        chips=await chips_of(view, path),
         chosen=chosen,
         figures=figures(totals, series, currency),
         course=course(chosen if chosen in series.query.measures else Measure.CLICKS, view, series, currency),
@@ -104,7 +91,7 @@ async def home() -> Response:
 @dashboard.get("/overview.csv")
 async def home_csv() -> Response:
     """A table of the overview as a file, with all its rows; `table` names its field, or is `time`."""
-    view = await _view()
+    view = await view_of_request(_CHOICES)
     name = request.args.get("table", "")
     fields = {field.value: field for card in CARDS for field in card.fields if is_possible(view, field)}
     if name == _TIME:
@@ -113,22 +100,15 @@ async def home_csv() -> Response:
         query = table_query(view, fields[name], _MOST_ROWS)
     else:
         abort(404)
-    return csv_response(await _answer(query, is_whole=True), f"waylink-{name}")
-
-
-async def _view() -> View:
-    organization = await get_organization(resources().database, org_id())
-    known = await first_day(resources().database, org_id())
-    beginning = min(filter(None, (known, organization.created_at.date())))
-    return read_view(request.args, resources().clock(), beginning, _CHOICES)
+    return csv_response(await ask(query, is_whole=True), f"waylink-{name}")
 
 
 async def _figures(view: View) -> tuple[AnalyticsAnswer, AnalyticsAnswer]:
     """The totals, and the course of what is known of parts of the period. Often one answer has both."""
-    series = await _answer(_series_query(view))
+    series = await ask(_series_query(view))
     if series.query.measures == (wanted := _measures(view)):
         return series, series
-    return await _answer(view.query(*wanted, compare=view.comparison)), series
+    return await ask(view.query(*wanted, compare=view.comparison)), series
 
 
 def _series_query(view: View) -> Query:
@@ -140,21 +120,6 @@ def _series_query(view: View) -> Query:
 
 def _measures(view: View) -> tuple[Measure, ...]:
     return (Measure.CLICKS,) if view.breakdown else _MEASURES
-
-
-async def _answer(query: Query, *, is_whole: bool = False) -> AnalyticsAnswer:
-    return await answer(resources().database, org_id(), query, is_whole=is_whole)
-
-
-async def _chips(view: View, path: str) -> list[Chip]:
-    chips = []
-    for by, value in view.filters.items():
-        links = {}
-        if by is Field.LINK and value:
-            links = await find_links(resources().database, [LinkId(value)], org_id())
-        name = name_of(by, value, links)
-        chips.append(Chip(NAMES[by], name, view.without_filter(path, by), is_country=by is Field.COUNTRY))
-    return chips
 
 
 async def _steps() -> list[Step]:

@@ -7,8 +7,8 @@ typed are told of.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -124,12 +124,20 @@ class View:
         changed = {name: each for name, each in (arguments | changes).items() if each is not None}
         return f"{path}?{urlencode(changed)}" if changed else path
 
-    def with_filter(self, path: str, by: Field, value: str | None) -> str:
-        """The address of this view with one filter more, which takes the place of one that it excludes."""
-        changes: dict[str, str | None] = {by.value: value or ""}
+    def with_filter(self, path: str, by: Field, value: str | None, *, without: Iterable[str] = ()) -> str:
+        """The address of this view with one filter more, which takes the place of one that it excludes.
+
+        Arguments named in `without` are left out.
+        """
+        changes: dict[str, str | None] = dict.fromkeys(without)
         if by in BREAKDOWNS and self.breakdown:
-            changes = {self.breakdown.value: None, **changes}
-        return self.address(path, **changes)
+            changes[self.breakdown.value] = None
+        return self.address(path, **changes | {by.value: value or ""})
+
+    def without_breakdown(self) -> View:
+        """This view without the filter by which only clicks are counted."""
+        kept = {each: value for each, value in self.filters.items() if each not in BREAKDOWNS}
+        return replace(self, filters=kept)
 
     def without_filter(self, path: str, by: Field) -> str:
         """The address of this view with one filter less."""

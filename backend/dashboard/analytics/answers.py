@@ -1,0 +1,64 @@
+"""Asks the query engine for the organization of the current request, and reads what the request asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from quart import Response, request
+
+from backend.current import resources
+from backend.dashboard.analytics.tables import NAMES, name_of
+from backend.dashboard.analytics.view import View, read_view
+from backend.dashboard.frame.blueprint import org_id
+from backend.domain.analytics_answer import AnalyticsAnswer
+from backend.domain.analytics_query import Field, Query
+from backend.domain.analytics_rows import AnswerRows
+from backend.domain.ids import LinkId
+from backend.storage.analytics_answers import answer
+from backend.storage.links import find_links
+from backend.storage.organization_counts import first_day
+from backend.storage.organizations import get_organization
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter that is set, and the address of the view without it."""
+
+    label: str
+    value: str
+    address: str
+    is_country: bool = False
+
+
+async def ask(query: Query, *, is_whole: bool = False) -> AnalyticsAnswer:
+    """The answer for the organization that the request acts for."""
+    return await answer(resources().database, org_id(), query, is_whole=is_whole)
+
+
+async def view_of_request(choices: Mapping[str, tuple[str, ...]]) -> View:
+    """The view that the request's address names; `choices` are what the page adds to it."""
+    organization = await get_organization(resources().database, org_id())
+    known = await first_day(resources().database, org_id())
+    beginning = min(filter(None, (known, organization.created_at.date())))
+    return read_view(request.args, resources().clock(), beginning, choices)
+
+
+async def chips_of(view: View, path: str) -> list[Chip]:
+    """The filters of the view."""
+    chips = []
+    for by, value in view.filters.items():
+        links = {}
+        if by is Field.LINK and value:
+            links = await find_links(resources().database, [LinkId(value)], org_id())
+        name = name_of(by, value, links)
+        chips.append(Chip(NAMES[by], name, view.without_filter(path, by), is_country=by is Field.COUNTRY))
+    return chips
+
+
+def csv_response(found: AnalyticsAnswer, name: str) -> Response:
+    """The answer's rows as a file of this name."""
+    written = "".join(AnswerRows(found, resources().short_url_form).csv())
+    response = Response(written, content_type="text/csv; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response

@@ -1,0 +1,186 @@
+"""/attribution: what each campaign, link or source brought in.
+
+Who opens it: whoever spends the money of a campaign, once a week or before a budget is given out. What they
+decide by it: which of them get more, which are stopped. So clicks stand beside what came of them, as a rate
+and as revenue per click, which can be held against what a click costs elsewhere; and any column sorts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quart import Response, request, url_for
+
+from backend.dashboard.analytics.answers import ask, chips_of, csv_response, view_of_request
+from backend.dashboard.analytics.figures import LABELS, figures, main_currency, text_of
+from backend.dashboard.analytics.tables import NAMES, name_of
+from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
+from backend.dashboard.frame.blueprint import dashboard
+from backend.dashboard.frame.page import page
+from backend.domain.analytics_answer import AnalyticsAnswer, Row
+from backend.domain.analytics_query import MONEY, Field, Measure, Model, Order, Query
+from backend.domain.errors import InvalidField
+from backend.domain.ids import LinkId
+from backend.domain.links import Link
+
+_ROWS = 25
+FIELDS = (
+    Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT, Field.TERM, Field.LINK, Field.DOMAIN,
+)  # fmt: skip
+MEASURES = (
+    Measure.CLICKS,
+    Measure.LEADS,
+    Measure.CONVERSIONS,
+    Measure.CONVERSION_RATE,
+    Measure.CUSTOMERS,
+    Measure.REVENUE,
+    Measure.REVENUE_PER_CLICK,
+)
+TOUCHES = {Model.LAST.value: "last touch", Model.FIRST.value: "first touch"}
+_CHOICES = {
+    "by": tuple(FIELDS),
+    "touch": tuple(TOUCHES),
+    "sort": tuple(f"{sign}{each.value}" for each in MEASURES for sign in ("-", "")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AttributionRow:
+    """A row: what it is of, where a click on it leads, and its cells with their headings."""
+
+    name: str
+    address: str
+    cells: list[tuple[str, str]]
+    link: Link | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A column that sorts. `direction` is that of the rows now; "" if they are sorted by another one."""
+
+    label: str
+    address: str
+    direction: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a page of this address adds to its view."""
+
+    by: Field
+    model: Model
+    order: Order
+
+    @classmethod
+    def of(cls, view: View) -> Choice:
+        """The choice in the view's address."""
+        sort = view.others.get("sort", f"-{Measure.CLICKS}")
+        return cls(
+            Field(view.others.get("by", Field.CAMPAIGN)),
+            Model(view.others.get("touch", Model.LAST)),
+            Order(Measure(sort.removeprefix("-")), sort.startswith("-")),
+        )
+
+    def query(self, view: View, currency: str, cursor: str | None = None) -> Query:
+        """The query for rows of the view."""
+        return view.query(
+            *MEASURES,
+            by=self.by,
+            model=self.model,
+            order=self.order,
+            currency=currency,
+            limit=_ROWS,
+            cursor=cursor,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    view: View
+    choice: Choice
+    totals: AnalyticsAnswer
+    currency: str
+
+
+async def _read() -> _Found:
+    """What the request asks for, and the totals, which say what the main currency is."""
+    view = (await view_of_request(_CHOICES)).without_breakdown()
+    choice = Choice.of(view)
+    totals = await ask(view.query(*MEASURES, model=choice.model, compare=view.comparison))
+    return _Found(view, choice, totals, main_currency(view, totals.totals.values))
+
+
+@dashboard.get("/attribution")
+async def attribution() -> Response:
+    """A page of rows in the order that the address names, and the totals of all rows."""
+    found = await _read()
+    view, choice, currency = found.view, found.choice, found.currency
+    path = url_for("dashboard.attribution")
+    rows = await _rows(found, request.args.get("cursor") or None)
+    return await page(
+        "analytics/attribution.html",
+        422 if view.errors else 200,
+        view=view,
+        choice=choice,
+        path=path,
+        csv_path=url_for("dashboard.attribution_csv"),
+        presets=PRESETS,
+        comparisons=COMPARISONS,
+        chips=await chips_of(view, path),
+        figures=figures(found.totals, None, currency),
+        headings=[_heading(each, view, choice, path, currency) for each in MEASURES],
+        rows=[_row(each, view, rows, currency) for each in rows.rows],
+        rows_in_all=rows.rows_in_all,
+        next_page=view.address(path, cursor=rows.next_cursor) if rows.next_cursor else "",
+        is_first_page="cursor" not in request.args,
+        notes=rows.notes,
+        fields=FIELDS,
+        names=NAMES,
+        touches=TOUCHES,
+        labels_of=LABELS,
+        measures=MEASURES,
+        currency=currency,
+    )
+
+
+@dashboard.get("/attribution.csv")
+async def attribution_csv() -> Response:
+    """All rows of what the page shows, in its order, with exact amounts."""
+    found = await _read()
+    query = found.choice.query(found.view, found.currency)
+    return csv_response(await ask(query, is_whole=True), f"waylink-attribution-{found.choice.by}")
+
+
+async def _rows(found: _Found, cursor: str | None) -> AnalyticsAnswer:
+    try:
+        return await ask(found.choice.query(found.view, found.currency, cursor))
+    except InvalidField:  # a cursor of another view, such as one of yesterday
+        return await ask(found.choice.query(found.view, found.currency))
+
+
+def _row(row: Row, view: View, found: AnalyticsAnswer, currency: str) -> AttributionRow:
+    by, key = found.query.group_by[0], row.group[0]
+    return AttributionRow(
+        name_of(by, key, found.links),
+        view.with_filter(url_for("dashboard.home"), by, key, without=_CHOICES),
+        [_cell(each, row, currency) for each in MEASURES],
+        found.links.get(LinkId(key)) if by is Field.LINK and key else None,
+    )
+
+
+def _cell(measure: Measure, row: Row, currency: str) -> tuple[str, str]:
+    text = text_of(measure, row.values[measure], currency).removesuffix(f" {currency}")
+    return _label(measure, currency), text
+
+
+def _label(measure: Measure, currency: str) -> str:
+    return f"{LABELS[measure]}, {currency}" if measure in MONEY else LABELS[measure]
+
+
+def _heading(measure: Measure, view: View, choice: Choice, path: str, currency: str) -> Heading:
+    order = choice.order
+    direction = ""
+    if order.column is measure:
+        direction = "descending" if order.is_descending else "ascending"
+    sort = measure.value if direction == "descending" else f"-{measure.value}"
+    return Heading(_label(measure, currency), view.address(path, sort=sort), direction)

@@ -1,0 +1,110 @@
+"""Links of campaigns with clicks and sales, and what pages of analytics say of them."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from datetime import UTC, datetime
+from decimal import Decimal
+from html import unescape
+
+from backend.domain.attribution import source_of
+from backend.domain.batches import ArrivedCall, Batch
+from backend.domain.calls import parse_call
+from backend.domain.ids import DeviceId, LinkId
+from backend.domain.links import Link
+from backend.storage.batches import store_batches
+from backend.storage.links import insert_links
+from backend.storage.mongo import Database
+from tests.clicks import click, count_clicks
+from tests.organizations import TestOrganization
+
+NOON = datetime(2026, 3, 18, 12, 10, tzinfo=UTC)  # a Wednesday
+
+
+async def make_link(
+    database: Database, organization: TestOrganization, name: str, now: datetime, **utm: str
+) -> Link:
+    """Store a link of this name."""
+    link_id = LinkId(str(uuid.uuid4()))
+    made = Link(
+        link_id, organization.id, organization.domain, link_id, "https://a.example/", name, now, now, utm=utm
+    )
+    await insert_links(database, [made])
+    return made
+
+
+async def clicked(
+    database: Database, link: Link, at: datetime, number: int = 1, country: str | None = None
+) -> None:
+    """So many people click on the link."""
+    made = [
+        click(link.org_id, link.id, at, country=country, visitor=int(at.timestamp()) % 10**6 + each)
+        for each in range(number)
+    ]
+    await count_clicks(database, made)
+
+
+async def bought(
+    database: Database,
+    link: Link,
+    at: datetime,
+    revenue: str,
+    currency: str = "EUR",
+    *,
+    after: Link | None = None,
+) -> None:
+    """Somebody buys for so much after a visit by the link, and before that one by the link `after`."""
+    shared = {"occurred_at": at.isoformat()}
+    visits = [
+        ArrivedCall(
+            parse_call({"kind": "attribution", "call_id": str(uuid.uuid4())} | shared), source_of({}, each)
+        )
+        for each in (after, link)
+        if each
+    ]
+    sale = {"kind": "conversion", "call_id": str(uuid.uuid4()), "currency": currency}
+    sold = ArrivedCall(parse_call(sale | shared | {"revenue": Decimal(revenue)}))
+    batch = Batch(link.org_id, DeviceId(str(uuid.uuid4())), at, at, (*visits, sold))
+    await store_batches(database, [batch])
+
+
+def figures(page: str) -> dict[str, tuple[str, str]]:
+    """The figures by their names: the number, and how it changed."""
+    found = {}
+    for each in page.partition('<ul class="measures">')[2].partition("</ul>")[0].split("<li")[1:]:
+        name = text(re.search(r'measure-name">(.*?)</span>', each))
+        change = re.search(r'<span class="change.*?(?=\s*<span class="spark|\s*</a>|\s*</div>)', each, re.S)
+        found[name] = (text(re.search(r'measure-number">(.*?)</span>', each)), text(change))
+    return found
+
+
+def text(found: re.Match[str] | None) -> str:
+    """What people read of what was found."""
+    return words(found[1 if found.re.groups else 0]) if found else ""
+
+
+def table(page: str, title: str) -> list[list[str]]:
+    """The rows of a table of this title."""
+    card = next((each for each in page.split("<section")[1:] if f">{title}</h2>" in each), "")
+    return rows(card)
+
+
+def rows(html: str) -> list[list[str]]:
+    """The rows of the first table."""
+    body = html.partition("<tbody>")[2].partition("</tbody>")[0]
+    body = re.sub(r'<a class="to-link.*?</a>', "", body, flags=re.S)
+    found = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in body.split("<tr>")[1:]]
+    return [[words(cell) for cell in row] for row in found]
+
+
+def words(html: str) -> str:
+    """What people read of this."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
+
+
+def address(page: str, words: str) -> str:
+    """Where the link with these words leads."""
+    found = re.search(rf'<a [^>]*?href="([^"]+)"[^>]*>{re.escape(words)}</a>', page)
+    assert found, f"no link {words!r}"
+    return unescape(found[1])
