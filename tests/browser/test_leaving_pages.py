@@ -222,7 +222,8 @@ def test_a_hidden_page_hands_over_what_waits(page: Page, server: RecordingServer
     page.goto(server.url("/"))
     page.evaluate(f"{INIT}; window.made = {CONVERSION}; 0")
     server.wait_for(1)
-    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    page.evaluate("made")
-    server.wait_for_kinds("conversion")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange', {bubbles: true}))")
+    # Before the check is given up, after ten seconds.
+    wait_for(lambda: server.kinds, "it is not sent", lambda kinds: "conversion" in kinds, seconds=8)
     answered.set()
+    page.evaluate("made")
