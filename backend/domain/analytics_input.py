@@ -229,8 +229,12 @@ def _period(given: Mapping[str, Any], now: datetime) -> QueryPeriod:
     end_at = _moment("to", end, zone)
     if "from" in given:
         return QueryPeriod(_moment("from", given["from"], zone), end_at, zone)
-    local = end_at.astimezone(zone).replace(tzinfo=None) - DEFAULT_DAYS * _DAY
-    return QueryPeriod(local.replace(tzinfo=zone).astimezone(UTC), end_at, zone)
+    try:
+        local = end_at.astimezone(zone).replace(tzinfo=None) - DEFAULT_DAYS * _DAY
+        start_at = local.replace(tzinfo=zone).astimezone(UTC)
+    except OverflowError:
+        raise _unreckonable("to") from None
+    return QueryPeriod(start_at, end_at, zone)
 
 
 def _moment(field: str, at: date | datetime, zone: ZoneInfo) -> datetime:
@@ -239,7 +243,11 @@ def _moment(field: str, at: date | datetime, zone: ZoneInfo) -> datetime:
     try:
         return datetime(at.year, at.month, at.day, tzinfo=zone).astimezone(UTC)
     except OverflowError:
-        raise InvalidField(field, "must be a date that can be reckoned with") from None
+        raise _unreckonable(field) from None
+
+
+def _unreckonable(field: str) -> InvalidField:
+    return InvalidField(field, "must be a date that can be reckoned with")
 
 
 class Listed:

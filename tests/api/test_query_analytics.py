@@ -230,6 +230,18 @@ async def test_what_cannot_be_exported(
     assert (answer.status_code, error["code"], error["error"]["fieldName"]) == (400, 400, field), error
 
 
+@pytest.mark.parametrize("to", ["0001-01-29", "9999-12-31T23:45:00Z"])
+async def test_an_end_before_which_there_are_no_days(
+    client: httpx.AsyncClient, organization: TestOrganization, to: str
+) -> None:
+    """Without `from`, an end at the edge of all dates is refused like any other that is too far off."""
+    query = {"to": to, "timezone": "Asia/Tokyo"}
+    answer = await client.post(QUERY, json=query, headers=organization.headers)
+    assert (answer.status_code, answer.json()["code"]) == (400, 101)
+    answer = await client.get(EXPORT, params=query, headers=organization.headers)
+    assert (answer.status_code, answer.json()["error"]["fieldName"]) == (400, "to")
+
+
 async def test_a_body_that_is_too_large(client: httpx.AsyncClient, organization: TestOrganization) -> None:
     """Filters may name many links, and there is an end to it."""
     body = b" " * (MOST_BYTES + 1)
