@@ -206,8 +206,8 @@ class Spans(Sequence[Span]):
 
     def is_cut(self, day: int) -> bool:
         """Whether only a part of the day in UTC is in a span."""
-        first, end, _ = self.of_day(day)[0]
-        return end - first < QUARTERS_OF_DAY
+        parts = self.of_day(day)  # none where clocks that were put forward have left nothing of the spans
+        return bool(parts) and parts[0][1] - parts[0][0] < QUARTERS_OF_DAY
 
     def of_noon(self, day: int) -> Span | None:
         """The span that has the noon in UTC of this day; None if the spans don't."""

@@ -135,3 +135,11 @@ def test_compared_parts_fill_the_compared_period(field: TimeField, comparison: C
         assert [each.end for each in spans[:-1]] == [each.first for each in spans[1:]]
         assert spans[0].first * 900 == compared.start.timestamp()
         assert spans[-1].end * 900 == compared.end.timestamp()
+
+
+def test_a_compared_period_of_no_time() -> None:
+    """An hour that clocks left out the day before is compared with nothing, also about midnight in UTC."""
+    of = period("2026-03-30T02:00", "2026-03-30T03:00", "Europe/Chisinau")
+    spans = of.compared_spans(None, Comparison.PREVIOUS)
+    assert [each.end - each.first for each in spans] == [0]
+    assert not any(spans.is_cut(day) for day in spans.days)
