@@ -19,10 +19,12 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from pymongo import IndexModel, UpdateMany, UpdateOne
 
+from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.click_block import UnreadableBlock, unpack
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import Facts, Tally
@@ -137,6 +139,33 @@ async def waiting_clicks(database: Database) -> dict[OrgId, int]:
         waiting[org_id] = waiting.get(org_id, 0) + _LINKS_AT_ONCE
     restored = await being_restored(database)
     return {org_id: clicks for org_id, clicks in waiting.items() if org_id not in restored}
+
+
+async def has_uncounted_clicks(database: Database, org_id: OrgId, link_id: LinkId) -> bool:
+    """Whether clicks on the organization's link are stored that may not be in its counts yet.
+
+    Reads every block that waits to be folded, or is in an open fold. What waits on disks is not known.
+    """
+    opened = await database[NAME].find_one({"_id": org_id} | _OPEN, {"blocks": 1})
+    waiting: list[Document] = [{"org_id": org_id, "folded": False}]
+    if opened:
+        waiting.append({"org_id": org_id, "_id": {"$in": opened["blocks"]}})
+    for wanted in waiting:
+        async for block in database[click_blocks.NAME].find(wanted, {"packed": 1}):
+            if await beside_the_loop(partial(_has_clicks_on, block["packed"], link_id)):
+                return True
+    return False
+
+
+def _has_clicks_on(packed: bytes, link_id: LinkId) -> bool:
+    try:
+        columns = unpack(packed)
+    except UnreadableBlock:
+        return False
+    return link_id in columns.links and any(
+        columns.links[link] == link_id and columns.whats[what][1] is None
+        for link, what in zip(columns.link, columns.what, strict=True)
+    )
 
 
 class Folds:

@@ -10,6 +10,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_operations import ArchiveLink, LinkGone, LinkRequest
 from backend.domain.links import CreatedBy
 from backend.storage import click_counts, installs, links
+from backend.storage.click_folds import has_uncounted_clicks
 from backend.storage.collections import COLLECTIONS
 from backend.storage.link_writes import store_link
 from backend.storage.mongo import Database
@@ -31,7 +32,7 @@ async def purge_link(
     """
     if await links.find_link(database, link_id, org_id) is None:
         return False
-    if not even_with_clicks and (await click_counts.count_totals(database, [link_id])).get(link_id):
+    if not even_with_clicks and await _has_clicks(database, org_id, link_id):
         raise LinkHasClicks(link_id)
     try:
         await store_link(database, LinkRequest(org_id, CreatedBy.REST, now, ArchiveLink(link_id)))
@@ -43,6 +44,14 @@ async def purge_link(
     await database[installs.NAME].update_many(of_link, {"$set": {"link_id": None}})
     await database[links.NAME].delete_one({"_id": link_id, "org_id": org_id})
     return True
+
+
+async def _has_clicks(database: Database, org_id: OrgId, link_id: LinkId) -> bool:
+    """Whether the link was clicked, as far as MongoDB knows: also where that waits to be counted."""
+    # In this order: what is counted meanwhile is found among the counts.
+    if await has_uncounted_clicks(database, org_id, link_id):
+        return True
+    return bool((await click_counts.count_totals(database, [link_id])).get(link_id))
 
 
 async def delete_counts(database: Database, link_ids: Sequence[LinkId]) -> Counter[str]:

@@ -14,6 +14,7 @@ from backend.storage.installs import record_install
 from backend.storage.mongo import Database
 from tests.api.links import API, invalid
 from tests.api.whole_links import Links
+from tests.clicks import click, ship
 from tests.conftest import MovableClock
 from tests.polling import until, wait_for_async
 
@@ -95,6 +96,16 @@ async def test_a_purge(links: Links, service: Service, database: Database, clock
     assert await database[clicks.NAME].find_one({"link_id": link_id}) is None
     assert (await links.get(other["id"]))["clicks"]["total"] == 1
     assert (await links.make(selected_path="a"))["id"] != link_id
+
+
+async def test_a_purge_before_clicks_are_counted(
+    links: Links, database: Database, clock: MovableClock
+) -> None:
+    """Refused as soon as a click is stored, since its count would be lost as well."""
+    made = await links.make()
+    await ship(database, [click(links.organization.id, LinkId(made["id"]), clock())])
+    refused = await links.call("DELETE", f"/{made['id']}?purge=true")
+    assert (refused.status_code, refused.json()["error"]["fieldName"]) == (409, "LINK_HAS_CLICKS")
 
 
 async def test_a_purge_without_clicks(links: Links) -> None:

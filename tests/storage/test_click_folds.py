@@ -22,7 +22,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import Dimension, value_of
 from backend.settings import Settings
 from backend.storage import click_blocks, click_counts, click_folds, organization_counts, restores
-from backend.storage.click_folds import Busy, Folds, waiting_clicks
+from backend.storage.click_folds import Busy, Folds, has_uncounted_clicks, waiting_clicks
 from backend.storage.click_logs import AlreadyShipped
 from backend.storage.click_merges import merge_small_blocks, organizations_with_small_blocks
 from backend.storage.mongo import Database, in_transaction
@@ -269,6 +269,24 @@ async def test_links_whose_counts_take_long_are_counted_in_smaller_parts(
     await folds.fold([org_id])
     assert parts[4:] == [1, 2, 4, 6]
     await assert_counted_once(database, org_id, clicks + more)
+
+
+async def test_clicks_that_wait_are_known_by_link(database: Database) -> None:
+    """Stored or in an open fold, until all are counted; not requests that don't count, nor other links."""
+    org_id = new_org()
+    clicks = some_clicks(org_id, links=3)
+    unclicked, crawled = (LinkId(str(uuid.uuid4())) for _ in range(2))
+    await ship(database, [*clicks, click(org_id, crawled, START, reason=NotCounted.CRAWLER.value)])
+    first = min(each.link_id for each in clicks)
+    assert await has_uncounted_clicks(database, org_id, first)
+    with suppress(Killed), killed_after(1, is_done=True):
+        await Folds(database, links_at_once=1).fold([org_id])
+    assert await has_uncounted_clicks(database, org_id, first)
+    assert not await has_uncounted_clicks(database, org_id, unclicked)
+    assert not await has_uncounted_clicks(database, org_id, crawled)
+    assert not await has_uncounted_clicks(database, new_org(), first)
+    await fold(database, [org_id])
+    assert not await has_uncounted_clicks(database, org_id, first)
 
 
 async def test_organizations_are_folded_together(database: Database) -> None:
