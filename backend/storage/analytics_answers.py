@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from backend.domain.analytics_answer import AnalyticsAnswer, Counted, difference, put_together
-from backend.domain.analytics_query import LINK_FIELDS, Field, Measure, Query
+from backend.domain.analytics_query import LINK_FIELDS, SALES, Field, Measure, Query
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.storage.analytics_clicks import count_clicks
@@ -13,9 +13,12 @@ from backend.storage.analytics_reading import Reading
 from backend.storage.analytics_sales import count_installs, count_sales
 from backend.storage.links import find_links
 from backend.storage.mongo import Database, deadline
+from backend.storage.organizations import find_retention_days
 
 _PATIENCE = 20.0  # seconds
 _LINKS_AT_ONCE = 10_000
+# What is counted from records that an organization's retention deletes.
+_EXPIRING = SALES | {Measure.INSTALLS}
 
 
 async def answer(
@@ -49,7 +52,16 @@ async def _count(asked: Reading) -> Counted:
     await count_sales(asked, counted)
     await count_installs(asked, counted)
     counted.notes += _notes(query, counted)
+    if query.needed & _EXPIRING:
+        counted.notes += await _retention_notes(asked)
     return counted
+
+
+async def _retention_notes(asked: Reading) -> list[str]:
+    days = (await find_retention_days(asked.database, [asked.org_id])).get(asked.org_id)
+    if days is None:
+        return []
+    return [f"Leads, conversions and installs are deleted after {days} days: older ones are in no figure."]
 
 
 def _notes(query: Query, counted: Counted) -> list[str]:
