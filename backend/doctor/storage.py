@@ -17,7 +17,8 @@ from backend.storage.inspection import (
     compare_indexes,
     read_server_state,
 )
-from backend.storage.mongo import Database
+from backend.storage.mongo import Database, StorageError
+from backend.storage.shard_keys import find_other_keys
 
 _found = Findings(Area.STORAGE)
 _OLDEST_VERSION = 6
@@ -37,8 +38,12 @@ async def examine_storage(database: Database, settings: Settings) -> AsyncIterat
     """Findings on the database server and its indexes. Raises StorageError."""
     state = await read_server_state(database)
     yield _examine_version(state)
-    for finding in _examine_replica_set(state, settings):
-        yield finding
+    if state.is_router:
+        async for finding in examine_cluster(database):
+            yield finding
+    else:
+        for finding in _examine_replica_set(state, settings):
+            yield finding
     yield examine_clock(state.ahead)
     differences = [difference async for difference in compare_indexes(database)]
     for difference in differences:
@@ -63,6 +68,28 @@ async def examine_storage(database: Database, settings: Settings) -> AsyncIterat
             f"{former:,} clicks that an earlier version stored are not in blocks yet.",
             "Let the service run: it moves them. Until then, what links' clicks were shows without them.",
         )
+
+
+async def examine_cluster(database: Database) -> AsyncIterator[Finding]:
+    """Findings on how a sharded cluster distributes collections."""
+    try:
+        others = await find_other_keys(database)
+    except StorageError as error:
+        yield _found.info(
+            "cluster",
+            f"How it is sharded can't be read: {error}",
+            "Grant this user clusterMonitor to have it examined.",
+        )
+        return
+    for other in others:
+        wanted = "stay whole" if other.key is None else f"be by {dict(other.key)}"
+        yield _found.warning(
+            other.collection,
+            f"It is sharded by {dict(other.found)}, and made to {wanted}.",
+            'Queries may ask all shards, or rules of uniqueness fail: see "Growing" in docs/operations.md.',
+        )
+    if not others:
+        yield _found.ok("cluster", "Its sharded collections have the keys that they are made for.")
 
 
 def _examine_version(state: ServerState) -> Finding:

@@ -360,7 +360,7 @@ class Folds:
         )
         updates = [
             UpdateMany(
-                {"_id": {"$in": each.block_ids}, "folded": folded},
+                {"org_id": each.org_id, "_id": {"$in": each.block_ids}, "folded": folded},
                 marking(days[each.org_id]) if is_done else _IN_FOLD,
             )
             for each in batches

@@ -87,7 +87,8 @@ async def _merge(database: Database, org_id: OrgId, blocks: Sequence[Document], 
 
     async def work(session: ClientSession) -> None:
         await take(database, session, [org_id])
-        deleted = await database[NAME].delete_many({"_id": {"$in": ids}, "folded": True}, session=session)
+        theirs = {"org_id": org_id, "_id": {"$in": ids}, "folded": True}
+        deleted = await database[NAME].delete_many(theirs, session=session)
         if deleted.deleted_count != len(ids):
             raise Busy
         days = (await find_click_days(database, [org_id], session))[org_id]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 from pymongo import IndexModel, UpdateMany, UpdateOne
@@ -63,7 +64,9 @@ def renewal(device: Device, days: int | None) -> UpdateMany:
     Usually it changes nothing.
     """
     behind = {"$lt": device.last_seen_at - _BEHIND}
-    identities_of = {"org_id": device.org_id, "device_id": device.id, "last_at": behind}
+    # By ids, which begin like this: so a cluster knows where they are.
+    of_device = {"$regex": f"^{re.escape(device.org_id)}/{re.escape(device.id)}/"}
+    identities_of = {"_id": of_device, "last_at": behind}
     return UpdateMany(identities_of, [{"$set": {"last_at": device.last_seen_at}}, *RETENTION.update(days)])
 
 

@@ -31,7 +31,7 @@ class ServerState:
     """The state of the server.
 
     `set_name` is None if it has no replica set, `members` if the user may not see them. `ahead` is how far
-    the server's clock is ahead of this machine's (negative: behind).
+    the server's clock is ahead of this machine's (negative: behind). `is_router`: it is a sharded cluster's.
     """
 
     version: str
@@ -39,6 +39,7 @@ class ServerState:
     is_writable: bool
     members: tuple[Member, ...] | None
     ahead: timedelta
+    is_router: bool
 
 
 class Difference(StrEnum):
@@ -70,6 +71,7 @@ async def read_server_state(database: Database) -> ServerState:
         set_name=hello.get("setName"),
         is_writable=bool(hello.get("isWritablePrimary")),
         members=await _members(database),
+        is_router=hello.get("msg") == "isdbgrid",
         ahead=hello["localTime"].replace(tzinfo=UTC) - (began + (ended - began) / 2),
     )
 
