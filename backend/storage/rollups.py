@@ -115,7 +115,7 @@ class Rollups:
     async def _stored_days(
         self, database: Database, session: ClientSession, days: Iterable[str]
     ) -> dict[str, Document]:
-        fields = dict.fromkeys(("seconds", "visitors", *BOUNDED), 1)
+        fields = dict.fromkeys(("day", "seconds", "visitors", *BOUNDED), 1)
         cursor = database[self.collection].find({"_id": {"$in": list(days)}}, fields, session=session)
         return {found["_id"]: found async for found in cursor}
 
@@ -197,7 +197,8 @@ class _Changes:
     def _add_day(self, subject: str, owner: Document, day: _Day, *, breakdown_only: bool) -> None:
         tally, stored = day.tally, day.stored or {}
         counts = dict(tally.values)
-        fields: Document = {}
+        # An earlier version, which may run beside this one, makes days that do not say which one they are.
+        fields: Document = {} if "day" in stored else {"day": _day_name(day.number)}
         if day.sketch and day.sketch != stored.get("visitors"):
             fields["visitors"] = Binary(day.sketch)
         for dimension in _BOUNDED.intersection(counts):
@@ -210,7 +211,7 @@ class _Changes:
                 counts["parts"] = _by_width(tally.seconds, _HOUR_SECONDS)
                 fields |= self._add_seconds(subject, owner, day)
         if day.stored is None:
-            self.new.append({"_id": day.id, **owner, "day": _day_name(day.number), **counts, **fields})
+            self.new.append({"_id": day.id, **owner, **counts, **fields})
         else:
             update: Document = {"$set": fields} if fields else {}
             added = {f"{field}.{name}": n for field, names in counts.items() for name, n in names.items()}

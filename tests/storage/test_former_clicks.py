@@ -12,13 +12,18 @@ from pathlib import Path
 import pytest
 
 from backend.app import Service, create_app
+from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.clicks import Click, NotCounted
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.links import Link
+from backend.domain.query_period import QueryPeriod
 from backend.domain.rollup import Dimension
 from backend.settings import Settings
 from backend.storage import click_counts, clicks, former_clicks
+from backend.storage.analytics_answers import answer
 from backend.storage.click_counts import count_values, count_window
 from backend.storage.former_clicks import FormerClicks, count_former_clicks
+from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from backend.storage.organizations import create_organization
 from tests.clicks import click, fold, recorded_clicks
@@ -101,6 +106,26 @@ async def test_counts_stay_while_clicks_move(database: Database, clicked: list[C
     assert values[Dimension.REASON] == {"crawler": 6}
     days = database[click_counts.NAME].find({"_id": {"$regex": f"^{link_id}/day/"}})
     assert sum([sum(day["quarters"].values()) async for day in days if "quarters" in day]) == 24
+
+
+async def test_days_that_an_earlier_version_makes_beside_this_one(
+    database: Database, clicked: list[Click]
+) -> None:
+    """They do not say which day they are; once their clicks have moved, queries by link find them too."""
+    org_id, link_id = clicked[0].org_id, clicked[0].link_id
+    await insert_links(
+        database, [Link(link_id, org_id, "go.a.example", "a", "https://a.example", "a", NOW, NOW)]
+    )
+    await store_formerly(database, clicked)
+    await move_all(database, FormerClicks(database))
+    await fold(database, [org_id])
+    period = QueryPeriod(_midnight(-20), _midnight(1), UTC)
+    found = await answer(database, org_id, Query(period=period, group_by=(Field.LINK,)))
+    assert [(row.group, row.values[Measure.CLICKS]) for row in found.rows] == [((link_id,), 24)]
+
+
+def _midnight(days: int) -> datetime:
+    return NOW.replace(hour=0, minute=0, second=0) + timedelta(days=days)
 
 
 @pytest.mark.usefixtures("small_batches")
