@@ -33,7 +33,9 @@ test: setup ## Check style and types, run every test
 	@$(BIN)/python -m tests.npm_setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy && $(BIN)/mypy --config-file sdk_src/mypy.ini
+	@# Beside the check of types, the tests are compiled: once for all of their processes.
+	@$(BIN)/pytest --collect-only --quiet >/dev/null 2>&1 & \
+	  { $(BIN)/mypy && $(BIN)/mypy --config-file sdk_src/mypy.ini; }; status=$$?; wait; exit $$status
 	@$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadgroup --no-loadscope-reorder
 
 style: setup ## Check style, and say what to change
