@@ -12,6 +12,7 @@ import pytest
 from backend.app import utc_now
 from backend.domain.clicks import Click, NotCounted
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.links import Link
 from backend.domain.rollup import MOST_VALUES, Dimension
 from backend.storage.click_breakdown import ClickShare, break_down_clicks
 from backend.storage.click_counts import count_values
@@ -19,6 +20,7 @@ from backend.storage.click_retention import set_click_days
 from backend.storage.links import find_link_at
 from backend.storage.mongo import Database
 from tests.clicks import click, count_clicks
+from tests.dashboard.campaigns import bought, clicked, figures, make_link
 from tests.dashboard.people import Person
 from tests.organizations import TestOrganization
 
@@ -199,3 +201,22 @@ async def test_clicks_of_another_organization_are_left_out(clicks: Clicks, datab
     now = utc_now()
     assert (await break_down_clicks(database, clicks.link_id, clicks.org_id, now, 30)).countries
     assert (await break_down_clicks(database, clicks.link_id, OrgId("another"), now, 30)).countries == []
+
+
+async def test_what_came_of_a_link(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """A link's own sales stand on its page, beside what they were before; other links' do not."""
+    other = await make_link(database, organization, "Other", now, utm_campaign="spring")
+    await clicked(database, link, now - timedelta(days=1), 4)
+    await bought(database, link, now - timedelta(days=1), "1234567.89")
+    await bought(database, link, now - timedelta(days=30), "5")
+    await bought(database, other, now - timedelta(days=1), "7")
+    page = (await person.get(f"/links/{link.id}")).text
+    found = figures(page)
+    assert {name: number for name, (number, _) in found.items()} == {
+        "Leads": "0", "Conversions": "1", "Conversion rate": "25.00 %", "Customers": "0",
+        "Revenue": "1,234,568 EUR",
+    }  # fmt: skip
+    assert found["Conversions"][1] == "=the same, 0 % against the 28 days before: 1"
+    assert f'href="/?link={link.id}"' in page

@@ -8,11 +8,15 @@ from datetime import datetime
 from quart import Response, abort, request
 
 from backend.current import resources
+from backend.dashboard.analytics.answers import ask
+from backend.dashboard.analytics.figures import Figure, figures, main_currency
+from backend.dashboard.analytics.view import read_view
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.latest import PLATFORMS, latest_table
 from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.domain.analytics import Count
+from backend.domain.analytics_query import Field, Measure
 from backend.domain.clicks import NotCounted
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
@@ -29,6 +33,7 @@ from backend.storage.visitor_sketches import EXACT_UP_TO, STANDARD_ERROR
 
 # A row of a chart: its label, and its numbers.
 Row = tuple[str, list[int]]
+_OUTCOME = (Measure.LEADS, Measure.CONVERSIONS, Measure.CONVERSION_RATE, Measure.CUSTOMERS, Measure.REVENUE)
 PERIODS = {"month": "30 days", "day": "24 hours"}
 # Clicks are broken down by whole days in UTC: how many, and what they are called.
 DAYS = {"month": (30, "today and the 29 days before"), "day": (2, "today and yesterday")}
@@ -63,6 +68,7 @@ async def links_one(link_id: LinkId) -> Response:
         breakdown=await _breakdown(link.id, period, now),
         days=DAYS[period][1],
         single_clicks_since=await _single_clicks_since(link, now),
+        outcome=await _outcome(link, now),
         latest=await latest_table(link.id),
         other=OTHER,
         platform_names=PLATFORMS,
@@ -88,6 +94,13 @@ async def _single_clicks_since(link: Link, now: datetime) -> datetime | None:
     days = (await find_click_days(resources().database, [link.org_id]))[link.org_id]
     since = single_clicks_since(days, now)
     return since if since and since > link.created_at else None
+
+
+async def _outcome(link: Link, now: datetime) -> list[Figure]:
+    """What the link brought in, in the overview's usual period and against the time before."""
+    view = read_view({Field.LINK: link.id}, now, link.created_at.date(), {})
+    found = await ask(view.query(*_OUTCOME, compare=view.comparison))
+    return figures(found, None, main_currency(view, found.totals.values))
 
 
 async def _counts(link_id: LinkId, period: str, now: datetime) -> list[Row]:

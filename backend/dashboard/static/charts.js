@@ -117,6 +117,7 @@ function drawSpark(place) {
   const values = place.dataset.spark.split(',').map(Number);
   const chart = new uPlot({
     ...SPARK,
+    width: Math.min(SPARK.width, place.clientWidth),
     legend: { show: false },
     cursor: { show: false },
     padding: [3, 2, 3, 2],
