@@ -69,9 +69,14 @@ async def find_deleted(database: Database, org_ids: Iterable[OrgId]) -> set[OrgI
     return {OrgId(each["_id"]) async for each in found}
 
 
+async def is_being_deleted(database: Database, org_id: OrgId) -> bool:
+    """Whether a deletion of the organization was begun and is not finished."""
+    return await database[NAME].find_one({"_id": org_id} | _UNFINISHED, {"_id": 1}) is not None
+
+
 async def refuse_being_deleted(database: Database, org_id: OrgId) -> None:
     """Raise BeingDeleted if a deletion of the organization is not finished."""
-    if await database[NAME].find_one({"_id": org_id} | _UNFINISHED, {"_id": 1}):
+    if await is_being_deleted(database, org_id):
         raise BeingDeleted(org_id)
 
 

@@ -32,6 +32,7 @@ from backend.storage.deleted_organizations import (
     Deletion,
     begin_deletion,
     end_deletion,
+    is_being_deleted,
     unfinished_deletions,
 )
 from backend.storage.domain_removal import SETTLED_SECONDS
@@ -75,6 +76,10 @@ async def delete_organization(database: Database, org_id: OrgId, now: datetime) 
 async def finish_deletions(database: Database, now: datetime) -> None:
     """Go on with deletions that were begun, and look once more, after a while, for what came late."""
     for begun in await unfinished_deletions(database):
+        # While the ones before took their time, another process may have ended it, and an archive brought the
+        # organization back.
+        if not await is_being_deleted(database, begun.org_id):
+            continue
         with deadline(_SECONDS):
             await _delete_rest(database, begun.org_id)
         if _is_over(begun, now):

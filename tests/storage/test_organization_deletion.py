@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,8 +16,14 @@ from backend.app import Service, utc_now
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.domain.ids import OrgId
-from backend.storage import api_keys, domains, links, organizations, users
-from backend.storage.deleted_organizations import NAME, BeingDeleted, find_deleted, unfinished_deletions
+from backend.storage import api_keys, domains, links, organization_deletion, organizations, users
+from backend.storage.deleted_organizations import (
+    NAME,
+    BeingDeleted,
+    end_deletion,
+    find_deleted,
+    unfinished_deletions,
+)
 from backend.storage.mongo import Database
 from backend.storage.organization_deletion import delete_organization, finish_deletions
 from backend.storage.organizations import UnknownOrganization
@@ -157,3 +164,34 @@ async def test_clicks_that_come_later_are_deleted(
     await ship(database, [click(organization.id, link.id, utc_now())])
     await fold(database, [organization.id])
     assert await database["click_counts"].find_one({"org_id": organization.id})
+
+
+async def test_an_organization_that_came_back_while_others_are_deleted(
+    client: httpx.AsyncClient,
+    database: Database,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A process that found its deletion unfinished before another one ended it leaves it as it is."""
+    first, back = await make_organization(), await make_organization()
+    await create(client, back)
+    archive = tmp_path / "archive"
+    await export_organization(database, back.id, archive, lambda *_: None)
+    await interrupted(database, first.id)
+    await interrupted(database, back.id)
+    delete_rest = organization_deletion._delete_rest
+
+    async def meanwhile(database: Database, org_id: OrgId) -> Counter[str]:
+        monkeypatch.undo()
+        assert org_id == first.id
+        await delete_rest(database, back.id)
+        await end_deletion(database, back.id)
+        await restore_organization(database, archive, lambda _: None, lambda _: False)
+        return await delete_rest(database, first.id)
+
+    monkeypatch.setattr(organization_deletion, "_delete_rest", meanwhile)
+    await finish_deletions(database, utc_now())
+    assert await links.count_links(database, back.id) == 1
+    assert await domains.is_domain_of(database, back.domain, back.id)
+    assert await links.count_links(database, first.id) == 0
