@@ -6,7 +6,7 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -137,10 +137,32 @@ FACTS = st.fixed_dictionaries(
         "referrer_host": st.none() | st.sampled_from(["t.co", "news.example"]),
     }
 )
-# Many at the edges of days in some zone.
-TIMES_OF_DAY = st.integers(0, 24 * 3600 - 1) | st.integers(0, 24 * 4 - 1).map(lambda quarter: quarter * 900)
-MOMENTS = st.builds(
-    lambda day, second: FIRST + timedelta(days=day, seconds=second), st.integers(0, DAYS - 1), TIMES_OF_DAY
+# Around changes of clocks in Chatham, at Lord Howe Island, in Europe and in America; in order.
+CALENDAR = [date(2025, 9, 26 + day) for day in range(3)]
+CALENDAR += [date(2025, 10, day) for day in (4, 5, 6, 25, 26, 27)]
+CALENDAR += [date(2025, 11, day) for day in (1, 2, 3)]
+
+
+def midnight(day: date, zone: str) -> datetime:
+    """When the day begins in the zone."""
+    return datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone)).astimezone(UTC)
+
+
+# Most at the edges of days in some zone, to the millisecond: there mistakes are made.
+EDGES = st.builds(
+    lambda day, zone, shift: midnight(day, zone) + shift,
+    st.sampled_from(CALENDAR),
+    st.sampled_from(ZONES),
+    st.sampled_from([timedelta(milliseconds=each) for each in (-1, 0, 0, 1, 900_000, -900_000)]),
+)
+MOMENTS = (
+    EDGES
+    | EDGES
+    | st.builds(
+        lambda day, second: midnight(day, "UTC") + timedelta(seconds=second),
+        st.sampled_from(CALENDAR),
+        st.integers(0, 24 * 3600 - 1),
+    )
 )
 NAMES = st.none() | st.sampled_from(["spring", "summer"])
 UTM = st.fixed_dictionaries({}, optional={"utm_campaign": st.just("spring"), "utm_source": st.just("ads")})
@@ -233,16 +255,15 @@ ADDED = tuple(each for each in Measure if each not in {Measure.CONVERSION_RATE, 
 def queries(draw: Callable[[Any], Any]) -> dict[str, Any]:
     """Whatever can be asked, in any zone and period."""
     zone = ZoneInfo(draw(st.sampled_from(ZONES)))
-    begin, end = sorted(draw(st.lists(st.integers(0, 4 * 24 * DAYS), min_size=2, max_size=2, unique=True)))
-    if draw(st.booleans()):  # days of the zone
-        local = [(FIRST + timedelta(minutes=15 * each)).astimezone(zone).date() for each in (begin, end)]
-        start, stop = (
-            datetime(d.year, d.month, d.day, tzinfo=zone) for d in (local[0], local[1] + timedelta(1))
-        )
+    if draw(st.integers(0, 3)):  # days of the zone
+        days = sorted(draw(st.lists(st.sampled_from(CALENDAR), min_size=2, max_size=2, unique=True)))
+        start, stop = (midnight(day, zone.key) for day in days)
     else:
+        quarters = st.integers(0, 4 * 24 * DAYS)
+        begin, end = sorted(draw(st.lists(quarters, min_size=2, max_size=2, unique=True)))
         start, stop = (FIRST + timedelta(minutes=15 * each) for each in (begin, end))
     return {
-        "period": QueryPeriod(start.astimezone(UTC), stop.astimezone(UTC), zone),
+        "period": QueryPeriod(start, stop, zone),
         "measures": tuple(draw(st.lists(st.sampled_from(ADDED), min_size=1, max_size=4, unique=True))),
         "group_by": tuple(draw(st.lists(st.sampled_from(Field), max_size=2, unique=True))),
         "compare": draw(st.none() | st.just(Comparison.PREVIOUS)),
@@ -401,3 +422,15 @@ async def test_money_and_rates(database: Database) -> None:
     found = await answer(database, history.org_id, one)
     assert [row.values[Measure.REVENUE] for row in found.rows] == [Decimal("19.99"), Decimal("39.98")]
     assert found.totals.values[Measure.REVENUE] == Decimal("59.97")
+
+
+async def test_the_beginning_is_included_and_the_end_is_not(database: Database) -> None:
+    """To the millisecond, of clicks and of sales."""
+    period = three_days()
+    moments = [at + timedelta(milliseconds=each) for at in (period.start, period.end) for each in (-1, 0)]
+    sales = [Sale(name, at, None, {}) for at in moments for name in ("leads", "installs")]
+    clicks = [(0, at, {"reason": None}) for at in moments]
+    history = await make_history(database, [{}], clicks, sales)
+    measures = (Measure.CLICKS, Measure.LEADS, Measure.INSTALLS)
+    found = await answer(database, history.org_id, Query(period=period, measures=measures))
+    assert found.totals.values == dict.fromkeys(measures, 2)
