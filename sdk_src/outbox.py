@@ -9,7 +9,7 @@ Browsers end the requests of a page that goes away, some before they tell the pa
 it left is sent once more.
 """
 
-from attribution import Later, received, tell
+from attribution import received, tell
 from clock import now
 from cookies import delete_cookies
 from debug import say
@@ -19,7 +19,7 @@ from options import batch_url, options
 from stores import local, session
 
 __pragma__('skip')
-from browser import __pragma__, AbortSignal, Date, JSON, Math, RegExp, __new__, clearTimeout, fetch, setTimeout
+from browser import __pragma__, AbortSignal, Date, JSON, Math, RegExp, clearTimeout, fetch, setTimeout
 
 __pragma__('noskip')
 
@@ -57,14 +57,13 @@ def lease(entry, milliseconds):
     local.write(key_of(entry), JSON.stringify(entry))
 
 
-async def flush():
-    """Send what this page added; what comes during a request shares the next."""
+def flush():
+    """Send what this page added at once, since the visitor may be about to leave.
+
+    What comes during a request shares the next.
+    """
     if not fresh.is_busy:
         fresh.is_busy = True
-        # The request of a check has a task of its own: slow phones would stutter at one together with the start. The
-        # other calls go at once, since the visitor may be about to leave.
-        if fresh[0].call.signals:
-            await __new__(Later(setTimeout))
         send_all(fresh)
 
 
@@ -202,8 +201,9 @@ def stored_entries():
     size = 0
     for name in local.names().js_sort().reverse():
         if name[70]:  # no other name is as long
-            size += local.read(name).length
-            entry = found.length < MOST_KEPT and size < MOST_STORED and read_entry(name)
+            text = local.read(name)
+            size += text.length
+            entry = found.length < MOST_KEPT and size < MOST_STORED and read_entry(name, text)
             if entry:
                 found.unshift(entry)
             else:
@@ -212,10 +212,10 @@ def stored_entries():
     return found
 
 
-def read_entry(name):
-    """The entry under this name, its lease clamped to what one can be; nothing where it is not whole, or a week old."""
+def read_entry(name, text):
+    """The entry that this is, its lease clamped to what one can be; nothing where it is not whole, or a week old."""
     try:
-        entry = JSON.parse(local.read(name))
+        entry = JSON.parse(text)
         if name == key_of(entry) and Math.abs(Date.now() - Date.parse(entry.call.occurred_at)) < LONGEST_WAIT:
             if not (entry.until <= Date.now() + LEASE):
                 entry.until = 0

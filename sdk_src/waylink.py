@@ -10,7 +10,7 @@ from device_id import close_device, device, open_device
 from history_hooks import watch_history
 from locks import alone
 from options import IS_BROWSER, options
-from outbox import discard, erase, recover
+from outbox import discard, erase, recover, wake
 from stores import local, session
 
 __pragma__('skip')
@@ -73,15 +73,17 @@ async def start():
         started = mine
         try:
             await __new__(Later(once_shown))
-            # Browsers answer slowly when they are first asked for a cookie or for storage: a task for each.
+            # Browsers answer slowly when they are first asked for a cookie or for storage: a task for each, and one for
+            # the request. Slow phones would stutter at a long one.
             for first_use in [read_cookie, session.move, local.move]:
-                first_use(NAME)
                 await __new__(Later(setTimeout))
+                first_use(NAME)
+            await __new__(Later(setTimeout))
             await alone(NAME, arrive)
             await landing  # type: ignore[misc]
             if mine == started:
                 turn(True)
-                recover()
+                wake()
         except:
             pass
 
@@ -107,11 +109,11 @@ async def leave(event):
 
 
 def once_shown(resolve):
-    """Resolve when the page is no longer prerendered, in a task of its own: slow phones would stutter at a long one."""
+    """Resolve when the page is no longer prerendered."""
     if document.prerendering:
         document.addEventListener('prerenderingchange', resolve)
     else:
-        setTimeout(resolve)
+        resolve()
 
 
 # Consent
