@@ -18,6 +18,8 @@ import pytest
 
 from backend.app import Service, create_app, utc_now
 from backend.settings import Settings
+from backend.storage import domain_removal
+from backend.storage.domain_owners import DomainOwners
 from backend.storage.mongo import Database
 from tests import certificates
 from tests.organizations import TestOrganization, create_test_organization
@@ -122,6 +124,14 @@ def _engine(item: pytest.Item) -> set[str]:
     """The engine that the test is given by its parameters, if it is."""
     call = getattr(item, "callspec", None)
     return ENGINES.intersection(map(str, call.params.values())) if call else set()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_settling() -> Iterator[None]:
+    """Who takes a domain away waits for what processes remember, but not for links that are stored slowly."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(domain_removal, "SETTLED_SECONDS", DomainOwners.LIFETIME + 0.5)
+        yield
 
 
 @pytest.fixture

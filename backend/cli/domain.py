@@ -42,7 +42,7 @@ async def add_domain(database: Database, domain_name: str, org_id: OrgId) -> Res
 async def remove_domain(database: Database, domain_name: str, org_id: OrgId, is_confirmed: bool) -> Result:
     """Take DOMAIN from an organization, with the apps that open its links.
 
-    Refused while it has links, archived ones included. It takes some seconds.
+    Refused while it has links, archived ones included. It takes about ten seconds.
     """
     name = _host(domain_name)
     await organizations.get_organization(database, org_id)

@@ -10,10 +10,11 @@ from backend.storage import apps, domains
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.domains import DomainInUse, set_leaving
 from backend.storage.links import count_archived_on, count_links_on
-from backend.storage.mongo import ClientSession, Database, in_transaction
+from backend.storage.mongo import TRANSACTION_SECONDS, ClientSession, Database, in_transaction
 
-# By then no process believes any more that the domain takes links, and links on their way are stored.
-SETTLED_SECONDS = DomainOwners.LIFETIME + 0.5
+# By then no process believes any more that the domain takes links, and links on their way are stored or never
+# will be: each write has at most TRANSACTION_SECONDS from its look at the domain's owner.
+SETTLED_SECONDS = DomainOwners.LIFETIME + TRANSACTION_SECONDS + 0.5
 
 
 class NotItsDomain(OperatorError):
@@ -34,23 +35,31 @@ async def remove_domain(database: Database, domain: str, org_id: OrgId) -> None:
         raise NotItsDomain(domain, org_id)
     await refuse_in_use(database, domain, org_id)
     await set_leaving(database, domain, org_id, is_leaving=True)
-    await asyncio.sleep(SETTLED_SECONDS)
-    try:
-        await refuse_in_use(database, domain, org_id)
-    except DomainInUse:
-        await set_leaving(database, domain, org_id, is_leaving=False)
-        raise
+    await settle()
 
     async def work(session: ClientSession) -> None:
+        # Only here it also sees links that a majority of the members does not have yet.
+        await refuse_in_use(database, domain, org_id, session)
         leaving = {"_id": domain, "org_id": org_id, "is_leaving": True}
         removed = await database[domains.NAME].delete_one(leaving, session=session)
         if removed.deleted_count:  # else it was added again meanwhile
             await database[apps.NAME].delete_one({"_id": domain, "org_id": org_id}, session=session)
 
-    await in_transaction(database, work)
+    try:
+        await in_transaction(database, work)
+    except DomainInUse:
+        await set_leaving(database, domain, org_id, is_leaving=False)
+        raise
 
 
-async def refuse_in_use(database: Database, domain: str, org_id: OrgId) -> None:
+async def settle() -> None:
+    """Wait until nobody writes links any more who has not seen that a domain takes none."""
+    await asyncio.sleep(SETTLED_SECONDS)
+
+
+async def refuse_in_use(
+    database: Database, domain: str, org_id: OrgId, session: ClientSession | None = None
+) -> None:
     """Raise DomainInUse if the domain has links."""
-    if links := await count_links_on(database, domain, org_id):
+    if links := await count_links_on(database, domain, org_id, session):
         raise DomainInUse(domain, links, await count_archived_on(database, domain, org_id))

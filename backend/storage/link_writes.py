@@ -41,6 +41,7 @@ from backend.storage.mongo import (
     Database,
     Document,
     StorageError,
+    deadline,
     in_transaction,
     is_duplicate,
 )
@@ -48,6 +49,9 @@ from backend.storage.random_names import random_ids, random_paths
 
 # Somebody else may take a path between a look at it and its use, more than once only by design.
 _TRIES = 10
+# Seconds from a look at whose a domain is until links are stored on it, where that takes no transaction. Not
+# more than TRANSACTION_SECONDS: who takes a domain away waits no longer (storage/domain_removal).
+_PATIENCE = 5.0
 # Operations between two moments in which other requests are served.
 _AT_ONCE = 25
 _REJECTIONS = (RequestError, DomainNotConfigured, PathTaken, ExternalIdTaken, LinkGone)
@@ -105,7 +109,8 @@ async def _insert(
     """
     run = _Run(database, submissions, owners, expects_news=True, looks_up_generated=False)
     try:
-        await run.carry_out(None)
+        with deadline(_PATIENCE):
+            await run.carry_out(None)
     except BulkWriteError as error:
         # The others' writes count only if a majority confirmed them.
         if not is_duplicate(error) or (error.details or {}).get("writeConcernErrors"):

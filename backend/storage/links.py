@@ -124,9 +124,11 @@ async def count_archived(database: Database, org_id: OrgId, created_by: CreatedB
     return int(await database[NAME].count_documents(archived))
 
 
-async def count_links_on(database: Database, domain: str, org_id: OrgId) -> int:
+async def count_links_on(
+    database: Database, domain: str, org_id: OrgId, session: ClientSession | None = None
+) -> int:
     """How many links the organization has on a domain."""
-    return int(await database[NAME].count_documents({"domain": domain, "org_id": org_id}))
+    return int(await database[NAME].count_documents({"domain": domain, "org_id": org_id}, session=session))
 
 
 async def count_archived_on(database: Database, domain: str, org_id: OrgId) -> int:

@@ -35,7 +35,7 @@ from backend.storage.deleted_organizations import (
     is_being_deleted,
     unfinished_deletions,
 )
-from backend.storage.domain_removal import SETTLED_SECONDS
+from backend.storage.domain_removal import settle
 from backend.storage.mongo import (
     ClientSession,
     Database,
@@ -68,8 +68,8 @@ async def delete_organization(database: Database, org_id: OrgId, now: datetime) 
         await organizations.get_organization(database, org_id)
     with deadline(_SECONDS):
         deleted = await _shut(database, org_id, now)
-        # By then no process believes that its keys or its domains are good.
-        await asyncio.sleep(SETTLED_SECONDS)
+        # Then no process believes that its keys or its domains are good.
+        await settle()
         return deleted + await _delete_rest(database, org_id)
 
 

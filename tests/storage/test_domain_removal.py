@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 
 import httpx
 import pytest
 
 from backend.app import utc_now
-from backend.domain.ids import LinkId
-from backend.domain.links import Link
-from backend.storage import domains
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_input import parse_new_link
+from backend.domain.link_operations import CreateLink, LinkRequest
+from backend.domain.links import CreatedBy, Link
+from backend.storage import domains, link_writes
+from backend.storage.domain_owners import DomainOwners
 from backend.storage.domain_removal import remove_domain
 from backend.storage.domains import DomainInUse, insert_domain, set_leaving
-from backend.storage.links import insert_links
-from backend.storage.mongo import Database
+from backend.storage.links import count_links, insert_links
+from backend.storage.mongo import Database, StorageError
 from tests.api.links import API, create, link_body
 from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
@@ -39,6 +43,28 @@ async def test_a_link_that_was_under_way_keeps_the_domain(
         await removing
     assert not await is_leaving(database, organization.domain)
     await create(client, organization)
+
+
+class SlowOwners(DomainOwners):
+    """Those of a process that stops for a moment when it has looked whose a domain is."""
+
+    async def find(self, hosts: Iterable[str]) -> dict[str, OrgId]:
+        """The owners, when it goes on."""
+        found = await super().find(hosts)
+        await asyncio.sleep(0.5)
+        return found
+
+
+async def test_a_link_that_comes_too_late(
+    database: Database, organization: TestOrganization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not stored: the domain may be another organization's by then."""
+    monkeypatch.setattr(link_writes, "_PATIENCE", 0.4)
+    create = CreateLink(parse_new_link(link_body(organization)))
+    request = LinkRequest(organization.id, CreatedBy.REST, utc_now(), create)
+    with pytest.raises(StorageError):
+        await link_writes.write_links(database, [link_writes.Submission([request])], SlowOwners(database))
+    assert await count_links(database, organization.id) == 0
 
 
 async def test_a_removal_that_was_interrupted(
