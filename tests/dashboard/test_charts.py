@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import httpx
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from backend.app import utc_now
 from backend.dashboard.frame.assets import FOLDER
@@ -68,6 +68,18 @@ def test_a_chart_follows_the_screen(page: Page, running: ServiceProcess) -> None
     page.wait_for_function(
         "document.querySelector('figure.chart canvas').getBoundingClientRect().width < 360"
     )
+
+
+def test_without_scripts_the_table_is_there(page: Page, browser: Browser, running: ServiceProcess) -> None:
+    """Where no script runs, there is no empty drawing, and the table opens and has the numbers."""
+    address = _clicked_link(page, running)
+    with browser.new_context(java_script_enabled=False, storage_state=page.context.storage_state()) as plain:
+        shown = plain.new_page()
+        shown.goto(address)
+        chart = shown.locator("figure.chart").first
+        expect(chart.locator(".plot")).to_be_hidden()
+        chart.locator("summary").click()
+        expect(chart.locator("tbody td").first).to_have_text("3")
 
 
 def _clicked_link(page: Page, running: ServiceProcess) -> str:

@@ -62,6 +62,7 @@ async def test_figures_and_how_they_changed(
         "Revenue": ("12.50 EUR", "before: 0.00 EUR"),
     }
     assert "12 Mar to 18 Mar 2026" in page
+    assert "A visitor is counted once on each day in UTC" in page
     assert figures((await person.get("/?period=7&compare=none")).text)["Clicks"] == ("3", "")
 
 

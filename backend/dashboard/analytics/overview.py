@@ -83,6 +83,7 @@ async def home() -> Response:
         ],
         names=NAMES,
         currency=currency,
+        notes=dict.fromkeys(note for each in (totals, series, *found) for note in each.notes),
         news=[] if view.filters else await what_is_new(resources().clock()),
         steps=await _steps(),
     )
