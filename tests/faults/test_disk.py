@@ -77,7 +77,7 @@ class Visits:
 @pytest.fixture(scope="module")
 def mongodb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
     """A MongoDB that these tests may stop."""
-    with replica_set(tmp_path_factory.mktemp("mongodb"), 1) as members:
+    with replica_set(tmp_path_factory.mktemp("mongodb"), 1, waits_for_disk=False) as members:
         yield members
 
 

@@ -37,7 +37,7 @@ Tell = Callable[[str], None]
 @pytest.fixture(scope="module")
 def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
     """A MongoDB that can be frozen."""
-    with replica_set(tmp_path_factory.mktemp("members"), 1) as members:
+    with replica_set(tmp_path_factory.mktemp("members"), 1, waits_for_disk=False) as members:
         yield members
 
 
