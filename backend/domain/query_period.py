@@ -50,6 +50,11 @@ class Span:
     end: int
     label: str | None
 
+    @property
+    def whole_days(self) -> range:
+        """The days in UTC that lie in the span as a whole."""
+        return range(-(-self.first // QUARTERS_OF_DAY), self.end // QUARTERS_OF_DAY)
+
 
 @dataclass(frozen=True, slots=True)
 class QueryPeriod:

@@ -23,7 +23,7 @@ from backend.domain.rollup import QUARTER_SECONDS, Dimension
 from backend.storage import click_blocks, click_counts, organization_counts
 from backend.storage.analytics_links import LinkValues, read_link_values
 from backend.storage.analytics_reading import Reading
-from backend.storage.day_counts import DayCounts, DayPart, read_day_counts
+from backend.storage.day_counts import DayCounts, DayPart, read_day_counts, sum_clicks
 from backend.storage.rollups import Rollups
 from backend.storage.visitor_sketches import count_visitors, unite_sketches
 
@@ -31,6 +31,8 @@ from backend.storage.visitor_sketches import count_visitors, unite_sketches
 MOST_CUT_CLICKS = 50_000
 # Documents of days that are read by their ids; for more, all of the organization's are looked at.
 _MOST_BY_ID = 20_000
+# Where spans have as many days or more, MongoDB adds up the clicks of each.
+_DAYS_TO_SUM = 5
 _COUNTED = frozenset({Measure.CLICKS, Measure.VISITORS, Measure.NOT_COUNTED})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _QUARTER_MS = QUARTER_SECONDS * 1000
@@ -78,23 +80,51 @@ class _ClickReading:
         subjects = None if only is None else list(only)
         if subjects is not None and len(subjects) * len(self._spans.days) > _MOST_BY_ID:
             subjects = None
-        await self._read(counting, click_counts.ROLLUPS, subjects)
+        if subjects is None and self._can_be_summed:
+            await self._sum_links(counting)
+        else:
+            await self._read(counting, click_counts.ROLLUPS, subjects)
 
-    async def _read(self, counting: _Counting, rollups: Rollups, subjects: Sequence[str] | None) -> None:
-        days = self._day_counts(rollups, self._parts, subjects)
-        async for counts in days:
+    @property
+    def _can_be_summed(self) -> bool:
+        """Whether only clicks are asked for, of spans that have several days each."""
+        has_days = len(self._spans.days) >= _DAYS_TO_SUM * len(self._spans)
+        return has_days and self._parts == [DayPart.QUARTERS]
+
+    async def _sum_links(self, counting: _Counting) -> None:
+        """Count the clicks of links: whole days in sums, and days that the spans cut by quarters."""
+        for span in self._spans:
+            if days := span.whole_days:
+                name = click_counts.ROLLUPS.collection
+                sums = await sum_clicks(self._database, name, self._org_id, days, self._session)
+                await beside_the_loop(partial(counting.add_sums, span.label, sums))
+        for days in _runs([each for each in self._spans.days if self._spans.is_cut(each)]):
+            await self._read(counting, click_counts.ROLLUPS, None, days)
+
+    async def _read(
+        self,
+        counting: _Counting,
+        rollups: Rollups,
+        subjects: Sequence[str] | None,
+        days: range | None = None,
+    ) -> None:
+        async for counts in self._day_counts(rollups, self._parts, subjects, days):
             await beside_the_loop(partial(counting.add, counts))
         await beside_the_loop(counting.finish)
 
     def _day_counts(
-        self, rollups: Rollups, parts: Iterable[DayPart | Dimension], subjects: Sequence[str] | None
+        self,
+        rollups: Rollups,
+        parts: Iterable[DayPart | Dimension],
+        subjects: Sequence[str] | None,
+        days: range | None = None,
     ) -> AsyncIterator[list[DayCounts]]:
-        """What is counted on the spans' days. Without subjects, of all that the organization has."""
+        """What is counted on these days, or on all of the spans. Without subjects, of all that there are."""
         return read_day_counts(
             self._database,
             rollups.collection,
             self._org_id,
-            self._spans.days,
+            days or self._spans.days,
             parts,
             subjects=subjects,
             session=self._session,
@@ -196,6 +226,13 @@ class _Counting:
                 self._add_quarters(each, links)
             if self._has_days:
                 self._add_day(each, links)
+
+    def add_sums(self, label: str | None, clicks: Mapping[LinkId, int]) -> None:
+        """Add clicks of links in the span with this label."""
+        for link_id, count in clicks.items():
+            if (links := self._links_of(link_id)) is not None:
+                for each in self._figures(label, links):
+                    each.clicks += count
 
     def finish(self) -> None:
         """Add what could only be added at the end, and what is in cut days."""

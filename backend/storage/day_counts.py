@@ -12,6 +12,7 @@ from operator import attrgetter
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics import day_of
+from backend.domain.ids import LinkId
 from backend.domain.rollup import QUARTER_SECONDS, Dimension, value_of
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.rollups import bucket_of_day, id_of
@@ -101,6 +102,28 @@ async def read_day_counts(
         while found := await cursor.to_list(_AT_ONCE if known is None else None):
             counts = await beside_the_loop(partial(_day_counts, found, dimensions))
             yield counts
+
+
+async def sum_clicks(
+    database: Database, collection: str, org_id: str, days: range, session: ClientSession | None = None
+) -> dict[LinkId, int]:
+    """The clicks of each of the organization's links on these days as a whole, of those that have any.
+
+    MongoDB adds them up, which takes a small part of the time that reading each day does.
+    """
+    bounds = {"$gte": day_of(bucket_of_day(days[0])), "$lte": day_of(bucket_of_day(days[-1]))}
+    hours: Document = {"$objectToArray": {"$ifNull": ["$parts", {}]}}
+    pipeline: list[Document] = [
+        {"$match": {"org_id": org_id, "day": bounds}},
+        {
+            "$group": {
+                "_id": "$link_id",
+                "clicks": {"$sum": {"$sum": {"$map": {"input": hours, "in": "$$this.v"}}}},
+            }
+        },
+    ]
+    found = database[collection].aggregate(pipeline, session=session, allowDiskUse=True)
+    return {LinkId(each["_id"]): each["clicks"] async for each in found if each["clicks"]}
 
 
 def _stored_fields(parts: Iterable[DayPart | Dimension]) -> dict[str, int]:
