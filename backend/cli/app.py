@@ -7,8 +7,9 @@ from dataclasses import asdict
 import click
 
 from backend.cli.command import Result, stored
+from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
-from backend.domain.apps import InvalidApp, parse_apps
+from backend.domain.apps import Apps, InvalidApp, parse_apps
 from backend.domain.host_names import InvalidHostName, normalize_host
 from backend.domain.ids import OrgId
 from backend.storage import apps, domains, organizations
@@ -31,6 +32,7 @@ def app() -> None:
     "--android-fingerprint", "fingerprints", multiple=True, metavar="SHA256",
     help="SHA-256 of a certificate that the Android app is signed with; may be given more than once.",
 )  # fmt: skip
+@yes_option
 @stored
 async def set_app(  # noqa: PLR0917 - click passes them by name
     database: Database,
@@ -41,6 +43,7 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
     app_store_id: str | None,
     android_package: str | None,
     fingerprints: tuple[str, ...],
+    is_confirmed: bool,
 ) -> Result:
     """Set the apps of DOMAIN; they replace earlier ones. Without options, it has none."""
     try:
@@ -57,6 +60,8 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
     await organizations.get_organization(database, org_id)
     if not await domains.is_domain_of(database, name, org_id):
         raise click.UsageError(f"The domain {name} does not belong to the organization {org_id}.")
+    if given == Apps() != await apps.find_apps(database, name):
+        confirm(f"Remove the apps of {name}?", is_confirmed)
     await apps.set_apps(database, name, org_id, given)
     return {"domain": name, **asdict(given)}
 

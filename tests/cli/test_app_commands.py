@@ -52,7 +52,7 @@ def test_apps_are_set_listed_and_taken_away(running: ServiceProcess, org_id: Org
     assert (listed["ios"]["app_store_id"], listed["android"]) == (None, None)
     wait_for(lambda: association(running, "assetlinks.json").status_code, "still served", is_unknown)
 
-    done(running, "set", DOMAIN, "--org", org_id)
+    done(running, "set", DOMAIN, "--org", org_id, "--yes")
     wait_for(
         lambda: association(running, "apple-app-site-association").status_code, "still served", is_unknown
     )

@@ -54,6 +54,7 @@ def purge_link(running: ServiceProcess, org_id: OrgId, link_id: str) -> None:
         (("key", "revoke", "{key}"), "Revoke the key c_web_…"),
         (("origin", "remove", "https://kept.example", "--org", "{org}"), "Refuse the browser SDK on"),
         (("domain", "remove", "kept.example", "--org", "{org}"), "Remove kept.example?"),
+        (("app", "set", "kept.example", "--org", "{org}"), "Remove the apps of kept.example?"),
         (("user", "delete", "kept@example.com"), "Delete the user kept@example.com?"),
         (("privacy", "erase", "--org", "{org}", "--customer", "a"), "Delete everything that is stored about"),
         (("privacy", "retention", "--org", "{org}", "--days", "9"), "Delete data about visitors"),
@@ -67,6 +68,7 @@ def test_what_deletes_asks_before(
     key = running.command("key", "create", "--org", org_id, "--kind", "web")["id"]
     running.command("origin", "add", "https://kept.example", "--org", org_id)
     running.command("domain", "add", "kept.example", "--org", org_id)
+    running.command("app", "set", "kept.example", "--org", org_id, "--android-package", "com.kept")
     if not any(each["email"] == "kept@example.com" for each in running.command("user", "list")["users"]):
         invoke(
             *("user", "create", "kept@example.com", "--org", org_id, "--password-stdin"),
@@ -82,6 +84,7 @@ def test_what_deletes_asks_before(
     assert kept["revoked"] is None
     assert "https://kept.example" in running.command("origin", "list", "--org", org_id)["origins"]
     assert "kept.example" in running.command("domain", "list", "--org", org_id)["domains"]
+    assert running.command("app", "list", "--org", org_id)["apps"]
     assert any(each["email"] == "kept@example.com" for each in running.command("user", "list")["users"])
     [stored] = running.stored("organizations", _id=org_id)
     assert {"retention_days", "click_days"}.isdisjoint(stored)
