@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
+from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics_answer import AnalyticsAnswer, Counted, difference, put_together
 from backend.domain.analytics_query import LINK_FIELDS, SALES, Field, Measure, Query
 from backend.domain.ids import LinkId, OrgId
@@ -37,7 +39,8 @@ async def answer(
             if compare:
                 spans = query.period.compared_spans(time, compare)
                 previous = await _count(Reading(database, org_id, query, spans, session))
-        found = put_together(query, counted, previous, is_whole=is_whole)
+        together = partial(put_together, query, counted, previous, is_whole=is_whole)
+        found = await beside_the_loop(together)
         return replace(found, links=await _links_of(database, org_id, found))
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
+from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics_answer import Counted, Figures, Group
 from backend.domain.analytics_query import SALES, Field, Measure, Model, Query
 from backend.domain.ids import LinkId
@@ -38,9 +40,7 @@ async def count_sales(asked: Reading, counted: Counted) -> None:
     for name in sources:
         found = await _grouped(asked, name)
         groups = await _Groups.of(asked, found)
-        for each in found:
-            for figures in groups.figures(each, counted):
-                _add(figures, each, is_lead=name == leads.NAME)
+        await beside_the_loop(partial(_add_all, found, groups, counted, is_lead=name == leads.NAME))
 
 
 async def count_installs(asked: Reading, counted: Counted) -> None:
@@ -53,6 +53,12 @@ async def count_installs(asked: Reading, counted: Counted) -> None:
     for each in found:
         for figures in groups.figures(each, counted):
             figures.installs += each["count"]
+
+
+def _add_all(found: list[Document], groups: _Groups, counted: Counted, *, is_lead: bool) -> None:
+    for each in found:
+        for figures in groups.figures(each, counted):
+            _add(figures, each, is_lead=is_lead)
 
 
 def _add(figures: Figures, found: Mapping[str, Any], *, is_lead: bool) -> None:

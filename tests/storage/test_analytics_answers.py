@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +24,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.domain.query_period import Comparison, QueryPeriod
-from backend.storage import analytics_clicks, click_blocks
+from backend.storage import analytics_answers, analytics_clicks, analytics_sales, click_blocks
 from backend.storage.analytics_answers import answer
 from backend.storage.links import insert_links
 from backend.storage.mongo import Database
@@ -316,6 +317,26 @@ def three_days(zone: str = "UTC") -> QueryPeriod:
     """The days of `small_history`."""
     start = FIRST.replace(tzinfo=ZoneInfo(zone))
     return QueryPeriod(start.astimezone(UTC), (start + timedelta(days=3)).astimezone(UTC), ZoneInfo(zone))
+
+
+async def test_rows_are_worked_on_beside_the_event_loop(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Visitors who are led on by the same process don't wait while a hundred thousand rows get in order."""
+    history = await make_history(database, [{}], [], [Sale("leads", FIRST, "0", {})])
+    at: dict[str, int] = {}
+    for module, name in ((analytics_answers, "put_together"), (analytics_sales, "_add")):
+        work = getattr(module, name)
+
+        def noted(*given: Any, _name: str = name, _work: Callable[..., Any] = work, **named: Any) -> Any:
+            at[_name] = threading.get_ident()
+            return _work(*given, **named)
+
+        monkeypatch.setattr(module, name, noted)
+    query = Query(period=three_days(), measures=(Measure.CLICKS, Measure.LEADS), group_by=(Field.LINK,))
+    await answer(database, history.org_id, query)
+    assert at.keys() == {"put_together", "_add"}
+    assert threading.get_ident() not in at.values()
 
 
 async def test_nothing_of_another_organization_shows(database: Database) -> None:
