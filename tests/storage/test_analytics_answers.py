@@ -455,3 +455,20 @@ async def test_the_beginning_is_included_and_the_end_is_not(database: Database) 
     measures = (Measure.CLICKS, Measure.LEADS, Measure.INSTALLS)
     found = await answer(database, history.org_id, Query(period=period, measures=measures))
     assert found.totals.values == dict.fromkeys(measures, 2)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu", "America/New_York"])
+async def test_sums_of_many_days_end_where_the_days_of_the_zone_do(database: Database, zone: str) -> None:
+    """MongoDB adds up whole days in UTC; what is left at both ends, and between months, is exact too."""
+    edges = [
+        midnight(date(2025, 9, 21), zone),
+        midnight(date(2025, 10, 1), zone),
+        midnight(date(2025, 10, 11), zone),
+    ]
+    moments = [at + timedelta(milliseconds=each) for at in edges for each in (-1, 0)]
+    history = await make_history(database, [{}], [(0, at, {"reason": None}) for at in moments], [])
+    period = QueryPeriod(edges[0], edges[2], ZoneInfo(zone))
+    for fields, clicks in (((Field.LINK,), [4]), ((Field.MONTH, Field.DOMAIN), [2, 2])):
+        found = await answer(database, history.org_id, Query(period=period, group_by=fields))
+        assert [row.values[Measure.CLICKS] for row in found.rows] == clicks
+        assert found.totals.values == {Measure.CLICKS: 4}
