@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from backend.dashboard.analytics.figures import amount, number
 from backend.dashboard.analytics.view import View
+from backend.dashboard.frame.labels import PLATFORMS
 from backend.domain.analytics_answer import AnalyticsAnswer, Values
 from backend.domain.analytics_query import BREAKDOWNS, Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
 from backend.domain.rollup import OTHER
 
-PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}
 NAMES = {
     Field.LINK: "Link",
     Field.DOMAIN: "Domain",

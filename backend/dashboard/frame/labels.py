@@ -1,4 +1,4 @@
-"""Labels that people read in place of the API's field names."""
+"""Labels that people read in place of the names of fields and values."""
 
 from __future__ import annotations
 
@@ -22,3 +22,4 @@ LABELS = {
     "desktop_url": "Desktop",
     "custom_data": "Custom data",
 }
+PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}

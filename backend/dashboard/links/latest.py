@@ -9,6 +9,7 @@ from quart import Response, abort, jsonify, request
 
 from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.links.own_link import own_link
 from backend.domain.click_block import moment
 from backend.domain.clicks import Click, NotCounted
@@ -17,7 +18,6 @@ from backend.domain.ids import LinkId
 from backend.storage.latest_clicks import MOST_CLICKS, latest_clicks
 from backend.storage.mongo import StorageError, is_too_slow
 
-PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}
 _OUTCOMES = {
     Outcome.WEB: "To the website",
     Outcome.INTENT: "To the Android app or its store",

@@ -12,8 +12,9 @@ from backend.dashboard.analytics.answers import ask
 from backend.dashboard.analytics.figures import Figure, figures, main_currency
 from backend.dashboard.analytics.view import read_view
 from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.page import page
-from backend.dashboard.links.latest import PLATFORMS, latest_table
+from backend.dashboard.links.latest import latest_table
 from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.domain.analytics import Count
 from backend.domain.analytics_query import Field, Measure
