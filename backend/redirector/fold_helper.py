@@ -27,7 +27,7 @@ from backend.storage.mongo import Database, StorageError, is_unreachable
 _IDLE_SECONDS = 20.0
 _ANSWER_SECONDS = 90.0
 _GOODBYE_SECONDS = 3.0  # for what is half done when nobody asks any more
-_NICENESS = 10  # redirects come first
+_NICENESS = 5  # redirects come first
 
 
 class HelperFailed(Exception):
