@@ -20,6 +20,7 @@ from backend.storage import (
     click_logs,
     domains,
     links,
+    organization_counts,
     organizations,
     purged_links,
     users,
@@ -137,7 +138,7 @@ async def insert_history(
 
     Documents that an interrupted restore already stored are not changed: they may have been updated since.
     """
-    if name == click_counts.NAME:
+    if name in {click_counts.NAME, organization_counts.NAME}:
         documents = [click_counts.with_day(each) for each in documents]
     if documents:
         await _insert_missing(database, name, documents)

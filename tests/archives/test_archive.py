@@ -28,6 +28,7 @@ from backend.storage.domains import insert_domain
 from backend.storage.extended_json import from_json, to_json
 from backend.storage.link_listing import list_newest, rank_by_clicks
 from backend.storage.mongo import Database
+from backend.storage.organization_counts import first_day
 from backend.storage.restores import AlreadyTaken, AnotherRestore
 from tests.archives.full_organization import fill
 from tests.conftest import OrganizationFactory
@@ -135,6 +136,7 @@ NEW_FIELDS = {
     "links": {"external_id", "archived_at", "was_enabled"},
     "click_counts": {"day"},
     "install_counts": {"day"},
+    "organization_counts": {"day"},
     "idempotency": {"link_id"},
 }
 
@@ -179,6 +181,8 @@ async def test_an_archive_of_the_former_version(
     assert ranked[0][:2] == ranked[1][:2]  # the two that were clicked
     found = await links.list_links(elsewhere, full.id, skip=0, limit=9)
     assert {link.external_id for link in found} == {None}
+    began = await first_day(elsewhere, full.id)
+    assert began == await first_day(database, full.id) is not None
 
 
 async def test_nothing_of_others_is_in_the_file(
