@@ -7,6 +7,7 @@ calls begin with its run.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,7 +25,6 @@ from backend.storage import (
     conversions,
     counted_once,
     devices,
-    domains,
     events,
     identities,
     install_counts,
@@ -35,6 +35,8 @@ from backend.storage import (
 from backend.storage.click_folds import Busy, Folds, take
 from backend.storage.click_logs import shipped_position
 from backend.storage.click_retention import single_clicks_since
+from backend.storage.domain_removal import NotItsDomain, remove_domain
+from backend.storage.domains import DomainInUse
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.organizations import find_click_days, get_organization
 from backend.storage.purged_links import add_purged_link
@@ -123,10 +125,18 @@ async def remove_history(
         await database[name].delete_many(_of_run(org_id, run))
     # The links go last: they say which run there was.
     gone = await database[links.NAME].delete_many(_history_links(org_id))
-    for domain in own_domains:
-        if not await links.count_links_on(database, domain, org_id):
-            await database[domains.NAME].delete_one({"_id": domain, "org_id": org_id})
+    await remove_empty_domains(database, org_id, own_domains)
     return Removed(gone.deleted_count, clicks, records[leads.NAME], records[conversions.NAME])
+
+
+async def remove_empty_domains(database: Database, org_id: OrgId, names: Iterable[str]) -> None:
+    """Remove those of the organization's domains that have no links."""
+
+    async def remove(name: str) -> None:
+        with contextlib.suppress(NotItsDomain, DomainInUse):
+            await remove_domain(database, name, org_id)
+
+    await asyncio.gather(*map(remove, names))
 
 
 async def _remove_clicks(database: Database, org_id: OrgId, link_ids: set[LinkId]) -> int:

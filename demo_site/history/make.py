@@ -27,6 +27,7 @@ from backend.storage.demo_history import (
     fold_all,
     insert_history_links,
     log_id,
+    remove_empty_domains,
     remove_history,
     stored_hours,
 )
@@ -82,11 +83,11 @@ async def make_history(
 async def unmake_history(database: Database, org_id: OrgId, now: datetime) -> Removed:
     """Remove the history with everything that was counted for it. Raises Busy and CountsWouldBeLost."""
     begun = await find_history_links(database, org_id)
-    if not begun:
+    own_domains = [each for each in DOMAINS if each != MAIN]
+    if not begun:  # an interruption may have left the domains
+        await remove_empty_domains(database, org_id, own_domains)
         return Removed(0, 0, 0, 0)
-    removed = await remove_history(
-        database, org_id, _run(begun[0]), [each for each in DOMAINS if each != MAIN], now
-    )
+    removed = await remove_history(database, org_id, _run(begun[0]), own_domains, now)
     await fold_all(database, org_id)
     return removed
 
