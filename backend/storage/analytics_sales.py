@@ -18,7 +18,7 @@ from backend.domain.analytics_query import SALES, Field, Measure, Model, Query
 from backend.domain.ids import LinkId
 from backend.domain.rollup import QUARTER_SECONDS
 from backend.storage import conversions, installs, leads
-from backend.storage.analytics_clicks import group_slots
+from backend.storage.analytics_counting import group_slots
 from backend.storage.analytics_links import UTM, LinkValues, read_link_values
 from backend.storage.analytics_reading import Reading
 from backend.storage.attribution_report import later_identity
