@@ -101,7 +101,10 @@ async def test_the_pages_of_the_dashboard(
     organization: TestOrganization,
     short_url: str,
 ) -> None:
-    """Every page of the dashboard, where names, clicks, campaigns and refused origins hold the payload."""
+    """Every page of the dashboard, where names, clicks, campaigns and refused origins hold the payload.
+
+    Files with tables are no pages to any browser.
+    """
     link = await info(client, organization, short_url)
     await store_payloads(client, service, database, organization, short_url)
     paths = {
@@ -113,7 +116,13 @@ async def test_the_pages_of_the_dashboard(
     async with browser(service) as client_of_person:
         person = Person(client_of_person, await make_user(database, organization.id))
         await open_session(database, person)
-        for path in {each for each in paths if "<" not in each} | {
+        files = {each for each in paths if each.endswith(".csv")}
+        for path in files:
+            file = await person.get(f"{path}?table=campaign&by=campaign")
+            assert file.headers["content-type"].startswith("text/csv"), path
+            assert file.headers["content-disposition"].startswith("attachment;"), path
+            assert file.headers["x-content-type-options"] == "nosniff", path
+        for path in {each for each in paths - files if "<" not in each} | {
             "/links?q=probe", "/attribution?by=campaign", "/attribution?by=source", "/sign-in",
         }:  # fmt: skip
             for query in ("", f"{'&' if '?' in path else '?'}notice={PAYLOAD}&page={PAYLOAD}&sort={PAYLOAD}"):

@@ -103,32 +103,32 @@ def table(card: Card, view: View, found: AnalyticsAnswer, path: str, currency: s
     has_sales = Measure.CONVERSIONS in found.query.measures
     rows = []
     for row in found.rows:
-        key = row.group[0]
+        value = row.group[0]
         clicks = count_of(row.values)
         revenue = number(row.values[Measure.REVENUE], currency) if has_sales else None
         rows.append(
             TableRow(
-                key,
-                name_of(by, key, found.links),
+                value,
+                name_of(by, value, found.links),
                 clicks,
                 100 * clicks / most if most else 0.0,
                 count_of(row.values, Measure.CONVERSIONS) if has_sales else None,
                 amount(revenue) if revenue else "",
-                None if key == OTHER else view.with_filter(path, by, key),
-                found.links.get(LinkId(key)) if by is Field.LINK and key else None,
+                None if value == OTHER else view.with_filter(path, by, value),
+                found.links.get(LinkId(value)) if by is Field.LINK and value else None,
             )
         )
     return Table(card, by, rows, found.rows_in_all - len(found.rows), has_sales)
 
 
-def name_of(by: Field, key: str | None, links: Mapping[LinkId, Link]) -> str:
+def name_of(by: Field, value: str | None, links: Mapping[LinkId, Link]) -> str:
     """What people call a value of this field."""
-    if key is None:
+    if value is None:
         return _NONE.get(by, "None")
     if by is Field.LINK:
-        link = links.get(LinkId(key))
+        link = links.get(LinkId(value))
         return link.link_name if link else "A deleted link"
-    return "All others" if key == OTHER else PLATFORMS.get(key, key) if by is Field.PLATFORM else key
+    return "All others" if value == OTHER else PLATFORMS.get(value, value) if by is Field.PLATFORM else value
 
 
 def count_of(values: Values, measure: Measure = Measure.CLICKS) -> int:
