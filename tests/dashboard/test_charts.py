@@ -65,8 +65,8 @@ def test_a_chart_follows_the_screen(page: Page, running: ServiceProcess) -> None
         "before => document.querySelector('figure.chart canvas').toDataURL() !== before", arg=before
     )
     page.set_viewport_size({"width": 390, "height": 800})
-    page.wait_for_function(
-        "document.querySelector('figure.chart canvas').getBoundingClientRect().width < 360"
+    page.wait_for_function(  # a function: the page's policy lets no text be evaluated
+        "() => document.querySelector('figure.chart canvas').getBoundingClientRect().width < 360"
     )
 
 
