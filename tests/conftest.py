@@ -75,16 +75,18 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 2
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests in a browser run last, so that those with an event loop of their own are done by then.
 
-    The tests of a file stay on one worker, since they share fixtures, but for that split; and those in
-    several engines, each of which runs by itself.
+    The tests of a file stay on one worker, since they share fixtures, but for that split; and those that
+    share a tab of one engine, from whatever file. That has to be said before xdist reads it.
     """
     items.sort(key=lambda item: (_runs_in_browser(item), _rank(item)))
     for item in items:
         kind = "browser" if _runs_in_browser(item) else "other"
-        item.add_marker(pytest.mark.xdist_group("-".join((_file_of(item.nodeid), kind, *_engine(item)))))
+        place = "any" if "tab" in getattr(item, "fixturenames", ()) else _file_of(item.nodeid)
+        item.add_marker(pytest.mark.xdist_group("-".join((place, kind, *_engine(item)))))
 
 
 def pytest_collection_finish() -> None:

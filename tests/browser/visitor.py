@@ -54,9 +54,9 @@ class Visitor:
         assert self.sent == [*expected, "sentinel"]
 
 
-@pytest.fixture(scope="module", params=ENGINES)
+@pytest.fixture(scope="session", params=ENGINES)
 def tab(request: pytest.FixtureRequest, playwright: Playwright) -> Iterator[Tab]:
-    """A tab in one of the engines."""
+    """A tab in one of the engines, for all tests that a process runs in it: engines take long to start."""
     with ENGINES[request.param](playwright) as tab:
         yield tab
 
