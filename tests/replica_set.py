@@ -143,6 +143,8 @@ def _member(
         # As of the server that Waylink starts.
         "--setParameter", "transactionLifetimeLimitSeconds=5",
         "--setParameter", "diagnosticDataCollectionEnabled=false",
+        # Tests put in what happened on fixed days; once a minute it would take away what has expired since.
+        "--setParameter", "ttlMonitorEnabled=false",
         *(("--setParameter", "enableTestCommands=1") if can_fail else ()),
     ]  # fmt: skip
     members[port] = _start(command)
