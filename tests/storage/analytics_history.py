@@ -1,0 +1,174 @@
+"""A naive model of what queries of analytics count: every click and sale of an organization, one by one."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from decimal import Decimal
+from typing import Any
+
+from bson import Decimal128
+
+from backend.domain.analytics_answer import AnalyticsAnswer, Group
+from backend.domain.analytics_query import LINK_FIELDS, Field, Measure, Query
+from backend.domain.clicks import Click
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.links import Link
+from backend.domain.query_period import QueryPeriod
+from backend.storage.links import insert_links
+from backend.storage.mongo import Database
+from tests.clicks import click, count_clicks
+
+FIRST = datetime(2025, 9, 25, tzinfo=UTC)  # before everything
+
+
+@dataclass(frozen=True)
+class Sale:
+    """A lead, a conversion or an install, as it is stored."""
+
+    collection: str
+    at: datetime
+    link_id: str | None
+    utm: Mapping[str, str]
+    customer_id: str | None = None
+    currency: str | None = None
+    revenue: Decimal = Decimal()
+
+
+@dataclass
+class History:
+    """What happened on an organization's links."""
+
+    org_id: OrgId
+    links: list[Link]
+    clicks: list[Click]
+    sales: list[Sale]
+
+    def naive(self, query: Query, period: QueryPeriod) -> tuple[dict[Group, Counter[Any]], Counter[Any]]:
+        """What the query's period has by group, and in all, by looking at each click and each sale."""
+        rows: defaultdict[Group, Counter[Any]] = defaultdict(Counter)
+        total: Counter[Any] = Counter()
+        seen: set[Any] = set()
+        links = {each.id: each for each in self.links}
+
+        def add(at: datetime, facts: Mapping[Field, str | None], what: Any, once: Any = None) -> None:
+            if not period.start <= at < period.end:
+                return
+            if any(facts[each] not in allowed for each, allowed in query.filters.items()):
+                return
+            facts = dict(facts) | times_of(at, period.zone)
+            group = tuple(facts[each] for each in query.group_by)
+            for place, figures in ((group, rows[group]), ("total", total)):
+                if once is None:
+                    figures[what] += 1
+                elif (place, what, once) not in seen:
+                    seen.add((place, what, once))
+                    figures[what] += 1
+
+        for each in self.clicks:
+            link = links[each.link_id]
+            facts = of_link(link) | {
+                Field.COUNTRY: each.country, Field.PLATFORM: each.platform, Field.SYSTEM: each.system,
+                Field.BROWSER: each.browser, Field.REFERRER: each.referrer_host,
+            }  # fmt: skip
+            if not each.counted:
+                add(each.at, facts, Measure.NOT_COUNTED)
+                continue
+            add(each.at, facts, Measure.CLICKS)
+            if each.visitor is not None:
+                add(each.at, facts, Measure.VISITORS, (each.at.date(), each.visitor))
+        for sale in self.sales if query.breakdown is None else ():
+            facts = {field: sale.utm.get(f"utm_{field}") for field in LINK_FIELDS}
+            if found := links.get(LinkId(sale.link_id or "")):
+                facts = of_link(found)
+            add(sale.at, facts, Measure(sale.collection))
+            if sale.customer_id and sale.collection != "installs":
+                add(sale.at, facts, Measure.CUSTOMERS, sale.customer_id)
+            if sale.currency:
+                for _ in range(int(sale.revenue * 100)):
+                    add(sale.at, facts, sale.currency)
+        return rows, total
+
+
+def of_link(link: Link) -> dict[Field, str | None]:
+    """What a link is counted by."""
+    utm = {field: link.utm.get(f"utm_{field}") for field in LINK_FIELDS - {Field.LINK, Field.DOMAIN}}
+    return {Field.LINK: link.id, Field.DOMAIN: link.domain, **utm}
+
+
+def times_of(at: datetime, zone: tzinfo) -> dict[Field, str | None]:
+    """The parts of the time in a zone."""
+    local = at.astimezone(zone)
+    day = local.date()
+    return {
+        Field.DAY: f"{day}",
+        Field.WEEK: f"{day - timedelta(days=day.weekday())}",
+        Field.MONTH: f"{day:%Y-%m}",
+        Field.HOUR: local.replace(minute=0, second=0, microsecond=0).isoformat(timespec="minutes"),
+    }
+
+
+async def make_history(
+    database: Database, utms: list[dict[str, str]], clicks: Iterable[Any], sales: Iterable[Sale]
+) -> History:
+    """Store and count all of this for an organization of its own."""
+    org_id = OrgId(str(uuid.uuid4()))
+    links = [
+        Link(LinkId(str(uuid.uuid4())), org_id, f"d{number % 2}.example", uuid.uuid4().hex, "https://x.example/",
+             f"Link {number}", FIRST, FIRST, utm=utm)
+        for number, utm in enumerate(utms)
+    ]  # fmt: skip
+    await insert_links(database, links)
+    made = [click(org_id, links[number].id, at, **facts) for number, at, facts in clicks]
+    if made:
+        await count_clicks(database, made)
+    ids = {str(number): link.id for number, link in enumerate(links)}
+    history = History(
+        org_id,
+        links,
+        made,
+        [replace(each, link_id=ids.get(each.link_id or "", each.link_id)) for each in sales],
+    )
+    for sale in history.sales:
+        touch = {"link_id": sale.link_id, "utm": dict(sale.utm), "at": sale.at, "click_ids": {}}
+        document: dict[str, Any] = {"_id": f"{org_id}/{uuid.uuid4()}", "org_id": org_id, "at": sale.at}
+        if sale.collection == "installs":
+            document["link_id"] = sale.link_id
+        else:
+            document |= {"touch": touch, "first_touch": None, "customer_id": sale.customer_id}
+            document["device_id"] = str(uuid.uuid4())
+        if sale.collection == "conversions":
+            document |= {"currency": sale.currency, "revenue": Decimal128(sale.revenue)}
+        else:
+            object.__setattr__(sale, "currency", None)
+        await database[sale.collection].insert_one(document)
+    return history
+
+
+def assert_equal(found: AnalyticsAnswer, history: History) -> None:
+    """Fail unless the answer says what a naive count says, also of the compared period."""
+    query = found.query
+    for which, period in (("values", query.period), ("previous", found.previous_period)):
+        if period is None:
+            continue
+        rows, total = history.naive(query, period)
+        if which == "previous" and query.time_field:
+            rows = {}  # their labels are those of the other period; totals must do
+        for row in (*found.rows, found.totals):
+            values = getattr(row, which)
+            expected = total if row is found.totals else rows.get(row.group, Counter())
+            if which == "previous" and query.time_field and row is not found.totals:
+                continue
+            for measure in query.measures:
+                if measure is Measure.REVENUE:
+                    cents = {name: expected[name] for name in ("EUR", "JPY") if expected[name]}
+                    amounts = {name: int(amount * 100) for name, amount in values[measure].items() if amount}
+                    assert amounts == cents
+                else:
+                    assert values[measure] == expected[measure], (row.group, measure)
+        asked = {*query.measures, *("EUR", "JPY")[: 2 * (Measure.REVENUE in query.measures)]}
+        told = {group for group, figures in rows.items() if any(figures[each] for each in asked)}
+        assert told <= {row.group for row in found.rows}
