@@ -38,12 +38,12 @@ from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
 from backend.storage import click_counts
 from backend.storage import links as stored_links
-from backend.storage.click_folds import waiting_clicks
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.links import insert_links
 from backend.storage.mongo import Database, Document
 from backend.storage.organization_counts import ROLLUPS
+from backend.storage.unfolded_clicks import waiting_clicks
 from benchmarks.click_bytes import print_click_bytes
 from benchmarks.click_time import print_click_time
 from benchmarks.cores import leave_a_core

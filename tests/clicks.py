@@ -12,8 +12,9 @@ from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.click_blocks import NAME, ship_blocks
-from backend.storage.click_folds import Busy, Folds, waiting_clicks
+from backend.storage.click_folds import Busy, Folds
 from backend.storage.mongo import Database
+from backend.storage.unfolded_clicks import waiting_clicks
 
 
 def click(org_id: OrgId, link_id: LinkId, at: datetime, **fields: Any) -> Click:

@@ -24,10 +24,11 @@ from backend.domain.click_block import Block
 from backend.domain.ids import OrgId
 from backend.redirector.fold_helper import FoldHelper, HelperFailed
 from backend.redirector.metrics import count_folded
-from backend.storage.click_folds import MOST_CLICKS, Busy, Folded, Folds, waiting_clicks
+from backend.storage.click_folds import MOST_CLICKS, Busy, Folded, Folds
 from backend.storage.click_merges import merge_small_blocks, organizations_with_small_blocks
 from backend.storage.former_clicks import FormerClicks
 from backend.storage.mongo import Database, StorageError, is_unreachable
+from backend.storage.unfolded_clicks import waiting_clicks
 
 _SHORTEST_REST, _LONGEST_REST = 0.2, 1.0
 _REST = 4.0  # a rest lasts so many times as long as a fold in this process took

@@ -19,12 +19,10 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from pymongo import IndexModel, UpdateMany, UpdateOne
 
-from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.click_block import UnreadableBlock, unpack
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import Facts, Tally
@@ -42,7 +40,6 @@ from backend.storage.mongo import (
 )
 from backend.storage.organizations import find_click_days
 from backend.storage.ownership import ById
-from backend.storage.restores import being_restored
 
 NAME = "click_folds"
 COLLECTION = Collection(
@@ -56,14 +53,14 @@ COLLECTION = Collection(
 MOST_CLICKS = 200_000
 MOST_BLOCKS = 2_000
 # Links whose counts one transaction changes: two documents or more each.
-_LINKS_AT_ONCE = 2_000
+LINKS_AT_ONCE = 2_000
 _FEWEST_AT_ONCE = 50
 # A link with many clicks at many times has hundreds of documents of minutes. After a transaction that took so
 # long, the next one has half as many links. The server of our own ends one after five.
 _LONG = 2.0
 _FOLD_SECONDS = 60.0
 _CLOSED: Document = {"fold": {"$exists": False}}
-_OPEN: Document = {"fold": {"$exists": True}}
+OPEN: Document = {"fold": {"$exists": True}}
 # Until the fold is closed, its blocks must not expire: who goes on with it reads them again.
 _IN_FOLD: Document = {"$set": {"folded": True, "in_fold": True}}
 _DAY_MS = 24 * 3600 * 1000
@@ -121,57 +118,10 @@ class _Counts:
         return cls(batch, batch.facts.of_organization(), links)
 
 
-async def waiting_clicks(database: Database) -> dict[OrgId, int]:
-    """How many clicks of each organization wait to be folded. An open fold counts as thousands.
-
-    Those of an organization that is being restored are left out: its restore may go on with blocks that it
-    stored before, so they must stay until it is whole.
-    """
-    waiting: dict[OrgId, int] = {}
-    pipeline: list[Document] = [
-        {"$match": {"folded": False}},
-        {"$group": {"_id": "$org_id", "clicks": {"$sum": "$clicks"}}},
-    ]
-    async for found in database[click_blocks.NAME].aggregate(pipeline, hint="unfolded"):
-        waiting[OrgId(found["_id"])] = found["clicks"]
-    async for found in database[NAME].find(_OPEN, {"_id": 1}):
-        org_id = OrgId(found["_id"])
-        waiting[org_id] = waiting.get(org_id, 0) + _LINKS_AT_ONCE
-    restored = await being_restored(database)
-    return {org_id: clicks for org_id, clicks in waiting.items() if org_id not in restored}
-
-
-async def has_uncounted_clicks(database: Database, org_id: OrgId, link_id: LinkId) -> bool:
-    """Whether clicks on the organization's link are stored that may not be in its counts yet.
-
-    Reads every block that waits to be folded, or is in an open fold. What waits on disks is not known.
-    """
-    opened = await database[NAME].find_one({"_id": org_id} | _OPEN, {"blocks": 1})
-    waiting: list[Document] = [{"org_id": org_id, "folded": False}]
-    if opened:
-        waiting.append({"org_id": org_id, "_id": {"$in": opened["blocks"]}})
-    for wanted in waiting:
-        async for block in database[click_blocks.NAME].find(wanted, {"packed": 1}):
-            if await beside_the_loop(partial(_has_clicks_on, block["packed"], link_id)):
-                return True
-    return False
-
-
-def _has_clicks_on(packed: bytes, link_id: LinkId) -> bool:
-    try:
-        columns = unpack(packed)
-    except UnreadableBlock:
-        return False
-    return link_id in columns.links and any(
-        columns.links[link] == link_id and columns.whats[what][1] is None
-        for link, what in zip(columns.link, columns.what, strict=True)
-    )
-
-
 class Folds:
     """Folds what waits, step by step."""
 
-    def __init__(self, database: Database, links_at_once: int = _LINKS_AT_ONCE) -> None:
+    def __init__(self, database: Database, links_at_once: int = LINKS_AT_ONCE) -> None:
         self._database = database
         self._most_links = self._links_at_once = links_at_once
 
@@ -185,7 +135,7 @@ class Folds:
 
     async def _fold(self, org_ids: list[OrgId], most_clicks: int) -> Folded:
         org_ids = await self._without_deleted(org_ids)
-        async for opened in self._database[NAME].find({"_id": {"$in": org_ids}} | _OPEN):
+        async for opened in self._database[NAME].find({"_id": {"$in": org_ids}} | OPEN):
             try:
                 return await self._finish(opened)
             except BlocksMissing:  # those of others are not to wait for it

@@ -10,12 +10,12 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_operations import ArchiveLink, LinkGone, LinkRequest
 from backend.domain.links import CreatedBy
 from backend.storage import click_counts, installs, links
-from backend.storage.click_folds import has_uncounted_clicks
 from backend.storage.collections import COLLECTIONS
 from backend.storage.link_writes import store_link
 from backend.storage.mongo import Database
 from backend.storage.ownership import ByLink
 from backend.storage.purged_links import add_purged_link
+from backend.storage.unfolded_clicks import has_uncounted_clicks
 
 
 class LinkHasClicks(ValueError):

@@ -21,8 +21,8 @@ from backend.redirector.fold_helper import FoldHelper
 from backend.redirector.folder import Folder
 from backend.storage import click_counts
 from backend.storage.click_counts import count_totals
-from backend.storage.click_folds import waiting_clicks
 from backend.storage.mongo import Database
+from backend.storage.unfolded_clicks import waiting_clicks
 from tests.clicks import click, ship
 from tests.fresh_database import fresh_database
 from tests.polling import wait_for_async

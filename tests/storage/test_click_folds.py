@@ -22,12 +22,13 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import Dimension, value_of
 from backend.settings import Settings
 from backend.storage import click_blocks, click_counts, click_folds, organization_counts, restores
-from backend.storage.click_folds import Busy, Folds, has_uncounted_clicks, waiting_clicks
+from backend.storage.click_folds import Busy, Folds
 from backend.storage.click_logs import AlreadyShipped
 from backend.storage.click_merges import merge_small_blocks, organizations_with_small_blocks
 from backend.storage.mongo import Database, in_transaction
 from backend.storage.restores import insert_history
 from backend.storage.rollups import Rollups, seconds_in
+from backend.storage.unfolded_clicks import has_uncounted_clicks, waiting_clicks
 from backend.storage.visitor_sketches import count_visitors
 from tests.clicks import click, fold, recorded_clicks, ship
 
