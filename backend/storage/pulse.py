@@ -7,6 +7,8 @@ import contextlib
 import logging
 from collections.abc import Sequence
 
+from pymongo.errors import ExecutionTimeout
+
 from backend.concurrency.background_task import BackgroundTask
 from backend.storage.lanes import Lane
 from backend.storage.mongo import Database, StorageError, deadline, ping
@@ -15,6 +17,9 @@ _EVERY = 0.25  # seconds
 # It is away once it has not answered for the first of these seconds, nor, asked again, for the second: the
 # first may have been lost with its connection. With the pause above, within 1.65 seconds.
 _PATIENCE = (1.0, 0.4)
+# After MongoDB hung, the driver takes the hang for the time of a round trip. For a second or two it refuses,
+# without asking, whatever has less time than that. No hang of its own connection lasts as long as this.
+_MORE_THAN_MEASURED = 4.0
 _log = logging.getLogger("waylink.storage")
 
 
@@ -50,10 +55,20 @@ class Pulse:
 
     async def _answers(self) -> bool:
         for seconds in _PATIENCE[1:] if self.is_away else _PATIENCE:
-            with contextlib.suppress(StorageError), deadline(seconds):
-                await ping(self._database)
-                return True
+            try:
+                return await self._ask(seconds)
+            except ExecutionTimeout:
+                with contextlib.suppress(StorageError):
+                    return await self._ask(_MORE_THAN_MEASURED)
+            except StorageError:
+                pass
         return False
+
+    async def _ask(self, seconds: float) -> bool:
+        """True once MongoDB answers. Raises StorageError if it does not within these seconds."""
+        with deadline(seconds):
+            await ping(self._database)
+        return True
 
     def _note(self, *, is_away: bool) -> None:
         if is_away != self.is_away:

@@ -38,12 +38,19 @@ def _total_clicks(service: ServiceProcess, link: dict[str, str]) -> int:
 
 
 def wait_for_clicks(service: ServiceProcess, link: dict[str, str], least: int) -> int:
-    """The clicks counted, once they are at least so many and none waits to be counted."""
-    wait_for(
+    """The clicks counted, once they are at least so many and none waits to be counted.
+
+    One worker may know later than another that MongoDB answers again: each is asked until it does.
+    """
+    _counted(service, link, least)
+    wait_for(lambda: metric(service, "waylink_clicks_waiting_bytes") == 0, "clicks wait", seconds=60)
+    return _counted(service, link, least)
+
+
+def _counted(service: ServiceProcess, link: dict[str, str], least: int) -> int:
+    return wait_for(
         lambda: _total_clicks(service, link),
         "clicks are not counted",
         lambda counted: counted >= least,
         seconds=60,
     )
-    wait_for(lambda: metric(service, "waylink_clicks_waiting_bytes") == 0, "clicks wait", seconds=60)
-    return _total_clicks(service, link)

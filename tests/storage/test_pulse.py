@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 
+from backend.storage.database import connect
 from backend.storage.lanes import BACKGROUND, Lane
-from backend.storage.mongo import Database
+from backend.storage.mongo import Database, ping
 from backend.storage.pulse import Pulse
 from tests.polling import until
 
@@ -43,3 +44,15 @@ async def test_the_pulse_waits_behind_no_other_call(database: Database) -> None:
             await until(lambda: lane.times > 2, "it waits behind other calls")
     finally:
         held.set()
+
+
+async def test_a_server_that_hung_is_asked_though_the_driver_takes_it_for_slow(mongodb_uri: str) -> None:
+    """What the driver measured while MongoDB hung does not make it refuse to ask whether it answers again."""
+    lane = Told()
+    async with connect(mongodb_uri, "pulse", 5.0) as database:
+        await ping(database)
+        (server,) = database.client.delegate._topology._servers.values()
+        server._monitor._rtt_monitor.get = lambda: (2.0, 2.0)
+        await until(lambda: server.description.min_round_trip_time == 2.0, "it measures by itself")
+        async with Pulse(database, [lane]):
+            await until(lambda: lane.times > 1, "it counts as away")
