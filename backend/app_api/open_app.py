@@ -12,7 +12,7 @@ from backend.app_api.first_launch import record_first_launch
 from backend.app_api.link_of_open import find_named_link
 from backend.current import resources
 from backend.domain.installs import Match, parse_open
-from backend.domain.links import SOCIAL_FIELDS, UTM_FIELDS, Link
+from backend.domain.links import SOCIAL_FIELDS, UTM_FIELDS, Link, LinkState
 from backend.json_api.json_body import read_json_object
 
 
@@ -20,20 +20,24 @@ from backend.json_api.json_body import read_json_object
 async def open_app() -> dict[str, Any]:
     """Record the install if this is a first launch, and return the link that led to this open.
 
-    `match` says how the link was found. If there is no link, or it is disabled, `match` is `none`, and
-    `destination_url` and `link` are null.
+    `match` says how the link was found. If there is no link, or it leads nowhere now (disabled, expired),
+    `match` is `none`, and `destination_url` and `link` are null.
     """
     opened = parse_open(await read_json_object())
     found, is_new = await find_named_link(opened, calling_org_id()), False
     if opened.is_first_launch:
         found, is_new = await record_first_launch(opened, calling_org_id(), found)
-    shown = found.link if found.link and found.link.is_enabled else None
+    shown = found.link if found.link and _leads_somewhere(found.link) else None
     return {
         "is_new_install": is_new,
         "match": (found.match if shown else Match.NONE).value,
         "destination_url": shown.destination_url if shown else None,
         "link": _link_data(shown) if shown else None,
     }
+
+
+def _leads_somewhere(link: Link) -> bool:
+    return link.state_at(resources().clock()) is LinkState.ENABLED
 
 
 def _link_data(link: Link) -> dict[str, Any]:

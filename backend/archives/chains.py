@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backend.archives.archive_file import Entry
-from backend.domain.links import TARGET_FIELDS, Link
+from backend.domain.links import Link
 from backend.domain.short_urls import parse_short_url
 from backend.storage import links
 from backend.storage.domains import is_domain
@@ -29,8 +29,7 @@ class Chains:
         if entry.collection != links.NAME:
             return
         link = links.from_document(entry.document)
-        urls = [link.destination_url, *(link.fallbacks.get(name, "") for name in TARGET_FIELDS)]
-        places = [parse_short_url(url) for url in urls]
+        places = [parse_short_url(url) for url in link.target_urls]
         if any([place and await self._has_links(place[0]) for place in places]):
             self._leading[link.domain, link.path] = link
 

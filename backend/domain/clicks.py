@@ -23,6 +23,8 @@ class NotCounted(StrEnum):
     CRAWLER = "crawler"
     PREVIEW_FETCHER = "preview_fetcher"
     DISABLED = "disabled"
+    NOT_STARTED = "not_started"
+    EXPIRED = "expired"
 
 
 def why_not_counted(outcome: Outcome, method: str, is_prefetch: bool, client: Client) -> NotCounted | None:

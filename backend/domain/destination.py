@@ -75,14 +75,15 @@ def possible_targets(link: Link, platform: Platform | None) -> dict[str, str]:
     """All web addresses that the link may send this platform to, by the name of the link's field.
 
     `platform` None means a client that is not a browser. A phone's fallback is included even while the link
-    opens in the browser, since that setting may change.
+    opens in the browser, since that setting may change; so is where visitors are sent once it has expired.
     """
     destination = {"destination_url": link.destination_url}
+    last = {"expired_url": link.limits.expired_url} if link.limits.expired_url else {}
     name = _FALLBACKS[platform] if platform else ""
     if platform is None or name not in link.fallbacks:
-        return destination
+        return destination | last
     fallback = {name: link.fallbacks[name]}
-    return fallback if _uses_fallback(link, platform) else destination | fallback
+    return (fallback if _uses_fallback(link, platform) else destination | fallback) | last
 
 
 def play_store_url(app: AndroidApp, referrer: dict[str, str]) -> str:

@@ -19,6 +19,7 @@ from backend.domain.field_rules import (
     WebAddress,
 )
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_limits import LIMIT_FIELDS, NO_LIMITS
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, Behavior, CreatedBy, Link
 
 _BEHAVIOR = Number(Behavior, "1 (open in browser) or 2 (open in app)")
@@ -44,15 +45,17 @@ NEW_LINK_FIELDS: dict[str, Rule[Any]] = {
     **CREATE_FIELDS,
     "external_id": EXTERNAL_ID,
     "is_enabled": Flag(),
+    **LIMIT_FIELDS,
 }
 CHANGE_FIELDS: dict[str, Rule[Any]] = {
     **UPDATE_FIELDS,
     "external_id": EXTERNAL_ID,
     "is_enabled": Flag(),
     "is_archived": Flag(),
+    **LIMIT_FIELDS,
 }
 # Null, and for a text "", stand for such a field that is not set.
-CLEARABLE = frozenset({*OPTIONAL, "external_id"})
+CLEARABLE = frozenset({*OPTIONAL, "external_id", *LIMIT_FIELDS})
 _FIXED = frozenset({"domain", "selected_path"})
 _GROUPED = frozenset({*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS})
 
@@ -104,6 +107,7 @@ class NewLink:
             fallbacks=_merge({}, fields, FALLBACK_FIELDS),
             custom_data=fields.get("custom_data"),
             external_id=fields.get("external_id"),
+            limits=NO_LIMITS.changed(fields),
         )
 
 
@@ -166,13 +170,14 @@ def _with_fields(link: Link, changes: Changes) -> Link:
     plain: dict[str, Any] = {
         name: Behavior.BROWSER if value is None and OPTIONAL.get(name) is _BEHAVIOR else value
         for name, value in changes.items()
-        if name not in _GROUPED and name not in _STATE
+        if name not in _GROUPED and name not in _STATE and name not in LIMIT_FIELDS
     }
     return replace(
         link,
         utm=_merge(link.utm, changes, UTM_FIELDS),
         social=_merge(link.social, changes, SOCIAL_FIELDS),
         fallbacks=_merge(link.fallbacks, changes, FALLBACK_FIELDS),
+        limits=link.limits.changed(changes),
         **plain,
     )
 

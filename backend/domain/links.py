@@ -8,6 +8,7 @@ from enum import IntEnum, StrEnum
 from typing import Any
 
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_limits import NO_LIMITS, LinkLimits
 
 
 class Behavior(IntEnum):
@@ -31,12 +32,16 @@ class LinkState(StrEnum):
     ENABLED = "enabled"
     DISABLED = "disabled"
     ARCHIVED = "archived"
+    EXPIRED = "expired"
+    NOT_STARTED = "not_started"
 
 
 UTM_FIELDS = ("utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content")
 # Where visitors go instead of the destination: on a desktop, or where a phone lacks the app.
 FALLBACK_FIELDS = ("ios_fallback_url", "android_fallback_url", "desktop_url")
 TARGET_FIELDS = ("destination_url", *FALLBACK_FIELDS)
+# All fields that say where a visitor may be led, also one who comes too late.
+LEADING_FIELDS = (*TARGET_FIELDS, "expired_url")
 SOCIAL_FIELDS = ("social_title", "social_description", "social_image_url")
 
 
@@ -81,15 +86,25 @@ class Link:
     external_id: str | None = None
     archived_at: datetime | None = None
     was_enabled: bool = False
+    limits: LinkLimits = NO_LIMITS
+
+    @property
+    def target_urls(self) -> list[str]:
+        """All addresses to which the link may lead."""
+        last = [self.limits.expired_url] if self.limits.expired_url else []
+        return [self.destination_url, *self.fallbacks.values(), *last]
 
     @property
     def is_archived(self) -> bool:
         """Whether the link is archived: it leads nowhere, and keeps its path and its counts."""
         return self.archived_at is not None
 
-    @property
-    def state(self) -> LinkState:
-        """What the link does for visitors now."""
+    def state_at(self, now: datetime) -> LinkState:
+        """What the link does for visitors at this time."""
         if self.is_archived:
             return LinkState.ARCHIVED
-        return LinkState.ENABLED if self.is_enabled else LinkState.DISABLED
+        if not self.is_enabled:
+            return LinkState.DISABLED
+        if self.limits.is_expired(now):
+            return LinkState.EXPIRED
+        return LinkState.NOT_STARTED if self.limits.is_before_start(now) else LinkState.ENABLED

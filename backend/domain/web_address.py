@@ -32,6 +32,13 @@ def web_address(link: Link, visitor_query: str = "") -> str:
     return f"{_ascii_base(base)}?{_ascii(joined).replace('#', '%23')}{hash_sign}{_ascii(fragment)}"
 
 
+def encoded_address(url: str) -> str:
+    """A web address as it is, as ASCII text for a Location header."""
+    address, hash_sign, fragment = url.partition("#")
+    base, question_mark, query = address.partition("?")
+    return f"{_ascii_base(base)}{question_mark}{_ascii(query)}{hash_sign}{_ascii(fragment)}"
+
+
 def _parts(query: str) -> list[str]:
     return query.split("&") if query else []
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import NewLink
 from backend.domain.link_operations import DomainNotConfigured, PathTaken
-from backend.domain.links import TARGET_FIELDS, CreatedBy, Link
+from backend.domain.links import LEADING_FIELDS, CreatedBy, Link
 from backend.domain.short_urls import parse_short_url
 from backend.storage.domains import is_domain
 from backend.storage.links import resolve_link, taken_paths
@@ -68,7 +68,7 @@ class PlannedLinks:
 
     async def _leads_to_links(self, new: NewLink) -> bool:
         """Whether an address of the link is on a link domain of anyone: most are not, and can't loop."""
-        places = [parse_short_url(new.fields.get(name) or "") for name in TARGET_FIELDS]
+        places = [parse_short_url(new.fields.get(name) or "") for name in LEADING_FIELDS]
         return any([place and await self._is_served(place[0]) for place in places])
 
     async def _is_served(self, domain: str) -> bool:

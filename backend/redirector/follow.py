@@ -12,9 +12,10 @@ from typing import Any
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.current import Resources
-from backend.domain.clicks import client_fragment, record_line, why_not_counted
+from backend.domain.clicks import NotCounted, client_fragment, record_line, why_not_counted
 from backend.domain.client import Client
 from backend.domain.destination import Outcome, decide
+from backend.domain.link_limits import NO_LIMITS
 from backend.domain.visitors import visitor_hash
 from backend.redirector import pages
 from backend.redirector.answer import Answer, plain, send_answer
@@ -30,6 +31,7 @@ from backend.redirector.qr_code import qr_code, split_suffix
 from backend.redirector.recognition import recognize
 from backend.redirector.shipper import Shipper
 from backend.redirector.visit import InvalidHost, Scope, Visit
+from backend.redirector.withheld import withhold
 from backend.storage.address_keys import visitor_key
 from backend.storage.lanes import Lane
 from backend.storage.mongo import StorageError
@@ -197,18 +199,41 @@ class Redirector:
         """Decide what the visitor gets, record the click, and return the answer."""
         client = recognize(visit.user_agent)
         outcome = decide(entry.link, client, entry.apps)
+        reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
+        limits = entry.link.limits
+        if limits is not NO_LIMITS and outcome is not Outcome.NOT_FOUND:
+            withheld = withhold(visit, limits, self._clock())
+            if withheld:
+                await self._record(withheld.outcome, withheld.reason, visit, entry, client)
+                return withheld.answer
         answer = answer_for(outcome, visit, entry, client, self._proxies)
-        line = self._line(outcome, visit, entry, client)
-        if line is not None:
-            await self.shipper.keep(line)
+        await self._record(outcome, reason, visit, entry, client)
         return answer
 
-    def _line(self, outcome: Outcome, visit: Visit, entry: CachedLink, client: Client) -> bytes | None:
+    async def _record(
+        self,
+        outcome: Outcome,
+        reason: NotCounted | None,
+        visit: Visit,
+        entry: CachedLink,
+        client: Client,
+    ) -> None:
+        line = self._line(outcome, reason, visit, entry, client)
+        if line is not None:
+            await self.shipper.keep(line)
+
+    def _line(
+        self,
+        outcome: Outcome,
+        reason: NotCounted | None,
+        visit: Visit,
+        entry: CachedLink,
+        client: Client,
+    ) -> bytes | None:
         """The line for the click log.
 
         None if the visit does not count and its address has sent too many such.
         """
-        reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
         address = self._proxies.visitor_address(visit.scope)
         if reason and not self._limits.keeps_uncounted_visit(address):
             return None

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.link_limits import LIMIT_TIMES, NO_LIMITS, LinkLimits
 from backend.domain.links import Behavior, CreatedBy, Link
 
 # The largest size of the file.
@@ -113,13 +114,28 @@ class LinkFile:
 def _plain(link: Link) -> dict[str, Any]:
     """The link's fields as JSON values, without those that redirects don't need."""
     fields = asdict(replace(link, custom_data=None, link_name=""))
+    fields["limits"] = _plain_limits(link.limits)
     return {name: value for name, value in fields.items() if name not in _NOT_NEEDED}
+
+
+def _plain_limits(limits: LinkLimits) -> dict[str, Any]:
+    """The limits that are set, with their times as seconds."""
+    found = {name: value for name, value in asdict(limits).items() if value is not None}
+    return {
+        name: value.timestamp() if isinstance(value, datetime) else value for name, value in found.items()
+    }
+
+
+def _read_limits(plain: dict[str, Any]) -> LinkLimits:
+    times = {name: datetime.fromtimestamp(plain[name], UTC) for name in LIMIT_TIMES if name in plain}
+    return LinkLimits(**plain | times) if plain else NO_LIMITS
 
 
 def _link_and_apps(fields: dict[str, Any], apps: dict[str, Any]) -> LinkAndApps:
     fields["ios_behavior"] = Behavior(fields["ios_behavior"])
     fields["android_behavior"] = Behavior(fields["android_behavior"])
     fields["created_by"] = CreatedBy(fields["created_by"])
+    fields["limits"] = _read_limits(fields.get("limits", {}))
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     ios, android = apps["ios"], apps["android"]
     if android:

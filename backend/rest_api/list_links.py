@@ -122,8 +122,9 @@ async def list_links() -> dict[str, Any]:
 
 async def shown_links(links: Sequence[Link]) -> list[dict[str, Any]]:
     """The links with every field, and with their clicks up to now."""
-    counts = await count_windows(resources().database, [link.id for link in links], resources().clock())
-    return whole_links_json(links, counts, resources().short_url_form)
+    now = resources().clock()
+    counts = await count_windows(resources().database, [link.id for link in links], now)
+    return whole_links_json(links, counts, resources().short_url_form, now)
 
 
 def _read() -> _Asked:
@@ -144,6 +145,7 @@ async def _sorted(asked: _Asked) -> tuple[list[Link], ListCursor | None]:
         caller().org_id,
         asked.wanted,
         asked.sort,
+        now=resources().clock(),
         after=asked.cursor.place if asked.cursor else None,
         limit=asked.size + 1,
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from backend.domain.analytics import WindowCounts
 from backend.domain.ids import LinkId
+from backend.domain.link_limits import LinkLimits
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, ImportedClicks, Link
 from backend.domain.short_urls import ShortUrlForm
 
@@ -29,14 +30,14 @@ def link_json(link: Link, form: ShortUrlForm) -> dict[str, Any]:
 
 
 def whole_links_json(
-    links: Sequence[Link], counts: Mapping[LinkId, WindowCounts], form: ShortUrlForm
+    links: Sequence[Link], counts: Mapping[LinkId, WindowCounts], form: ShortUrlForm, now: datetime
 ) -> list[dict[str, Any]]:
     """These links with every field, as GET /links shows them. One that has no counts was not clicked."""
-    return [whole_link_json(link, counts.get(link.id, NO_CLICKS), form) for link in links]
+    return [whole_link_json(link, counts.get(link.id, NO_CLICKS), form, now) for link in links]
 
 
-def whole_link_json(link: Link, clicks: WindowCounts, form: ShortUrlForm) -> dict[str, Any]:
-    """A link with every field. One that is not set is null."""
+def whole_link_json(link: Link, clicks: WindowCounts, form: ShortUrlForm, now: datetime) -> dict[str, Any]:
+    """A link with every field, and its state at this time. A field that is not set is null."""
     return {
         "id": link.id,
         "external_id": link.external_id,
@@ -48,13 +49,14 @@ def whole_link_json(link: Link, clicks: WindowCounts, form: ShortUrlForm) -> dic
         "link_name": link.link_name,
         "is_enabled": link.is_enabled,
         "is_archived": link.is_archived,
-        "state": link.state,
+        "state": link.state_at(now),
         "ios_behavior": int(link.ios_behavior),
         "android_behavior": int(link.android_behavior),
         **{name: link.utm.get(name) for name in UTM_FIELDS},
         **{name: link.social.get(name) for name in SOCIAL_FIELDS},
         **{name: link.fallbacks.get(name) for name in FALLBACK_FIELDS},
         "custom_data": link.custom_data,
+        **_limits_json(link.limits),
         "created_by": link.created_by,
         "created_at": time_json(link.created_at),
         "modified_at": time_json(link.modified_at),
@@ -65,6 +67,14 @@ def whole_link_json(link: Link, clicks: WindowCounts, form: ShortUrlForm) -> dic
             "last_7_days": clicks.last_7_days,
             "last_30_days": clicks.last_30_days,
         },
+    }
+
+
+def _limits_json(limits: LinkLimits) -> dict[str, Any]:
+    return {
+        "starts_at": time_json(limits.starts_at) if limits.starts_at else None,
+        "expires_at": time_json(limits.expires_at) if limits.expires_at else None,
+        "expired_url": limits.expired_url,
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backend.domain.analytics_query import MONEY, Field, Measure
 from backend.domain.field_rules import Schema
-from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS
+from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, LinkState
 
 _TEXT: Schema = {"type": "string"}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
@@ -94,11 +94,14 @@ SCHEMAS: dict[str, Schema] = {
         link_name=_TEXT,
         is_enabled={"type": "boolean"},
         is_archived={"type": "boolean"},
-        state={"type": "string", "description": "enabled, disabled or archived; there may be more."},
+        state={"type": "string", "description": f"{', '.join(LinkState)}; there may be more."},
         ios_behavior=_COUNT,
         android_behavior=_COUNT,
         **dict.fromkeys((*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS), _or_null(_TEXT)),
         custom_data=_or_null({"type": "object"}),
+        starts_at=_or_null(_ZONED_TIME),
+        expires_at=_or_null(_ZONED_TIME),
+        expired_url=_or_null(_TEXT),
         created_by=_TEXT,
         created_at=_ZONED_TIME,
         modified_at=_ZONED_TIME,

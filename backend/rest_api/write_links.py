@@ -129,7 +129,8 @@ async def _answer(outcome: LinkResult) -> tuple[int, str]:
     """Status and body: the whole link as it is now."""
     link = outcome.require_link()
     if outcome.done is Done.CREATED:
-        return 201, json.dumps(whole_link_json(link, NO_CLICKS, resources().short_url_form))
+        shown = whole_link_json(link, NO_CLICKS, resources().short_url_form, resources().clock())
+        return 201, json.dumps(shown)
     (shown,) = await shown_links([link])
     return 200, json.dumps(shown)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import Changes, NewLink
 from backend.domain.link_operations import ArchiveLink, ChangeLink, CreateLink, LinkRequest, UpsertLink
-from backend.domain.links import TARGET_FIELDS, Link
+from backend.domain.links import LEADING_FIELDS, Link
 from backend.domain.short_urls import host_of
 from backend.storage import links
 from backend.storage.domain_owners import DomainOwners
@@ -117,9 +117,9 @@ def _hosts(requests: Sequence[LinkRequest]) -> set[str]:
 
 
 def _hosts_in(fields: Changes) -> set[str]:
-    return {host for name in TARGET_FIELDS if (url := fields.get(name)) and (host := host_of(url))}
+    return {host for name in LEADING_FIELDS if (url := fields.get(name)) and (host := host_of(url))}
 
 
 def target_hosts(link: Link) -> set[str]:
     """The hosts to which the link leads."""
-    return {host for url in (link.destination_url, *link.fallbacks.values()) if (host := host_of(url))}
+    return {host for url in link.target_urls if (host := host_of(url))}

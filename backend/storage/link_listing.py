@@ -19,12 +19,6 @@ Place = tuple[Any, LinkId]
 MOST_RANKED = 100_000
 _FIELDS = {LinkOrder.CREATED: "created_at", LinkOrder.MODIFIED: "modified_at", LinkOrder.NAME: "link_name"}
 _DAYS = {LinkOrder.CLICKS_7: 7, LinkOrder.CLICKS_30: 30}
-_STATES: dict[LinkState | None, Document] = {
-    None: {"archived_at": None},
-    LinkState.ENABLED: {"is_enabled": True},
-    LinkState.DISABLED: {"is_enabled": False, "archived_at": None},
-    LinkState.ARCHIVED: links.ARCHIVED,
-}
 
 
 class TooManyToRank(ValueError):
@@ -32,7 +26,14 @@ class TooManyToRank(ValueError):
 
 
 async def list_sorted(
-    database: Database, org_id: OrgId, wanted: LinkFilter, sort: LinkSort, *, after: Place | None, limit: int
+    database: Database,
+    org_id: OrgId,
+    wanted: LinkFilter,
+    sort: LinkSort,
+    *,
+    now: datetime,
+    after: Place | None,
+    limit: int,
 ) -> list[Link]:
     """At most `limit` links in an order that links themselves decide, behind the place `after`.
 
@@ -40,7 +41,7 @@ async def list_sorted(
     """
     direction = -1 if sort.is_descending else 1
     order = [(_FIELDS[sort.order], direction), ("_id", direction)]
-    query = query_of(org_id, wanted)
+    query = query_of(org_id, wanted, now)
     if after:
         query = {"$and": [query, _behind(after, sort)]}
     cursor = database[links.NAME].find(query).sort(order).limit(limit)
@@ -48,10 +49,10 @@ async def list_sorted(
 
 
 async def list_newest(
-    database: Database, org_id: OrgId, wanted: LinkFilter, *, skip: int, limit: int
+    database: Database, org_id: OrgId, wanted: LinkFilter, *, now: datetime, skip: int, limit: int
 ) -> list[Link]:
     """The links that match, newest first: at most `limit`, after the first `skip`."""
-    cursor = database[links.NAME].find(query_of(org_id, wanted)).sort(links.NEWEST_FIRST)
+    cursor = database[links.NAME].find(query_of(org_id, wanted, now)).sort(links.NEWEST_FIRST)
     return [links.from_document(found) async for found in cursor.skip(skip).limit(limit)]
 
 
@@ -68,7 +69,7 @@ async def rank_by_clicks(
     Costs one look-up of the ids by the index of the organization's links, and one aggregation over the days
     on which any of its links was clicked.
     """
-    found = database[links.NAME].find(query_of(org_id, wanted), {"_id": 1}).limit(MOST_RANKED + 1)
+    found = database[links.NAME].find(query_of(org_id, wanted, now), {"_id": 1}).limit(MOST_RANKED + 1)
     ids = [LinkId(each["_id"]) for each in await found.to_list(None)]
     if len(ids) > MOST_RANKED:
         raise TooManyToRank
@@ -84,11 +85,11 @@ async def find_in_order(database: Database, org_id: OrgId, ids: Sequence[LinkId]
     return [found[each] for each in ids if each in found]
 
 
-def query_of(org_id: OrgId, wanted: LinkFilter) -> Document:
-    """The MongoDB query for the links that a filter leaves."""
+def query_of(org_id: OrgId, wanted: LinkFilter, now: datetime) -> Document:
+    """The MongoDB query for the links that a filter leaves at this time."""
     query: Document = {"org_id": org_id}
     if wanted.state is not None or wanted.external_id is None:
-        query |= _STATES[wanted.state]
+        query |= _in_state(wanted.state, now)
     for name, value in (
         ("domain", wanted.domain),
         ("utm.utm_campaign", wanted.campaign),
@@ -99,6 +100,21 @@ def query_of(org_id: OrgId, wanted: LinkFilter) -> Document:
         if value is not None:
             query[name] = value
     return query if wanted.search is None else query | links.with_text(org_id, wanted.search)
+
+
+def _in_state(state: LinkState | None, now: datetime) -> Document:
+    """The query for links in this state (`Link.state_at`); without one, for all but archived ones."""
+    expired: Document = {"limits.expires_at": {"$lte": now}}
+    ahead: Document = {"limits.starts_at": {"$gt": now}}
+    states: dict[LinkState | None, Document] = {
+        None: {"archived_at": None},
+        LinkState.ENABLED: {"is_enabled": True, "$nor": [expired, ahead]},
+        LinkState.DISABLED: {"is_enabled": False, "archived_at": None},
+        LinkState.ARCHIVED: links.ARCHIVED,
+        LinkState.EXPIRED: {"is_enabled": True, **expired},
+        LinkState.NOT_STARTED: {"is_enabled": True, **ahead, "$nor": [expired]},
+    }
+    return states[state]
 
 
 def _between(after: datetime | None, before: datetime | None) -> Document | None:

@@ -11,6 +11,7 @@ from pymongo import DESCENDING, IndexModel, UpdateOne
 
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import is_same
+from backend.domain.link_limits import NO_LIMITS, LinkLimits
 from backend.domain.links import Behavior, CreatedBy, ImportedClicks, Link
 from backend.domain.short_urls import parse_short_url
 from backend.storage.collection import Collection, NoRetention, NotPersonal
@@ -18,7 +19,7 @@ from backend.storage.mongo import ClientSession, Database, Document, known_field
 from backend.storage.ownership import ByField
 
 NAME = "links"
-_STORED = [item.name for item in fields(Link) if item.name not in {"id", "imported_clicks"}]
+_STORED = [item.name for item in fields(Link) if item.name not in {"id", "imported_clicks", "limits"}]
 ARCHIVED = {"archived_at": {"$type": "date"}}
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
 COLLECTION = Collection(
@@ -166,9 +167,17 @@ def to_document(link: Link) -> dict[str, Any]:
     """The stored form of a link. It shares the link's parts: neither may be changed."""
     # Not asdict: its deep copy took longer than everything else for a new link.
     document = {"_id": link.id, **{name: getattr(link, name) for name in _STORED}}
+    document["limits"] = _limits_document(link.limits)
     if link.imported_clicks:
         document["imported_clicks"] = asdict(link.imported_clicks)
     return document
+
+
+def _limits_document(limits: LinkLimits) -> dict[str, Any]:
+    """Those limits that are set."""
+    if limits is NO_LIMITS:
+        return {}
+    return {name: value for name, value in asdict(limits).items() if value is not None}
 
 
 def _from_found(document: dict[str, Any] | None) -> Link | None:
@@ -183,4 +192,6 @@ def from_document(document: dict[str, Any]) -> Link:
     values["created_by"] = CreatedBy(values["created_by"])
     if (clicks := values.get("imported_clicks")) is not None:
         values["imported_clicks"] = ImportedClicks(**known_fields(clicks, ImportedClicks))
+    limits = values.get("limits")
+    values["limits"] = LinkLimits(**known_fields(limits, LinkLimits)) if limits else NO_LIMITS
     return Link(id=document["_id"], **values)

@@ -8,7 +8,7 @@ from backend.domain.client import Platform
 from backend.domain.destination import possible_targets
 from backend.domain.errors import InvalidField
 from backend.domain.link_input import Changes
-from backend.domain.links import TARGET_FIELDS, Link
+from backend.domain.links import LEADING_FIELDS, Link
 from backend.domain.short_urls import parse_short_url
 from backend.storage.links import resolve_link
 from backend.storage.mongo import Database
@@ -22,7 +22,7 @@ _LONGEST_CHAIN = 10
 _MOST_LINKS = 50
 # Each may be led differently. None stands for a client that is not a browser.
 _TRAVELLERS = (None, *Platform)
-_DECIDES_WHERE = {*TARGET_FIELDS, "ios_behavior", "android_behavior"}
+_DECIDES_WHERE = {*LEADING_FIELDS, "ios_behavior", "android_behavior"}
 
 
 def may_loop(changes: Changes) -> bool:
@@ -49,7 +49,7 @@ async def looping_field(database: Database, link: Link, resolve: Resolve | None 
 
     search = _Search((link.domain, link.path), resolve or in_database)
     looping = {name for traveller in _TRAVELLERS for name in await search.looping_fields(link, traveller)}
-    return next((name for name in TARGET_FIELDS if name in looping), None)
+    return next((name for name in LEADING_FIELDS if name in looping), None)
 
 
 class _Search:

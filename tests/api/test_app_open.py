@@ -126,6 +126,18 @@ async def test_a_disabled_link(client: httpx.AsyncClient, organization: TestOrga
     assert (answer["destination_url"], answer["link"]) == (None, None)
 
 
+@pytest.mark.parametrize("limit", ["starts_at", "expires_at"])
+async def test_a_link_outside_its_time(
+    client: httpx.AsyncClient, organization: TestOrganization, limit: str
+) -> None:
+    """A link that has not started, or has expired, leads apps nowhere either."""
+    link = await info(client, organization, await create(client, organization))
+    time = {"starts_at": "2100-01-01T00:00:00Z", "expires_at": "2020-01-01T00:00:00Z"}[limit]
+    await client.patch(f"{API}/links/{link['id']}", json={limit: time}, headers=organization.headers)
+    answer = (await post(client, organization, open_body(link_id=link["id"]))).json()
+    assert (answer["match"], answer["destination_url"], answer["link"]) == ("none", None, None)
+
+
 @pytest.mark.parametrize("field", ["platform", "install_id", "is_first_launch"])
 async def test_a_required_field(
     client: httpx.AsyncClient, organization: TestOrganization, field: str

@@ -74,6 +74,9 @@ async def _make_links(client: httpx.AsyncClient, organization: TestOrganization)
             "destination_url": "https://shop.example/sku",
             "link_name": "Sku",
             "external_id": f"sku-{number}",
+            "starts_at": "2026-01-01T00:00:00Z",
+            "expires_at": "2100-01-01T00:00:00Z",
+            "expired_url": "https://shop.example/over",
         }
         headers = organization.headers | {"Idempotency-Key": f"sku-{number}"}
         answer = await client.post(url, json=body, headers=headers)

@@ -53,7 +53,7 @@ async def test_an_archived_and_a_purged_link_stop_in_every_process(
         await until(lambda: not cache.current(link.domain, link.path), "the archiving was not told")
         entry = await cache.load(link.domain, link.path)
         assert entry is not None
-        assert entry.link.state is LinkState.ARCHIVED
+        assert entry.link.state_at(utc_now()) is LinkState.ARCHIVED
         assert decide(entry.link, recognize(b""), entry.apps) is Outcome.NOT_FOUND
         await until(lambda: cache.current(link.domain, link.path), "it is not read again")
         assert await purge_link(database, link.id, link.org_id, utc_now(), even_with_clicks=False)

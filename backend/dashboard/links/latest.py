@@ -32,6 +32,8 @@ _REASONS: dict[str, str] = {
     NotCounted.CRAWLER: "a crawler",
     NotCounted.PREVIEW_FETCHER: "a link preview",
     NotCounted.DISABLED: "the link was disabled",
+    NotCounted.NOT_STARTED: "before the link's start",
+    NotCounted.EXPIRED: "the link had expired",
 }
 # A click is mostly stored within a second. One that takes longer than this shows on the next load.
 _LATE = timedelta(seconds=30)

@@ -44,6 +44,8 @@ REASONS = {
     NotCounted.CRAWLER: "Crawlers",
     NotCounted.PREVIEW_FETCHER: "Link previews of chats and social networks",
     NotCounted.DISABLED: "Visits while the link was disabled",
+    NotCounted.NOT_STARTED: "Visits before the link's start",
+    NotCounted.EXPIRED: "Visits after the link had expired",
 }
 
 

@@ -70,7 +70,12 @@ async def _find(text: str, asked: Paging, *, archived: bool) -> tuple[list[Link]
     try:
         with deadline(_SEARCH_PATIENCE):
             return await list_newest(
-                resources().database, org_id(), wanted, skip=asked.skip, limit=PAGE_SIZE + 1
+                resources().database,
+                org_id(),
+                wanted,
+                now=resources().clock(),
+                skip=asked.skip,
+                limit=PAGE_SIZE + 1,
             ), False
     except StorageError as error:
         if not is_too_slow(error):

@@ -14,6 +14,7 @@ from backend.domain.link_input import (
     body_of,
     parse_new_link,
 )
+from backend.domain.link_limits import LIMIT_FIELDS, LIMIT_TIMES, NO_LIMITS
 from backend.domain.links import Behavior
 from backend.storage import links, purged_links
 from backend.storage.archived_documents.holdings import Holdings, Rule, own_domain
@@ -29,6 +30,9 @@ def _click_count(name: str, value: object) -> object:
 
 _IMPORTED_CLICKS = nested(
     DocumentFields({"count": _click_count, "source": IMPORTED_FROM.parse, "imported_at": time})
+)
+_LIMITS = nested(
+    DocumentFields({}, {**dict.fromkeys(LIMIT_TIMES, time), "expired_url": LIMIT_FIELDS["expired_url"].parse})
 )
 _PURGED_LINK = DocumentFields({"at": time})
 _STATE = ("created_at", "modified_at", "is_enabled", "external_id", "archived_at", "was_enabled")
@@ -53,6 +57,8 @@ def _link(document: Document, holdings: Holdings) -> None:
         made = replace(made, imported_clicks=link.imported_clicks)
     or_none(EXTERNAL_ID.parse)("external_id", link.external_id)
     or_none(time)("archived_at", link.archived_at)
+    _LIMITS("limits", document.get("limits", {}))
+    made = replace(made, limits=NO_LIMITS.changed(document.get("limits", {})))
     Flag().parse("was_enabled", link.was_enabled)
     if link.is_archived and link.is_enabled:
         raise InvalidField("is_enabled", "must not be true while the link is archived")

@@ -1,0 +1,84 @@
+"""Limits of links over REST: set, changed, read back, found by."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.api.links import invalid
+from tests.api.whole_links import Links
+from tests.conftest import MovableClock
+
+PAST, FUTURE = "2020-01-01T00:00:00Z", "2100-01-01T00:00:00Z"
+LIMITS: dict[str, Any] = {
+    "starts_at": "2026-01-01T00:00:00Z",
+    "expires_at": FUTURE,
+    "expired_url": "https://shop.example/over",
+}
+
+
+def limits_of(link: dict[str, Any]) -> dict[str, Any]:
+    """Those fields of a link that limit it."""
+    return {name: link[name] for name in LIMITS}
+
+
+async def test_limits_are_read_back(links: Links) -> None:
+    """POST, PATCH and an upsert set limits, null clears one, and what is not sent stays."""
+    made = await links.make(**LIMITS, external_id="sku")
+    assert limits_of(made) == LIMITS == limits_of(await links.get(made["id"]))
+    zoned = (await links.call("PATCH", f"/{made['id']}", {"expires_at": "2099-01-01T01:00:00+01:00"})).json()
+    assert limits_of(zoned) == LIMITS | {"expires_at": "2099-01-01T00:00:00Z"}
+    cleared = (await links.call("PATCH", f"/{made['id']}", {"expires_at": None, "expired_url": ""})).json()
+    assert limits_of(cleared) == LIMITS | {"expires_at": None, "expired_url": None}
+    upserted = await links.post(external_id="sku", selected_path=made["path"], starts_at=None)
+    assert limits_of(upserted.json()) == dict.fromkeys(LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"starts_at": "2026-01-01"}, "starts_at must be an ISO 8601 time with a zone"),
+        ({"expires_at": 1}, "expires_at must be an ISO 8601 time with a zone"),
+        ({"starts_at": FUTURE, "expires_at": PAST}, "expires_at must be after starts_at"),
+        ({"expired_url": "javascript:alert(1)"}, "expired_url must be an absolute http or https URL"),
+    ],
+)
+async def test_refused_limits(links: Links, fields: dict[str, Any], message: str) -> None:
+    """A limit that breaks a rule is refused with the field and the rule, and nothing is changed."""
+    made = await links.make()
+    for answer in (await links.post(**fields), await links.call("PATCH", f"/{made['id']}", fields)):
+        assert answer.status_code == 400
+        assert answer.json()["error"]["errorMessage"].startswith(message)
+    assert await links.get(made["id"]) == made
+
+
+async def test_the_end_does_not_lead_back(links: Links) -> None:
+    """The address for those who come too late can't be the link's own, also over another link."""
+    base = f"https://{links.organization.domain}"
+    other = await links.make(selected_path="other", expired_url=f"{base}/own")
+    answer = await links.post(selected_path="own", expired_url=f"{base}/other")
+    assert (answer.status_code, answer.json()) == (
+        400,
+        invalid("expired_url must not lead back to the link's own short URL"),
+    )
+    answer = await links.call("PATCH", f"/{other['id']}", {"expired_url": f"{base}/other"})
+    assert answer.status_code == 400
+
+
+async def test_links_are_found_by_their_state(links: Links, clock: MovableClock) -> None:
+    """Time moves a link through its states, in its answer and in what lists leave."""
+    soon = (clock() + timedelta(hours=1)).isoformat()
+    late = (clock() + timedelta(hours=2)).isoformat()
+    made = await links.make(link_name="timed", starts_at=soon, expires_at=late)
+    await links.make(link_name="always")
+    await links.make(link_name="off", is_enabled=False, expires_at=PAST)
+    for state in ("not_started", "enabled", "expired"):
+        assert (await links.get(made["id"]))["state"] == state
+        for asked in ("not_started", "enabled", "expired", "disabled"):
+            expected = {"always"} if asked == "enabled" else {"off"} if asked == "disabled" else set()
+            expected |= {"timed"} if asked == state else set()
+            for query in (f"state={asked}", f"state={asked}&search=shop"):
+                assert {each["link_name"] for each in await links.list(query)} == expected
+        clock.offset += timedelta(hours=1)

@@ -1,0 +1,81 @@
+"""Limits of links: when they lead where."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from backend.domain.errors import InvalidField
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_limits import LIMIT_FIELDS, NO_LIMITS, LinkLimits
+from backend.domain.links import Link, LinkState
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "state"),
+    [
+        ({}, LinkState.ENABLED),
+        ({"starts_at": NOW}, LinkState.ENABLED),
+        ({"starts_at": NOW + SECOND}, LinkState.NOT_STARTED),
+        ({"expires_at": NOW + SECOND}, LinkState.ENABLED),
+        ({"expires_at": NOW}, LinkState.EXPIRED),
+        ({"starts_at": NOW - SECOND, "expires_at": NOW + SECOND}, LinkState.ENABLED),
+        ({"expired_url": "https://shop.example/"}, LinkState.ENABLED),
+    ],
+)
+def test_the_state_at_a_time(fields: dict[str, Any], state: LinkState) -> None:
+    """A link leads somewhere from its start on and before its end; archived and disabled ones stay that."""
+    link = Link(
+        LinkId("1"), OrgId("1"), "go.example", "a", "https://shop.example", "A", NOW, NOW,
+        limits=LinkLimits(**fields),
+    )  # fmt: skip
+    assert link.state_at(NOW) is state
+    off = Link(
+        LinkId("1"), OrgId("1"), "go.example", "a", "https://shop.example", "A", NOW, NOW,
+        is_enabled=False, limits=LinkLimits(**fields),
+    )  # fmt: skip
+    assert off.state_at(NOW) is LinkState.DISABLED
+
+
+@pytest.mark.parametrize(
+    ("text", "parsed"),
+    [
+        ("2026-03-01T12:00:00Z", NOW),
+        ("2026-03-01T13:00:00.9+01:00", NOW),
+        ("2026-03-01T12:00:00", None),
+        ("2026-03-01", None),
+        ("0001-01-01T00:00:00+14:00", None),
+        ("soon", None),
+        ("", None),
+        (1772366400, None),
+    ],
+)
+def test_times_have_a_zone(text: object, parsed: datetime | None) -> None:
+    """A time without a zone could mean any of a day's hours, so it is refused, and so is what is no time."""
+    rule = LIMIT_FIELDS["starts_at"]
+    if parsed:
+        assert rule.parse("starts_at", text) == parsed
+    else:
+        with pytest.raises(InvalidField):
+            rule.parse("starts_at", text)
+
+
+def test_a_link_does_not_end_before_it_starts() -> None:
+    """Limits that no visitor could meet are refused, also where only one of them is changed."""
+    limits = NO_LIMITS.changed({"starts_at": NOW})
+    for end in (NOW, NOW - SECOND):
+        with pytest.raises(InvalidField, match="expires_at must be after starts_at"):
+            limits.changed({"expires_at": end})
+    assert limits.changed({"expires_at": NOW + SECOND, "utm_source": "x"}).expires_at == NOW + SECOND
+
+
+def test_cleared_limits_cost_nothing() -> None:
+    """A link whose last limit is taken away is one without limits again."""
+    limits = NO_LIMITS.changed({"starts_at": NOW, "expired_url": "https://shop.example/"})
+    assert limits is not NO_LIMITS
+    assert limits.changed({"starts_at": None, "expired_url": None}) is NO_LIMITS
