@@ -21,6 +21,7 @@ from backend.domain.field_rules import (
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_limits import LIMIT_FIELDS, NO_LIMITS
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, Behavior, CreatedBy, Link
+from backend.domain.tags import TagNames
 
 _BEHAVIOR = Number(Behavior, "1 (open in browser) or 2 (open in app)")
 
@@ -44,18 +45,22 @@ EXTERNAL_ID = Text(256, shown=True)
 NEW_LINK_FIELDS: dict[str, Rule[Any]] = {
     **CREATE_FIELDS,
     "external_id": EXTERNAL_ID,
+    "tags": TagNames(),
     "is_enabled": Flag(),
     **LIMIT_FIELDS,
 }
 CHANGE_FIELDS: dict[str, Rule[Any]] = {
     **UPDATE_FIELDS,
     "external_id": EXTERNAL_ID,
+    "tags": TagNames(),
+    "add_tags": TagNames(),
+    "remove_tags": TagNames(),
     "is_enabled": Flag(),
     "is_archived": Flag(),
     **LIMIT_FIELDS,
 }
 # Null, and for a text "", stand for such a field that is not set.
-CLEARABLE = frozenset({*OPTIONAL, "external_id", *LIMIT_FIELDS})
+CLEARABLE = frozenset({*OPTIONAL, "external_id", "tags", *LIMIT_FIELDS})
 _FIXED = frozenset({"domain", "selected_path"})
 _GROUPED = frozenset({*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS})
 
@@ -108,6 +113,7 @@ class NewLink:
             custom_data=fields.get("custom_data"),
             external_id=fields.get("external_id"),
             limits=NO_LIMITS.changed(fields),
+            tag_ids=fields.get("tag_ids", []),
         )
 
 

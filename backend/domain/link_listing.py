@@ -44,6 +44,7 @@ class LinkFilter:
     search: str | None = None
     domain: str | None = None
     state: LinkState | None = None
+    tag: str | None = None
     campaign: str | None = None
     external_id: str | None = None
     created_after: datetime | None = None

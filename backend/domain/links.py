@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.link_limits import NO_LIMITS, LinkLimits
 
 
@@ -62,8 +62,8 @@ class Link:
     """A dynamic link.
 
     `utm`, `social` and `fallbacks` map field names to values, only for fields that are set. `external_id` is
-    the organization's own name for the link, unique among its links. An archived link is never enabled;
-    `was_enabled` says whether it was when it was archived.
+    the organization's own name for the link, unique among its links. `tag_ids` may hold ids of tags that are
+    gone. An archived link is never enabled; `was_enabled` says whether it was when it was archived.
     """
 
     id: LinkId
@@ -84,6 +84,7 @@ class Link:
     created_by: CreatedBy = CreatedBy.REST
     imported_clicks: ImportedClicks | None = None
     external_id: str | None = None
+    tag_ids: list[TagId] = field(default_factory=list)
     archived_at: datetime | None = None
     was_enabled: bool = False
     limits: LinkLimits = NO_LIMITS

@@ -30,7 +30,7 @@ _logger = logging.getLogger(__name__)
 LinkAndApps = tuple[Link, Apps]
 # An archived link is not enabled, which is all that redirects need to know of it.
 _NOT_NEEDED = frozenset(
-    {"created_at", "modified_at", "imported_clicks", "external_id", "archived_at", "was_enabled"}
+    {"created_at", "modified_at", "imported_clicks", "external_id", "tag_ids", "archived_at", "was_enabled"}
 )
 
 

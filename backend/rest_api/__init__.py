@@ -9,6 +9,7 @@ from backend.rest_api import (
     find_links,
     list_links,
     query_analytics,
+    tags,
     write_links,
 )
 from backend.rest_api.blueprint import rest
@@ -25,5 +26,6 @@ __all__ = [
     "list_links",
     "query_analytics",
     "rest",
+    "tags",
     "write_links",
 ]

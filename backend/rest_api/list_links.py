@@ -12,6 +12,7 @@ from backend.domain.field_rules import HostName, Moment, Rule, Schema, Text, Wor
 from backend.domain.link_input import EXTERNAL_ID
 from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
 from backend.domain.links import Link, LinkState
+from backend.domain.tags import TagName
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
@@ -30,6 +31,7 @@ from backend.storage.link_listing import (
 )
 from backend.storage.link_orders import OrderGone, keep_order, read_order
 from backend.storage.links import find_link
+from backend.storage.tags import find_tags_of
 
 DEFAULT_SIZE = 20
 MAX_SIZE = 200
@@ -72,6 +74,7 @@ FILTERS: dict[str, Rule[Any]] = {
     "search": Text(500),
     "domain": HostName(),
     "state": Word(LinkState),
+    "tag": TagName(),
     "campaign": Text(1024),
     "external_id": EXTERNAL_ID,
     "created_after": Moment(),
@@ -122,9 +125,10 @@ async def list_links() -> dict[str, Any]:
 
 async def shown_links(links: Sequence[Link]) -> list[dict[str, Any]]:
     """The links with every field, and with their clicks up to now."""
-    now = resources().clock()
-    counts = await count_windows(resources().database, [link.id for link in links], now)
-    return whole_links_json(links, counts, resources().short_url_form, now)
+    database, now = resources().database, resources().clock()
+    counts = await count_windows(database, [link.id for link in links], now)
+    tags = await find_tags_of(database, links)
+    return whole_links_json(links, counts, tags, resources().short_url_form, now)
 
 
 def _read() -> _Asked:

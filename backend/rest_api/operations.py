@@ -5,10 +5,16 @@ The OpenAPI document and its page are made from this list.
 
 from __future__ import annotations
 
-from backend.rest_api import operations_on_analytics, operations_on_clicks, operations_on_links
+from backend.rest_api import (
+    operations_on_analytics,
+    operations_on_clicks,
+    operations_on_links,
+    operations_on_tags,
+)
 
 OPERATIONS = (
     *operations_on_links.OPERATIONS,
+    *operations_on_tags.OPERATIONS,
     *operations_on_clicks.OPERATIONS,
     *operations_on_analytics.OPERATIONS,
 )

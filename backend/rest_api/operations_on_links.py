@@ -75,6 +75,7 @@ _LIST_MEANINGS = {
     "search": "Text in name, path or destination, or a complete short URL.",
     "domain": "Only links on this domain.",
     "state": "Only links in this state; without it, all but archived ones.",
+    "tag": "Only links with this tag, by its name in any case.",
     "campaign": "Only links with this utm_campaign.",
     "external_id": "Only the link with this external id, also if it is archived.",
     "created_after": "Only links made at this time or later.",

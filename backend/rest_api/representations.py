@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from backend.domain.analytics import WindowCounts
-from backend.domain.ids import LinkId
+from backend.domain.ids import LinkId, TagId
 from backend.domain.link_limits import LinkLimits
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, ImportedClicks, Link
 from backend.domain.short_urls import ShortUrlForm
+from backend.domain.tags import Tag, tags_on
 
 NO_CLICKS = WindowCounts(0, 0, 0)
 
@@ -30,14 +31,23 @@ def link_json(link: Link, form: ShortUrlForm) -> dict[str, Any]:
 
 
 def whole_links_json(
-    links: Sequence[Link], counts: Mapping[LinkId, WindowCounts], form: ShortUrlForm, now: datetime
+    links: Sequence[Link],
+    counts: Mapping[LinkId, WindowCounts],
+    tags: Mapping[TagId, Tag],
+    form: ShortUrlForm,
+    now: datetime,
 ) -> list[dict[str, Any]]:
     """These links with every field, as GET /links shows them. One that has no counts was not clicked."""
-    return [whole_link_json(link, counts.get(link.id, NO_CLICKS), form, now) for link in links]
+    return [whole_link_json(link, counts.get(link.id, NO_CLICKS), tags, form, now) for link in links]
 
 
-def whole_link_json(link: Link, clicks: WindowCounts, form: ShortUrlForm, now: datetime) -> dict[str, Any]:
-    """A link with every field, and its state at this time. A field that is not set is null."""
+def whole_link_json(
+    link: Link, clicks: WindowCounts, tags: Mapping[TagId, Tag], form: ShortUrlForm, now: datetime
+) -> dict[str, Any]:
+    """A link with every field, and its state at this time. A field that is not set is null.
+
+    `tags` has those of the link, or more.
+    """
     return {
         "id": link.id,
         "external_id": link.external_id,
@@ -57,6 +67,7 @@ def whole_link_json(link: Link, clicks: WindowCounts, form: ShortUrlForm, now: d
         **{name: link.fallbacks.get(name) for name in FALLBACK_FIELDS},
         "custom_data": link.custom_data,
         **_limits_json(link.limits),
+        "tags": [tag.name for tag in tags_on(link.tag_ids, tags)],
         "created_by": link.created_by,
         "created_at": time_json(link.created_at),
         "modified_at": time_json(link.modified_at),
@@ -76,6 +87,11 @@ def _limits_json(limits: LinkLimits) -> dict[str, Any]:
         "expires_at": time_json(limits.expires_at) if limits.expires_at else None,
         "expired_url": limits.expired_url,
     }
+
+
+def tag_json(tag: Tag, links: int) -> dict[str, Any]:
+    """A tag, and how many links have it."""
+    return {"name": tag.name, "color": tag.color, "links": links, "created_at": time_json(tag.created_at)}
 
 
 def _imported_json(clicks: ImportedClicks) -> dict[str, Any]:

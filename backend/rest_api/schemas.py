@@ -102,6 +102,7 @@ SCHEMAS: dict[str, Schema] = {
         starts_at=_or_null(_ZONED_TIME),
         expires_at=_or_null(_ZONED_TIME),
         expired_url=_or_null(_TEXT),
+        tags={"type": "array", "items": _TEXT},
         created_by=_TEXT,
         created_at=_ZONED_TIME,
         modified_at=_ZONED_TIME,
@@ -113,6 +114,8 @@ SCHEMAS: dict[str, Schema] = {
         links={"type": "array", "items": {"$ref": "#/components/schemas/WholeLink"}},
         next_cursor=_or_null(_TEXT),
     ),
+    "Tag": _object(name=_TEXT, color=_TEXT, links=_COUNT, created_at=_ZONED_TIME),
+    "TagList": _object(tags={"type": "array", "items": {"$ref": "#/components/schemas/Tag"}}),
     "BulkResults": _object(
         results={"type": "array", "items": {"$ref": "#/components/schemas/BulkResult"}},
     ),

@@ -34,6 +34,7 @@ from backend.storage.idempotency import EarlierRequest, KeyUsed, answer_record
 from backend.storage.link_writes import Submission
 from backend.storage.mongo import Document
 from backend.storage.purge import LinkHasClicks, purge_link
+from backend.storage.tags import find_tags_of
 
 
 class SaidFlag:
@@ -129,8 +130,8 @@ async def _answer(outcome: LinkResult) -> tuple[int, str]:
     """Status and body: the whole link as it is now."""
     link = outcome.require_link()
     if outcome.done is Done.CREATED:
-        shown = whole_link_json(link, NO_CLICKS, resources().short_url_form, resources().clock())
-        return 201, json.dumps(shown)
+        tags, form = await find_tags_of(resources().database, [link]), resources().short_url_form
+        return 201, json.dumps(whole_link_json(link, NO_CLICKS, tags, form, resources().clock()))
     (shown,) = await shown_links([link])
     return 200, json.dumps(shown)
 

@@ -42,6 +42,7 @@ from backend.storage import (
     rejections,
     restores,
     sessions,
+    tags,
     users,
 )
 from backend.storage.collection import AgesFrom, Collection, Personal, Stage
@@ -78,6 +79,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     install_counts.COLLECTION,
     refusals.COLLECTION,
     purged_links.COLLECTION,
+    tags.COLLECTION,
     links.COLLECTION,
     apps.COLLECTION,
     origins.COLLECTION,

@@ -6,15 +6,24 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.link_input import Changes, NewLink
-from backend.domain.link_operations import ArchiveLink, ChangeLink, CreateLink, LinkRequest, UpsertLink
+from backend.domain.link_operations import (
+    ArchiveLink,
+    ChangeLink,
+    CreateLink,
+    LinkRequest,
+    Operation,
+    UpsertLink,
+)
 from backend.domain.links import LEADING_FIELDS, Link
 from backend.domain.short_urls import host_of
+from backend.domain.tags import TAG_FIELDS, changed_tag_ids
 from backend.storage import links
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.loops import Place
 from backend.storage.mongo import ClientSession, Database, Document
+from backend.storage.tags import find_tag_ids
 
 
 @dataclass(slots=True)
@@ -26,6 +35,8 @@ class KnownLinks:
     places: dict[Place, LinkId] = field(default_factory=dict)
     # Those that are given up stay taken until the end: both links could not be written in any order.
     external_ids: dict[tuple[OrgId, str], LinkId] = field(default_factory=dict)
+    # By the keys of their names: all tags of each organization whose requests name some.
+    tag_ids: dict[OrgId, dict[str, TagId]] = field(default_factory=dict)
 
     def add(self, link: Link) -> None:
         """Take this link as what is there now."""
@@ -43,6 +54,16 @@ class KnownLinks:
         """The organization's link that has, or had a moment ago, this external id."""
         link_id = self.external_ids.get((org_id, str(external_id)))
         return self.links[link_id] if link_id else None
+
+    def with_tag_ids(self, org_id: OrgId, has: Sequence[TagId], changes: Changes) -> Changes:
+        """The changes of a link that has these tags, with `tag_ids` in the place of names of tags.
+
+        Raises InvalidField for a tag that the organization does not have.
+        """
+        if TAG_FIELDS.isdisjoint(changes):
+            return changes
+        rest = {name: value for name, value in changes.items() if name not in TAG_FIELDS}
+        return rest | {"tag_ids": changed_tag_ids(has, changes, self.tag_ids[org_id])}
 
 
 async def read_known(
@@ -65,6 +86,7 @@ async def read_known(
             known.add(link)
     hosts = {*_hosts(requests), *(host for link in known.links.values() for host in target_hosts(link))}
     known.owners = await owners.find(hosts)
+    known.tag_ids = await find_tag_ids(database, session, _tagging(requests))
     return known
 
 
@@ -103,16 +125,29 @@ def _queries(requests: Sequence[LinkRequest], generated_paths: Sequence[str]) ->
         yield {"org_id": org_id, "external_id": {"$in": list(named)}}
 
 
+def _tagging(requests: Sequence[LinkRequest]) -> set[OrgId]:
+    """The organizations whose requests name tags."""
+    return {each.org_id for each in requests if not TAG_FIELDS.isdisjoint(_fields_of(each.operation))}
+
+
+def _fields_of(operation: Operation) -> Changes:
+    """The fields that an operation gives to a link."""
+    match operation:
+        case CreateLink(new) | UpsertLink(new):
+            return new.fields
+        case ChangeLink(_, changes):
+            return changes
+    return {}
+
+
 def _hosts(requests: Sequence[LinkRequest]) -> set[str]:
     """The hosts of new links, and all hosts to which the operations lead."""
     hosts: set[str] = set()
     for request in requests:
+        hosts.update(_hosts_in(_fields_of(request.operation)))
         match request.operation:
             case CreateLink(new) | UpsertLink(new):
                 hosts.add(new.domain)
-                hosts.update(_hosts_in(new.fields))
-            case ChangeLink(_, changes):
-                hosts.update(_hosts_in(changes))
     return hosts
 
 

@@ -10,8 +10,10 @@ from typing import Any
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
 from backend.domain.links import Link, LinkState
+from backend.domain.tags import tag_key
 from backend.storage import click_counts, links
 from backend.storage.mongo import Database, Document
+from backend.storage.tags import find_tag_ids
 
 # The value that a link is sorted by, and its id: the next page begins behind them.
 Place = tuple[Any, LinkId]
@@ -41,7 +43,7 @@ async def list_sorted(
     """
     direction = -1 if sort.is_descending else 1
     order = [(_FIELDS[sort.order], direction), ("_id", direction)]
-    query = query_of(org_id, wanted, now)
+    query = await _query_of(database, org_id, wanted, now)
     if after:
         query = {"$and": [query, _behind(after, sort)]}
     cursor = database[links.NAME].find(query).sort(order).limit(limit)
@@ -52,7 +54,8 @@ async def list_newest(
     database: Database, org_id: OrgId, wanted: LinkFilter, *, now: datetime, skip: int, limit: int
 ) -> list[Link]:
     """The links that match, newest first: at most `limit`, after the first `skip`."""
-    cursor = database[links.NAME].find(query_of(org_id, wanted, now)).sort(links.NEWEST_FIRST)
+    query = await _query_of(database, org_id, wanted, now)
+    cursor = database[links.NAME].find(query).sort(links.NEWEST_FIRST)
     return [links.from_document(found) async for found in cursor.skip(skip).limit(limit)]
 
 
@@ -69,7 +72,8 @@ async def rank_by_clicks(
     Costs one look-up of the ids by the index of the organization's links, and one aggregation over the days
     on which any of its links was clicked.
     """
-    found = database[links.NAME].find(query_of(org_id, wanted, now), {"_id": 1}).limit(MOST_RANKED + 1)
+    query = await _query_of(database, org_id, wanted, now)
+    found = database[links.NAME].find(query, {"_id": 1}).limit(MOST_RANKED + 1)
     ids = [LinkId(each["_id"]) for each in await found.to_list(None)]
     if len(ids) > MOST_RANKED:
         raise TooManyToRank
@@ -85,8 +89,16 @@ async def find_in_order(database: Database, org_id: OrgId, ids: Sequence[LinkId]
     return [found[each] for each in ids if each in found]
 
 
-def query_of(org_id: OrgId, wanted: LinkFilter, now: datetime) -> Document:
-    """The MongoDB query for the links that a filter leaves at this time."""
+async def _query_of(database: Database, org_id: OrgId, wanted: LinkFilter, now: datetime) -> Document:
+    """The MongoDB query for the links that a filter leaves at this time: none where there is no such tag."""
+    query = _query_without_tag(org_id, wanted, now)
+    if wanted.tag is None:
+        return query
+    named = (await find_tag_ids(database, None, [org_id]))[org_id]
+    return query | {"tag_ids": {"$in": [named[key] for key in [tag_key(wanted.tag)] if key in named]}}
+
+
+def _query_without_tag(org_id: OrgId, wanted: LinkFilter, now: datetime) -> Document:
     query: Document = {"org_id": org_id}
     if wanted.state is not None or wanted.external_id is None:
         query |= _in_state(wanted.state, now)

@@ -235,6 +235,7 @@ class _Run:
         new = create.new
         if self._known.owners.get(new.domain) != request.org_id:
             raise DomainNotConfigured(new.domain)
+        new = replace(new, fields=self._known.with_tag_ids(request.org_id, (), new.fields))
         link = new.to_link(
             new.selected_path or self._free_path(new.domain),
             link_id=create.link_id or next(self._ids),
@@ -267,6 +268,7 @@ class _Run:
     async def _change(
         self, session: ClientSession | None, link: Link, changes: Changes, request: LinkRequest
     ) -> LinkResult:
+        changes = self._known.with_tag_ids(link.org_id, link.tag_ids, changes)
         changed = apply_changes(link, changes, request.now)
         if may_loop(changes):
             await self._refuse_loop(session, changed)

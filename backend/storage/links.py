@@ -21,6 +21,8 @@ from backend.storage.ownership import ByField
 NAME = "links"
 _STORED = [item.name for item in fields(Link) if item.name not in {"id", "imported_clicks", "limits"}]
 ARCHIVED = {"archived_at": {"$type": "date"}}
+# Not by type: then no query for a tag would use the index.
+TAGGED = {"tag_ids": {"$gt": ""}}
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
 COLLECTION = Collection(
     name=NAME,
@@ -38,6 +40,7 @@ COLLECTION = Collection(
             partialFilterExpression={"external_id": {"$gt": ""}},
         ),
         IndexModel([("org_id", 1), ("archived_at", 1)], partialFilterExpression=ARCHIVED),
+        IndexModel([("org_id", 1), ("tag_ids", 1), *NEWEST_FIRST], partialFilterExpression=TAGGED),
     ],
     owned_by=ByField(),
     personal=NotPersonal("the organization made it, and its own people delete it"),

@@ -88,6 +88,12 @@ async def link_has_clicks(caller: Caller) -> httpx.Response:
     return await caller.call("DELETE", f"/links/{link['id']}?purge=true")
 
 
+async def tag_taken(caller: Caller) -> httpx.Response:
+    """Make a second tag of a name."""
+    await caller.call("POST", "/tags", {"name": "Spring"})
+    return await caller.call("POST", "/tags", {"name": "SPRING"})
+
+
 async def without_key(caller: Caller) -> httpx.Response:
     """A call without a key."""
     return await caller.client.get(f"{API}/links/page")
@@ -121,6 +127,8 @@ BY_A_CALL: dict[str, Provocation] = {
     "EXTERNAL_ID_TAKEN": external_id_taken,
     "QUERY_INVALID": calling("GET", "/links?colour=red"),
     "LINK_HAS_CLICKS": link_has_clicks,
+    "TAG_TAKEN": tag_taken,
+    "TAG_NOT_FOUND": calling("DELETE", "/tags/spring"),
     "PATH_UNKNOWN": calling("GET", "/nothing"),
     "METHOD_NOT_ALLOWED": calling("DELETE", "/links/page"),
     "BODY_TOO_LARGE": calling("POST", "/analytics", {"linkId": "x" * 65536}),

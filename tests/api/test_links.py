@@ -44,6 +44,7 @@ async def test_every_field_is_read_back(links: Links) -> None:
         "archived_at": None,
         "imported_clicks": None,
         **dict.fromkeys(("starts_at", "expires_at", "expired_url")),
+        "tags": [],
         "clicks": {"total": 0, "last_7_days": 0, "last_30_days": 0},
     }
     assert await links.get(made["id"]) == made

@@ -77,7 +77,7 @@ async def test_each_filter(links: Links, clock: MovableClock) -> None:
     [
         ("colour=red", "colour", "colour is not a parameter of this request"),
         ("%C3%A4=1", "\\xe4", "\\xe4 is not a parameter of this request"),
-        ("tag=x", "tag", "tag is not a parameter of this request"),
+        ("tag=a,b", "tag", "tag must not contain a comma"),
         ("size=0", "size", "size must be a whole number from 1 to 200"),
         ("size=201", "size", "size must be a whole number from 1 to 200"),
         ("size=x", "size", "size must be a whole number from 1 to 200"),

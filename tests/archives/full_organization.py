@@ -67,6 +67,12 @@ async def _make_links(client: httpx.AsyncClient, organization: TestOrganization)
         assert (await client.post(CREATE, json=body, headers=headers)).status_code == 201
 
     url = CREATE.replace("create-link", "links")
+    for name in ("Spring", "shops/Köln", "given up"):
+        tag = {"name": name, "color": "teal"}
+        made = await client.post(
+            CREATE.replace("create-link", "tags"), json=tag, headers=organization.headers
+        )
+        assert made.status_code == 201
     made = []
     for number in range(3):
         body = {
@@ -77,6 +83,7 @@ async def _make_links(client: httpx.AsyncClient, organization: TestOrganization)
             "starts_at": "2026-01-01T00:00:00Z",
             "expires_at": "2100-01-01T00:00:00Z",
             "expired_url": "https://shop.example/over",
+            "tags": ["Spring", "given up", "shops/Köln"],
         }
         headers = organization.headers | {"Idempotency-Key": f"sku-{number}"}
         answer = await client.post(url, json=body, headers=headers)
@@ -85,6 +92,8 @@ async def _make_links(client: httpx.AsyncClient, organization: TestOrganization)
     assert (await client.delete(f"{url}/{made[0]}", headers=organization.headers)).status_code == 204
     purged = await client.delete(f"{url}/{made[2]}?purge=true", headers=organization.headers)
     assert purged.status_code == 204
+    given_up = CREATE.replace("create-link", "tags/given up")
+    assert (await client.delete(given_up, headers=organization.headers)).status_code == 204
     bulk = {"operations": [{"op": "archive", "id": made[0]}] * 200}
     headers = organization.headers | {"Idempotency-Key": "bulk"}
     assert (await client.post(f"{url}/bulk", json=bulk, headers=headers)).status_code == 200

@@ -37,6 +37,7 @@ from backend.storage import (
     origins,
     purged_links,
     sessions,
+    tags,
     users,
 )
 from backend.storage.collections import declared_indexes
@@ -54,6 +55,12 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "all links by name": (links.NAME, ORG, {"link_name": 1, "_id": 1}),
     "a link by external id": (links.NAME, ORG | {"external_id": "sku"}, {}),
     "links by external ids": (links.NAME, ORG | {"external_id": {"$in": ["sku", "other"]}}, {}),
+    "the links with a tag": (
+        links.NAME,
+        ORG | {"tag_ids": {"$in": ["t"]}, "archived_at": None},
+        NEWEST_FIRST,
+    ),
+    "the tags of an organization": (tags.NAME, ORG, {"key": 1}),
     "the archived links": (links.NAME, ORG | {"archived_at": {"$type": "date"}}, {}),
     "what was clicked in the last days": (click_counts.NAME, ORG | {"day": {"$gte": "2026-01-01"}}, {}),
     "the oldest order of links": (link_orders.NAME, ORG, {"made_at": 1}),
@@ -192,6 +199,11 @@ async def test_pages_of_links_are_not_sorted_in_memory(database: Database, name:
 async def test_external_ids_are_looked_up_in_their_index(database: Database, name: str) -> None:
     """The partial index serves these look-ups: with many links, the server prefers it."""
     assert "org_id_1_external_id_1" in indexes(await plans(database, name))
+
+
+async def test_links_with_a_tag_are_looked_up_in_its_index(database: Database) -> None:
+    """The partial index serves the filter, though it is of a list."""
+    assert "org_id_1_tag_ids_1_created_at_-1__id_-1" in indexes(await plans(database, "the links with a tag"))
 
 
 async def test_every_index_serves_a_query(database: Database) -> None:

@@ -1,4 +1,4 @@
-"""Links of an archive, and those that were purged."""
+"""Links of an archive, those that were purged, and tags."""
 
 from __future__ import annotations
 
@@ -16,9 +16,18 @@ from backend.domain.link_input import (
 )
 from backend.domain.link_limits import LIMIT_FIELDS, LIMIT_TIMES, NO_LIMITS
 from backend.domain.links import Behavior
-from backend.storage import links, purged_links
+from backend.domain.tags import MOST_ON_A_LINK, TagColor, TagName, tag_key
+from backend.storage import links, purged_links, tags
 from backend.storage.archived_documents.holdings import Holdings, Rule, own_domain
-from backend.storage.document_fields import DocumentFields, as_stored, nested, or_none, time
+from backend.storage.document_fields import (
+    DocumentFields,
+    anything,
+    as_stored,
+    list_of,
+    nested,
+    or_none,
+    time,
+)
 from backend.storage.mongo import Document
 
 
@@ -35,7 +44,11 @@ _LIMITS = nested(
     DocumentFields({}, {**dict.fromkeys(LIMIT_TIMES, time), "expired_url": LIMIT_FIELDS["expired_url"].parse})
 )
 _PURGED_LINK = DocumentFields({"at": time})
-_STATE = ("created_at", "modified_at", "is_enabled", "external_id", "archived_at", "was_enabled")
+_TAG = DocumentFields(
+    {"name": TagName().parse, "color": TagColor().parse, "created_at": time, "key": anything}
+)
+_TAG_IDS = list_of(Uuid().parse, MOST_ON_A_LINK)
+_STATE = ("created_at", "modified_at", "is_enabled", "external_id", "archived_at", "was_enabled", "tag_ids")
 
 
 def _link(document: Document, holdings: Holdings) -> None:
@@ -59,6 +72,7 @@ def _link(document: Document, holdings: Holdings) -> None:
     or_none(time)("archived_at", link.archived_at)
     _LIMITS("limits", document.get("limits", {}))
     made = replace(made, limits=NO_LIMITS.changed(document.get("limits", {})))
+    as_stored("tag_ids", link.tag_ids, _TAG_IDS)
     Flag().parse("was_enabled", link.was_enabled)
     if link.is_archived and link.is_enabled:
         raise InvalidField("is_enabled", "must not be true while the link is archived")
@@ -75,7 +89,15 @@ def _purged_link(document: Document, _: Holdings) -> None:
     as_stored("_id", document["_id"], Uuid().parse)
 
 
+def _tag(document: Document, _: Holdings) -> None:
+    _TAG.check(document)
+    as_stored("_id", document["_id"], Uuid().parse)
+    if document["key"] != tag_key(document["name"]):
+        raise InvalidField("key", "does not belong to the name")
+
+
 RULES: Mapping[str, Rule] = {
+    tags.NAME: _tag,
     links.NAME: _link,
     purged_links.NAME: _purged_link,
 }
