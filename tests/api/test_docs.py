@@ -46,7 +46,7 @@ def test_every_curl_line_works(running: ServiceProcess, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines() if line]
-    assert len(answers) == len(blocks) - 5  # two only keep an id, DELETE has no body, two write a file
+    assert len(answers) == len(blocks) - 6  # two only keep an id, two DELETE have no body, two write a file
     assert (tmp_path / "clicks.csv").read_text().startswith("time,link_id,")
     assert (tmp_path / "campaigns.csv").read_text().startswith("campaign,clicks,conversions")
     assert answers[-1]["link"]["short_url"].endswith("/spring/sale")
