@@ -69,10 +69,10 @@ async def _make_links(client: httpx.AsyncClient, organization: TestOrganization)
     url = CREATE.replace("create-link", "links")
     for name in ("Spring", "shops/Köln", "given up"):
         tag = {"name": name, "color": "teal"}
-        made = await client.post(
+        tagged = await client.post(
             CREATE.replace("create-link", "tags"), json=tag, headers=organization.headers
         )
-        assert made.status_code == 201
+        assert tagged.status_code == 201
     made = []
     for number in range(3):
         body = {
