@@ -11,7 +11,7 @@ from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
 from backend.dashboard.frame.service import attach_dashboard_service
-from backend.dashboard.links import change_link, link, listing, make_link
+from backend.dashboard.links import bulk, change_link, link, links_file, listing, make_link
 from backend.dashboard.site import install, origins
 
 __all__ = [
@@ -20,12 +20,14 @@ __all__ = [
     "assets",
     "attach_dashboard_service",
     "attribution",
+    "bulk",
     "change_link",
     "dashboard",
     "domains",
     "install",
     "keys",
     "link",
+    "links_file",
     "listing",
     "make_link",
     "origins",

@@ -10,10 +10,10 @@ from quart import Response
 from backend.current import resources
 from backend.domain.click_rows import RowFormat, Selection
 from backend.domain.field_rules import Instant, Rule, Uuid, Word
+from backend.file_answer import file_answer
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
-from backend.rest_api.file_answer import file_answer
 from backend.rest_api.query_string import query_refusal, read_query
 from backend.storage.click_retention import single_clicks_since
 from backend.storage.links import find_link

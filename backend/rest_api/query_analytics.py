@@ -15,10 +15,10 @@ from backend.domain.analytics_rows import AnswerRows
 from backend.domain.click_rows import RowFormat
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Rule, Word
+from backend.file_answer import file_answer
 from backend.json_api.json_body import read_json_object
 from backend.rest_api.analytics import require_subscription
 from backend.rest_api.blueprint import caller, rest
-from backend.rest_api.file_answer import file_answer
 from backend.rest_api.query_string import query_refusal, read_query
 from backend.storage.analytics_answers import answer
 

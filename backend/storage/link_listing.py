@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
+from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
 from backend.domain.links import Link, LinkState
@@ -41,22 +42,54 @@ async def list_sorted(
 
     A link that is made meanwhile moves no other, so that no page repeats one or leaves one out.
     """
-    direction = -1 if sort.is_descending else 1
-    order = [(_FIELDS[sort.order], direction), ("_id", direction)]
     query = await _query_of(database, org_id, wanted, now)
     if after:
         query = {"$and": [query, _behind(after, sort)]}
-    cursor = database[links.NAME].find(query).sort(order).limit(limit)
+    cursor = database[links.NAME].find(query).sort(_order_of(sort)).limit(limit)
     return [links.from_document(found) async for found in cursor]
 
 
-async def list_newest(
-    database: Database, org_id: OrgId, wanted: LinkFilter, *, now: datetime, skip: int, limit: int
+async def list_page(
+    database: Database,
+    org_id: OrgId,
+    wanted: LinkFilter,
+    sort: LinkSort,
+    *,
+    now: datetime,
+    skip: int,
+    limit: int,
 ) -> list[Link]:
-    """The links that match, newest first: at most `limit`, after the first `skip`."""
+    """At most `limit` of the links that match, after `skip`, in an order that links themselves decide."""
     query = await _query_of(database, org_id, wanted, now)
-    cursor = database[links.NAME].find(query).sort(links.NEWEST_FIRST)
+    cursor = database[links.NAME].find(query).sort(_order_of(sort))
     return [links.from_document(found) async for found in cursor.skip(skip).limit(limit)]
+
+
+async def count_matching(database: Database, org_id: OrgId, wanted: LinkFilter, now: datetime) -> int:
+    """How many links match."""
+    if wanted == LinkFilter():
+        return await links.count_links(database, org_id)
+    query = await _query_of(database, org_id, wanted, now)
+    return int(await database[links.NAME].count_documents(query))
+
+
+async def matching_ids(
+    database: Database, org_id: OrgId, wanted: LinkFilter, now: datetime, most: int
+) -> list[LinkId]:
+    """The ids of all links that match, in no order. Raises TooManyToRank if there are more than `most`."""
+    query = await _query_of(database, org_id, wanted, now)
+    found = database[links.NAME].find(query, {"_id": 1}).limit(most + 1)
+    ids = [LinkId(each["_id"]) for each in await found.to_list(None)]
+    if len(ids) > most:
+        raise TooManyToRank
+    return ids
+
+
+def sorted_by_values(
+    ids: Iterable[LinkId], values: Mapping[LinkId, Any], *, is_descending: bool
+) -> list[LinkId]:
+    """These ids by their values, 0 for those without one, and by themselves where values are equal."""
+    return sorted(ids, key=lambda each: (values.get(each, 0), each), reverse=is_descending)
 
 
 def place_of(link: Link, order: LinkOrder) -> Place:
@@ -72,15 +105,9 @@ async def rank_by_clicks(
     Costs one look-up of the ids by the index of the organization's links, and one aggregation over the days
     on which any of its links was clicked.
     """
-    query = await _query_of(database, org_id, wanted, now)
-    found = database[links.NAME].find(query, {"_id": 1}).limit(MOST_RANKED + 1)
-    ids = [LinkId(each["_id"]) for each in await found.to_list(None)]
-    if len(ids) > MOST_RANKED:
-        raise TooManyToRank
+    ids = await matching_ids(database, org_id, wanted, now, MOST_RANKED)
     clicks = await click_counts.count_recent(database, org_id, now, _DAYS[sort.order])
-    return await asyncio.to_thread(
-        sorted, ids, key=lambda each: (clicks.get(each, 0), each), reverse=sort.is_descending
-    )
+    return await beside_the_loop(partial(sorted_by_values, ids, clicks, is_descending=sort.is_descending))
 
 
 async def find_in_order(database: Database, org_id: OrgId, ids: Sequence[LinkId]) -> list[Link]:
@@ -127,6 +154,11 @@ def _in_state(state: LinkState | None, now: datetime) -> Document:
         LinkState.NOT_STARTED: {"is_enabled": True, **ahead, "$nor": [expired]},
     }
     return states[state]
+
+
+def _order_of(sort: LinkSort) -> list[tuple[str, int]]:
+    direction = -1 if sort.is_descending else 1
+    return [(_FIELDS[sort.order], direction), ("_id", direction)]
 
 
 def _between(after: datetime | None, before: datetime | None) -> Document | None:

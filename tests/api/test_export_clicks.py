@@ -15,12 +15,12 @@ import httpx
 import pytest
 from pymongo import MongoClient
 
+from backend import file_answer
 from backend.app import Service, utc_now
 from backend.domain.click_block import Block, block_of
 from backend.domain.click_rows import COLUMNS, RowFormat, Selection
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
-from backend.rest_api import file_answer
 from backend.storage.click_blocks import NAME, fields_of
 from backend.storage.click_merges import merge_small_blocks
 from backend.storage.click_retention import set_click_days

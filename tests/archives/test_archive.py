@@ -26,7 +26,7 @@ from backend.storage.collections import COLLECTIONS, archived_collections
 from backend.storage.conversions import NAME as CONVERSIONS
 from backend.storage.domains import insert_domain
 from backend.storage.extended_json import from_json, to_json
-from backend.storage.link_listing import list_newest, rank_by_clicks
+from backend.storage.link_listing import list_page, rank_by_clicks
 from backend.storage.mongo import Database
 from backend.storage.organization_counts import first_day
 from backend.storage.restores import AlreadyTaken, AnotherRestore
@@ -151,7 +151,9 @@ async def test_external_ids_and_the_archive_are_kept(
     await restore(elsewhere, file)
     for wanted in (LinkFilter(external_id="sku-0"), LinkFilter(external_id="sku-1")):
         before, after = [
-            await list_newest(each, full.id, wanted, now=datetime.now(UTC), skip=0, limit=9)
+            await list_page(
+                each, full.id, wanted, LinkSort(LinkOrder.NAME, False), now=datetime.now(UTC), skip=0, limit=9
+            )
             for each in (database, elsewhere)
         ]
         assert before == after != []

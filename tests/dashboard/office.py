@@ -16,6 +16,7 @@ NOT_PAGES = ("/assets/", "/qr.", "/install/status", "/clicks", ".csv")
 # Pages that look different with these arguments.
 VIEWS = (
     "/attribution?period=all&by=link&sort=-revenue_per_click&campaign=",
+    "/links?period=all&sort=-revenue&made_from=x&q=Link",
     "/?period=today&chart=revenue&source=letter",
     "/?from=x&to=y&country=DE",
 )

@@ -21,6 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "proxies": {"concurrency", "domain"},
     "qr_image": {"concurrency"},
     "sdk_files": set(),
+    "file_answer": set(),
     "passwords": {"domain"},
     "api_host": {"concurrency", "domain"},
     "version": set(),
@@ -34,13 +35,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "imports": {"domain", "storage"},
     "doctor": {"api_host", "domain", "settings", "storage"},
     # interfaces, which never import each other
-    "rest_api": {"concurrency", "current", "domain", "json_api", "storage"},
+    "rest_api": {"concurrency", "current", "domain", "file_answer", "json_api", "storage"},
     "sdk_api": {"concurrency", "current", "domain", "json_api", "sdk_files", "settings", "storage"},
     "app_api": {"current", "domain", "json_api", "storage"},
     "redirector": {"concurrency", "current", "domain", "proxies", "qr_image", "storage"},
     "dashboard": {
-        "concurrency", "current", "doctor", "domain", "passwords", "qr_image", "rate_limits", "sdk_files",
-        "storage",
+        "concurrency", "current", "doctor", "domain", "file_answer", "passwords", "qr_image", "rate_limits",
+        "sdk_files", "storage",
     },
     "operations": {"concurrency", "current", "domain", "storage"},
     # what puts them together, and runs them

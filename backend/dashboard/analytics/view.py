@@ -201,7 +201,7 @@ def _period(
     asked: str, since: str, until: str, errors: dict[str, str], clock: _Clock
 ) -> tuple[str, QueryPeriod]:
     if (since or until) and asked not in PRESETS:
-        first, last = (_day(name, text, errors) for name, text in (("from", since), ("to", until)))
+        first, last = (read_day(name, text, errors) for name, text in (("from", since), ("to", until)))
         try:
             if not errors:
                 return _OWN, _own(first or clock.beginning, last or clock.today, clock)
@@ -231,7 +231,8 @@ def _first_day(preset: str, clock: _Clock) -> date:
     return today - (int(preset) - 1) * _DAY
 
 
-def _day(name: str, text: str, errors: dict[str, str]) -> date | None:
+def read_day(name: str, text: str, errors: dict[str, str]) -> date | None:
+    """The day that a person typed; None where there is none, or where `errors` now says what is wrong."""
     try:
         day = date.fromisoformat(text) if text else None
     except ValueError:

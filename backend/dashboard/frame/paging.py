@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from quart import request
 
 PAGE_SIZE = 25
-# Skipped items cost time too: for older links than these, there is the search.
+# Skipped items cost time too: for items beyond these, there are search, filters and other orders.
 _LAST_PAGE = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """A page of a list. `number` starts at 1; `has_next` is set by `with_items`."""
+    """A page of a list. `number` starts at 1; `has_next` is set by `with_total`."""
 
     number: int
     has_next: bool = False
@@ -28,9 +28,9 @@ class Paging:
         """Whether there is an earlier page."""
         return self.number > 1
 
-    def with_items(self, found: int) -> Paging:
-        """A copy with `has_next` set. The caller asked for PAGE_SIZE + 1 items and got `found`."""
-        return Paging(self.number, found > PAGE_SIZE and self.number < _LAST_PAGE)
+    def with_total(self, total: int) -> Paging:
+        """A copy with `has_next` set, of a list with so many items on all pages."""
+        return Paging(self.number, total > self.skip + PAGE_SIZE and self.number < _LAST_PAGE)
 
 
 def paging() -> Paging:

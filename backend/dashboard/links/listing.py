@@ -1,27 +1,40 @@
-"""GET /links: the list of links, with a search."""
+"""/links: the links, with what came of each in a period.
+
+Who opens it: whoever made a link and looks for it, and whoever asks which links bring something in. What they
+decide by it: which of them stay, which are disabled or archived, often many at once (links/bulk).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quart import Response, request
+from quart import Response, url_for
 
 from backend.current import resources
+from backend.dashboard.analytics.figures import amount
+from backend.dashboard.analytics.view import PRESETS
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
+from backend.dashboard.links.asked_links import COLUMNS, STATES, AskedLinks, Column, read_asked_links
+from backend.dashboard.links.bulk_choice import MOST_AT_ONCE
+from backend.dashboard.links.link_figures import LinkFigures, currency_of, figures_of, rank
 from backend.dashboard.links.own_link import short_url_of
-from backend.domain.link_listing import LinkFilter
 from backend.domain.links import Link, LinkState
-from backend.storage.click_counts import count_totals
-from backend.storage.link_listing import list_newest
-from backend.storage.links import count_archived, count_links
+from backend.storage.domains import list_domains
+from backend.storage.link_listing import (
+    MOST_RANKED,
+    TooManyToRank,
+    count_matching,
+    find_in_order,
+    list_page,
+)
+from backend.storage.links import count_links
 from backend.storage.mongo import StorageError, deadline, is_too_slow
 
-# Seconds that a search may take; an organization with millions of links can ask for more than that.
-_SEARCH_PATIENCE = 5
-_LONGEST_SEARCH = 500
+# Seconds that a list may take; an organization with millions of links can ask for more than that.
+_PATIENCE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,54 +43,105 @@ class LinkRow:
 
     link: Link
     short_url: str
-    clicks: int
+    state: LinkState
+    figures: LinkFigures
+    revenue: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A column that sorts. `direction` is that of the rows now; "" if they are sorted by another one."""
+
+    label: str
+    address: str
+    direction: str
+    short: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The links of a page, and how many there are on all pages. `problem` says why there are none."""
+
+    links: Sequence[Link] = ()
+    total: int = 0
+    problem: str = ""
 
 
 @dashboard.get("/links")
 async def links() -> Response:
-    """One page of links, newest first; archived ones with `state=archived` only.
-
-    `q` searches for text in name, path or destination, or for a short URL.
-    """
-    text = request.args.get("q", "").strip()[:_LONGEST_SEARCH]
-    archived = request.args.get("state") == LinkState.ARCHIVED
-    asked = paging()
-    found, is_slow = await _find(text, asked, archived=archived)
-    shown = found[:PAGE_SIZE]
+    """One page of the links that the address asks for, with their figures of its period."""
+    asked, paged = await read_asked_links(), paging()
+    currency, currencies = await currency_of(asked.view)
+    found = await _find(asked, paged, currency)
+    path = url_for("dashboard.links")
     return await page(
         "links/listing.html",
-        text=text,
-        archived=archived,
-        archived_total=await count_archived(resources().database, org_id()),
-        is_slow=is_slow,
-        rows=await rows_of(shown),
-        paging=asked.with_items(len(found)),
-        total=await count_links(resources().database, org_id()),
+        422 if asked.errors or asked.view.errors else 200,
+        asked=asked,
+        view=asked.view,
+        path=path,
+        presets=PRESETS,
+        states=STATES,
+        columns=COLUMNS,
+        domains=[("", "All"), *((each, each) for each in await list_domains(resources().database, org_id()))],
+        chips=asked.chips(path),
+        found=found,
+        rows=await _rows(asked, found.links, currency),
+        headings={each.value: _heading(each, asked, path, currency) for each in Column},
+        paging=paged.with_total(found.total),
+        currency=currency,
+        currencies=currencies,
+        most_at_once=MOST_AT_ONCE,
+        has_links=bool(found.total) or await count_links(resources().database, org_id()) > 0,
     )
 
 
-async def rows_of(links: Sequence[Link]) -> list[LinkRow]:
-    """The rows for these links of the organization."""
-    totals = await count_totals(resources().database, [link.id for link in links])
-    return [LinkRow(link, short_url_of(link), totals.get(link.id, 0)) for link in links]
-
-
-async def _find(text: str, asked: Paging, *, archived: bool) -> tuple[list[Link], bool]:
-    """The links of a page, plus one if there are more; and whether the search took too long."""
-    if "\x00" in text:
-        return [], False  # no link contains it, and MongoDB can't search for it
-    wanted = LinkFilter(search=text or None, state=LinkState.ARCHIVED if archived else None)
+async def _find(asked: AskedLinks, paged: Paging, currency: str) -> _Found:
+    if asked.errors or not asked.can_match:
+        return _Found()
     try:
-        with deadline(_SEARCH_PATIENCE):
-            return await list_newest(
-                resources().database,
-                org_id(),
-                wanted,
-                now=resources().clock(),
-                skip=asked.skip,
-                limit=PAGE_SIZE + 1,
-            ), False
+        with deadline(_PATIENCE):
+            return await _find_sorted(asked, paged, currency)
+    except TooManyToRank:
+        return _Found(
+            problem=f"These are more than {MOST_RANKED:,} links, which can't be sorted by what came of them. "
+            "Filters leave fewer."
+        )
     except StorageError as error:
         if not is_too_slow(error):
             raise
-        return [], True
+        return _Found(problem="That took too long. A longer text, a shorter period or filters take less.")
+
+
+async def _find_sorted(asked: AskedLinks, paged: Paging, currency: str) -> _Found:
+    database, now = resources().database, resources().clock()
+    if asked.link_sort:
+        total = await count_matching(database, org_id(), asked.wanted, now)
+        shown = await list_page(
+            database, org_id(), asked.wanted, asked.link_sort, now=now, skip=paged.skip, limit=PAGE_SIZE
+        )
+        return _Found(shown, total)
+    assert asked.measure is not None  # a column is one of the two
+    ids = await rank(asked.view, asked.wanted, asked.measure, currency, is_descending=asked.is_descending)
+    shown_ids = ids[paged.skip : paged.skip + PAGE_SIZE]
+    return _Found(await find_in_order(database, org_id(), shown_ids), len(ids))
+
+
+async def _rows(asked: AskedLinks, links: Sequence[Link], currency: str) -> list[LinkRow]:
+    found = await figures_of(asked.view, (link.id for link in links), currency)
+    now = resources().clock()
+    return [
+        LinkRow(link, short_url_of(link), link.state_at(now), found[link.id], amount(found[link.id].revenue))
+        for link in links
+    ]
+
+
+def _heading(column: Column, asked: AskedLinks, path: str, currency: str) -> Heading:
+    direction = ""
+    if asked.column is column:
+        direction = "descending" if asked.is_descending else "ascending"
+    # Names begin with A, everything else with what is most or newest.
+    first, second = (column.value, f"-{column}") if column is Column.NAME else (f"-{column}", column.value)
+    label = f"Revenue, {currency}" if column is Column.REVENUE else COLUMNS[column]
+    address = asked.address(path, sort=second if asked.sort == first else first)
+    return Heading(label, address, direction, "Conv." if column is Column.CONVERSIONS else "")

@@ -21,6 +21,20 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
+// One tick for all links of a page.
+for (const form of document.querySelectorAll('form[data-ticks]')) {
+  const all = form.querySelector('[data-tick-all]');
+  const ticks = [...form.querySelectorAll('input[name^="link-"]')];
+  const box = all.querySelector('input');
+  all.hidden = false;
+  box.addEventListener('change', () => {
+    for (const tick of ticks) tick.checked = box.checked;
+  });
+  form.addEventListener('change', () => {
+    box.checked = ticks.every((tick) => tick.checked);
+  });
+}
+
 // The menu of narrow screens closes as menus do.
 const menu = document.querySelector('details.menu');
 menu?.addEventListener('keydown', (event) => {

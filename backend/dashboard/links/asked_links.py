@@ -1,0 +1,152 @@
+"""Which links an address asks to see, in which order, and the period of their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+
+from quart import request
+
+from backend.dashboard.analytics.answers import Chip, view_of_request
+from backend.dashboard.analytics.view import LONGEST_FILTER, View, read_day
+from backend.domain.analytics_query import Measure
+from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
+from backend.domain.links import LinkState
+from backend.domain.query_period import Comparison
+
+STATES = {
+    "": "In use",
+    LinkState.ENABLED: "Enabled",
+    LinkState.DISABLED: "Disabled",
+    LinkState.NOT_STARTED: "Not started",
+    LinkState.EXPIRED: "Expired",
+    LinkState.ARCHIVED: "Archived",
+}
+_LONGEST_SEARCH = 500
+_DAY = timedelta(days=1)
+
+
+class Column(StrEnum):
+    """What the list can be sorted by."""
+
+    MADE = "made"
+    NAME = "name"
+    CLICKS = "clicks"
+    CONVERSIONS = "conversions"
+    REVENUE = "revenue"
+
+
+COLUMNS = {
+    Column.MADE: "Made",
+    Column.NAME: "Name",
+    Column.CLICKS: "Clicks",
+    Column.CONVERSIONS: "Conversions",
+    Column.REVENUE: "Revenue",
+}
+# What links themselves decide, and what is counted for them.
+_ORDERS = {Column.MADE: LinkOrder.CREATED, Column.NAME: LinkOrder.NAME}
+_MEASURES = {
+    Column.CLICKS: Measure.CLICKS,
+    Column.CONVERSIONS: Measure.CONVERSIONS,
+    Column.REVENUE: Measure.REVENUE,
+}
+_SORTS = tuple(f"{sign}{each}" for each in Column for sign in ("-", ""))
+_NEWEST = "-made"
+# Texts in the address that people write, with how long they may be.
+_TEXTS = {
+    "q": _LONGEST_SEARCH,
+    "domain": LONGEST_FILTER,
+    "campaign": 1024,
+    "made_from": 20,
+    "made_to": 20,
+}
+_CHIPS = {
+    "q": "Search",
+    "domain": "Domain",
+    "campaign": "Campaign",
+    "made_from": "Made from",
+    "made_to": "Made to",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLinks:
+    """What an address asks for. `errors` has problems of the filters, as `view` has those of the period."""
+
+    view: View
+    wanted: LinkFilter
+    column: Column
+    is_descending: bool
+    errors: Mapping[str, str]
+
+    @property
+    def sort(self) -> str:
+        """The order as it stands in an address."""
+        return f"{'-' * self.is_descending}{self.column}"
+
+    @property
+    def link_sort(self) -> LinkSort | None:
+        """The order, if links themselves decide it."""
+        order = _ORDERS.get(self.column)
+        return LinkSort(order, self.is_descending) if order else None
+
+    @property
+    def measure(self) -> Measure | None:
+        """What is counted for the order, if links don't decide it."""
+        return _MEASURES.get(self.column)
+
+    @property
+    def can_match(self) -> bool:
+        """Whether MongoDB can look for the texts: no link contains a zero byte."""
+        return not any("\x00" in text for text in self.view.others.values())
+
+    def address(self, path: str, **changes: str | None) -> str:
+        """The path with all that is asked for, and these changes."""
+        return self.view.address(path, **changes)
+
+    def chips(self, path: str) -> list[Chip]:
+        """The filters that are set, each with the address without it."""
+        return [
+            Chip(label, self.view.others[name], self.view.address(path, **{name: None}))
+            for name, label in _CHIPS.items()
+            if name in self.view.others
+        ]
+
+    def text(self, name: str) -> str:
+        """What was written into this field; "" if nothing was."""
+        return self.view.others.get(name, "")
+
+
+async def read_asked_links() -> AskedLinks:
+    """What the address of the current request asks for."""
+    view = await view_of_request({"sort": _SORTS, "state": tuple(LinkState)})
+    texts = {name: request.args.get(name, "").strip()[:most] for name, most in _TEXTS.items()}
+    others = dict(view.others) | {name: text for name, text in texts.items() if text}
+    # A list has no comparison, and its filters are those of links.
+    view = replace(view, others=others, filters={}, comparison=Comparison.PREVIOUS)
+    errors: dict[str, str] = {}
+    first, last = (read_day(name, texts[name], errors) for name in ("made_from", "made_to"))
+    if first and last and last < first:
+        errors["made_to"] = "must not be before the first day"
+    state = others.get("state")
+    sort = others.get("sort", _NEWEST)
+    return AskedLinks(
+        view,
+        LinkFilter(
+            search=texts["q"] or None,
+            domain=texts["domain"] or None,
+            campaign=texts["campaign"] or None,
+            state=LinkState(state) if state else None,
+            created_after=_midnight(first, view) if first else None,
+            created_before=_midnight(last + _DAY, view) if last else None,
+        ),
+        Column(sort.removeprefix("-")),
+        sort.startswith("-"),
+        errors,
+    )
+
+
+def _midnight(day: date, view: View) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=view.zone)

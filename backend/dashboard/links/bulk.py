@@ -1,0 +1,115 @@
+"""/links/bulk: do something to many links at once: first asked, then done, and each result told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quart import Response, url_for
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.dashboard.links.asked_links import read_asked_links
+from backend.dashboard.links.bulk_choice import (
+    MOST_AT_ONCE,
+    Action,
+    chosen_action,
+    own_links,
+    sent_ids,
+    ticked_ids,
+)
+from backend.dashboard.links.own_link import short_url_of
+from backend.domain.errors import RequestError
+from backend.domain.ids import LinkId
+from backend.domain.link_operations import ChangeLink, Done, LinkGone, LinkRequest, LinkResult
+from backend.domain.links import CreatedBy, Link
+from backend.storage.link_listing import TooManyToRank
+from backend.storage.link_writes import Submission, write_links
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A link that is as it was, and why."""
+
+    link_id: LinkId
+    name: str
+    short_url: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What became of all links."""
+
+    done: int
+    unchanged: int
+    refused: Sequence[Refused]
+
+
+@dashboard.post("/links/bulk")
+async def links_bulk() -> Response:
+    """Ask whether it shall be done to the links that are ticked, with how many and which they are."""
+    asked, action = await read_asked_links(), chosen_action()
+    too_many, links = False, list[Link]()
+    try:
+        links = await own_links(await ticked_ids(asked))
+    except TooManyToRank:
+        too_many = True
+    return await page(
+        "links/bulk.html",
+        200 if links else 422,
+        action=action,
+        links=links,
+        short_urls={link.id: short_url_of(link) for link in links},
+        too_many=too_many,
+        most_at_once=MOST_AT_ONCE,
+        done_path=asked.address(url_for("dashboard.links_bulk_done")),
+        back=asked.address(url_for("dashboard.links")),
+    )
+
+
+@dashboard.post("/links/bulk/done")
+async def links_bulk_done() -> Response:
+    """Do it, and tell what became of each link. One that is refused does not stop the others."""
+    asked, action, ids = await read_asked_links(), chosen_action(), sent_ids()
+    return await page(
+        "links/bulk_done.html",
+        action=action,
+        results=await _carry_out(action, ids),
+        done_path=asked.address(url_for("dashboard.links_bulk_done")),
+        back=asked.address(url_for("dashboard.links")),
+    )
+
+
+async def _carry_out(action: Action, ids: Sequence[LinkId]) -> Results:
+    known = {link.id: link for link in await own_links(ids)}
+    now = resources().clock()
+    requests = [
+        LinkRequest(
+            org_id(),
+            CreatedBy.DASHBOARD,
+            now,
+            ChangeLink(each, action.changes, not_archived=not action.for_archived),
+        )
+        for each in ids
+    ]
+    results: list[LinkResult] = []
+    if requests:
+        (results,) = await write_links(resources().database, [Submission(requests)])
+    refused = [
+        _refused(link_id, known.get(link_id), result.error)
+        for link_id, result in zip(ids, results, strict=True)
+        if result.error
+    ]
+    unchanged = sum(each.done is Done.UNCHANGED for each in results)
+    return Results(len(results) - unchanged - len(refused), unchanged, refused)
+
+
+def _refused(link_id: LinkId, link: Link | None, error: Exception) -> Refused:
+    if link is None:
+        return Refused(link_id, "A link", "", "there is no such link any more")
+    why = str(error) if isinstance(error, RequestError) else "it could not be changed"
+    if isinstance(error, LinkGone):
+        why = "it is archived" if link.is_archived else "there is no such link any more"
+    return Refused(link_id, link.link_name, short_url_of(link), why)

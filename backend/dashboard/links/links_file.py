@@ -1,0 +1,123 @@
+"""/links.csv: all links that the list shows on its pages, in its order, with their figures."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from quart import Response
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.links.asked_links import AskedLinks, read_asked_links
+from backend.dashboard.links.link_figures import MEASURES, currency_of, rank, value_of
+from backend.domain.analytics_answer import Figures
+from backend.domain.analytics_query import Field, Query
+from backend.domain.errors import InvalidField
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.links import Link
+from backend.domain.short_urls import ShortUrlForm
+from backend.domain.spreadsheets import csv_line
+from backend.file_answer import file_answer
+from backend.storage.analytics_answers import count_by_link
+from backend.storage.link_listing import TooManyToRank, find_in_order, list_sorted, place_of
+from backend.storage.mongo import Database, StorageError, is_too_slow
+
+_AT_ONCE = 1_000
+_HEADINGS = (
+    "id", "link_name", "short_url", "destination_url", "campaign", "state", "made", "clicks", "conversions",
+)  # fmt: skip
+_NOTHING = Figures()
+
+
+@dashboard.get("/links.csv")
+async def links_csv() -> Response:
+    """The file. What can't be answered is refused before it begins, never left out of it."""
+    asked = await read_asked_links()
+    if problems := dict(asked.view.errors) | dict(asked.errors):
+        return _refused(" ".join(f"{name} {rule}." for name, rule in problems.items()))
+    try:
+        file = await _LinksFile.of(asked)
+    except (InvalidField, TooManyToRank):
+        return _refused("These are too many links for one file. A filter or a shorter period leaves fewer.")
+    except StorageError as error:
+        if not is_too_slow(error):
+            raise
+        return _refused("That took too long. A filter or a shorter period takes less.")
+    headers = {"Content-Disposition": 'attachment; filename="waylink-links.csv"'}
+    return await file_answer(file.lines(), "text/csv; charset=utf-8", headers)
+
+
+@dataclass(frozen=True, slots=True)
+class _LinksFile:
+    """What the file is made of. `ids` is the order of links, if it is not one that they decide themselves.
+
+    It asks the request for nothing any more, which is over when the file is sent.
+    """
+
+    database: Database
+    org_id: OrgId
+    asked: AskedLinks
+    form: ShortUrlForm
+    now: datetime
+    currency: str
+    counted: Mapping[LinkId, Figures]
+    ids: Sequence[LinkId] | None
+
+    @classmethod
+    async def of(cls, asked: AskedLinks) -> _LinksFile:
+        """Count what came of all links. Raises InvalidField and TooManyToRank if they are too many."""
+        database, form, now = resources().database, resources().short_url_form, resources().clock()
+        currency, _ = await currency_of(asked.view)
+        query = Query(period=asked.view.period, measures=MEASURES, group_by=(Field.LINK,))
+        counted = await count_by_link(database, org_id(), query)
+        ids = None
+        if asked.measure:
+            is_descending = asked.is_descending
+            ids = await rank(asked.view, asked.wanted, asked.measure, currency, is_descending=is_descending)
+        return cls(database, org_id(), asked, form, now, currency, counted, ids)
+
+    async def lines(self) -> AsyncGenerator[bytes, None]:
+        """The lines of the file, many at a time."""
+        yield csv_line([*_HEADINGS, f"revenue_{self.currency}"]).encode()
+        if not self.asked.can_match:
+            return
+        async for some in self._links():
+            yield "".join(map(self._line, some)).encode()
+
+    async def _links(self) -> AsyncGenerator[Sequence[Link], None]:
+        if self.ids is not None:
+            for start in range(0, len(self.ids), _AT_ONCE):
+                some = self.ids[start : start + _AT_ONCE]
+                yield await find_in_order(self.database, self.org_id, some)
+            return
+        sort = self.asked.link_sort
+        assert sort is not None  # links decide the order, or what is counted does
+        after = None
+        while found := await list_sorted(
+            self.database, self.org_id, self.asked.wanted, sort, now=self.now, after=after, limit=_AT_ONCE
+        ):
+            yield found
+            after = place_of(found[-1], sort.order)
+
+    def _line(self, link: Link) -> str:
+        figures = self.counted.get(link.id, _NOTHING)
+        made = link.created_at.astimezone(self.asked.view.zone).isoformat()
+        figures_of_link = [str(value_of(figures, each, self.currency)) for each in MEASURES]
+        return csv_line(
+            [
+                link.id,
+                link.link_name,
+                self.form.write(link.domain, link.path),
+                link.destination_url,
+                link.utm.get("utm_campaign"),
+                link.state_at(self.now),
+                made,
+                *figures_of_link,
+            ]
+        )
+
+
+def _refused(why: str) -> Response:
+    return Response(f"{why}\n", 422, content_type="text/plain; charset=utf-8")
