@@ -16,6 +16,7 @@ from backend.dashboard.analytics.figures import LABELS, figures, main_currency, 
 from backend.dashboard.analytics.tables import NAMES, name_of
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard
+from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.page import page
 from backend.domain.analytics_answer import AnalyticsAnswer, Row
 from backend.domain.analytics_query import MONEY, Field, Measure, Model, Order, Query
@@ -52,15 +53,6 @@ class AttributionRow:
     address: str
     cells: list[tuple[str, str]]
     link: Link | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A column that sorts. `direction` is that of the rows now; "" if they are sorted by another one."""
-
-    label: str
-    address: str
-    direction: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from backend.current import resources
 from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.view import PRESETS
 from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.dashboard.links.asked_links import COLUMNS, STATES, AskedLinks, Column, read_asked_links
@@ -46,16 +47,6 @@ class LinkRow:
     state: LinkState
     figures: LinkFigures
     revenue: str
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A column that sorts. `direction` is that of the rows now; "" if they are sorted by another one."""
-
-    label: str
-    address: str
-    direction: str
-    short: str = ""
 
 
 @dataclass(frozen=True, slots=True)
