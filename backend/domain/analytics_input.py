@@ -29,6 +29,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.field_rules import HostName, Instant, Rule, Schema, Text, Uuid, Word, parse_string
 from backend.domain.link_input import shown_name
 from backend.domain.query_period import Comparison, QueryPeriod
+from backend.domain.tags import TagName
 
 DEFAULT_DAYS = 28
 MOST_VALUES = 200
@@ -142,6 +143,8 @@ def _value(shown: str, field: Field, value: object) -> str | None:
             return Uuid().parse(shown, value)
         case Field.DOMAIN:
             return HostName().parse(shown, value)
+        case Field.TAG:
+            return TagName().parse(shown, value)
     text = parse_string(shown, value)
     if len(text) > _LONGEST_VALUE:
         raise InvalidField(shown, f"must have at most {_LONGEST_VALUE} characters")

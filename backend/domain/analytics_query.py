@@ -46,6 +46,7 @@ class Field(StrEnum):
     MEDIUM = "medium"
     TERM = "term"
     CONTENT = "content"
+    TAG = "tag"
     COUNTRY = "country"
     PLATFORM = "platform"
     SYSTEM = "system"

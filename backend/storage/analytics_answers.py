@@ -91,6 +91,12 @@ def _notes(query: Query, counted: Counted) -> list[str]:
     if set(query.link_fields) - {Field.LINK, Field.DOMAIN}:
         names = ", ".join(each for each in query.link_fields if each not in {Field.LINK, Field.DOMAIN})
         notes.append(f"Clicks have the {names} that their link has now, also where it had another one then.")
+    if Field.TAG in query.group_by:
+        notes.append(
+            "What is of a link with several tags counts in each of their rows, and once in the totals: the "
+            "rows may come to more. Clicks of links that have been deleted for good are in the totals only."
+        )
+        return notes
     plain = [each for each in (Measure.CLICKS, Measure.NOT_COUNTED) if each in query.measures]
     for measure, missing in difference(counted, plain).items():
         notes += _difference_notes(query, measure, missing)

@@ -20,7 +20,7 @@ from backend.domain.ids import LinkId
 from backend.domain.rollup import Dimension
 from backend.storage import click_blocks, click_counts, organization_counts
 from backend.storage.analytics_counting import ClickCounting, CutDays
-from backend.storage.analytics_links import LinkValues, read_link_values
+from backend.storage.analytics_links import LinkRows, read_link_rows
 from backend.storage.analytics_reading import Reading
 from backend.storage.day_counts import DayCounts, DayPart, read_day_counts, sum_clicks
 from backend.storage.rollups import Rollups
@@ -42,15 +42,15 @@ async def count_clicks(asked: Reading, counted: Counted) -> None:
         return
     reading = _ClickReading(asked)
     cut = await reading.cut_days()
-    values: Mapping[LinkId, LinkValues] | None = None
+    rows: Mapping[LinkId, LinkRows] | None = None
     if query.link_fields:
-        values = await read_link_values(asked, query.filters)
+        rows = await read_link_rows(asked, query.filters)
     by_filter = not LINK_FIELDS.isdisjoint(query.filters)
-    of_links = ClickCounting(query, spans, counted, cut, values, has_total=values is None or by_filter)
-    if values is None:
+    of_links = ClickCounting(query, spans, counted, cut, rows, has_total=rows is None or by_filter)
+    if rows is None:
         await reading.organization(of_links)
     else:
-        await reading.links(of_links, values if by_filter else None)
+        await reading.links(of_links, [each for each in rows if rows[each]] if by_filter else None)
         if not by_filter:
             of_all = ClickCounting(query, spans, counted, cut, None, has_rows=False)
             await reading.organization(of_all)

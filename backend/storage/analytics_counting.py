@@ -12,11 +12,13 @@ from backend.domain.click_block import Columns
 from backend.domain.ids import LinkId
 from backend.domain.query_period import QUARTERS_OF_DAY, Spans
 from backend.domain.rollup import QUARTER_SECONDS, Dimension
-from backend.storage.analytics_links import LinkValues
+from backend.storage.analytics_links import LinkRows, LinkValues
 from backend.storage.day_counts import DayCounts
 from backend.storage.visitor_sketches import count_visitors, unite_sketches
 
 _QUARTER_MS = QUARTER_SECONDS * 1000
+# The one row, of no values, of what is not counted by links.
+_NO_LINKS: LinkRows = ((),)
 
 
 class CutDays:
@@ -39,7 +41,7 @@ class ClickCounting:
         spans: Spans,
         counted: Counted,
         cut: CutDays,
-        values: Mapping[LinkId, LinkValues] | None,
+        rows: Mapping[LinkId, LinkRows] | None,
         *,
         has_rows: bool = True,
         has_total: bool = True,
@@ -48,7 +50,7 @@ class ClickCounting:
         self._spans = spans
         self._counted = counted
         self._cut = cut
-        self._values = values
+        self._rows = rows
         self._has_rows = has_rows
         self._has_total = has_total
         self._needed = query.needed
@@ -67,7 +69,7 @@ class ClickCounting:
         """Add what is kept of these, in the order of their days."""
         for each in counts:
             links = self._links_of(each.subject)
-            if links is None:
+            if not links:
                 continue
             if each.day != self._day:
                 self._begin(each.day)
@@ -79,7 +81,7 @@ class ClickCounting:
     def add_sums(self, label: str | None, clicks: Mapping[LinkId, int]) -> None:
         """Add clicks of links in the span with this label."""
         for link_id, count in clicks.items():
-            if (links := self._links_of(link_id)) is not None:
+            if links := self._links_of(link_id):
                 for each in self._figures(label, links):
                     each.clicks += count
 
@@ -89,9 +91,9 @@ class ClickCounting:
         for day, blocks in self._cut.blocks.items():
             self._add_blocks(day, blocks)
 
-    def _links_of(self, subject: str) -> LinkValues | None:
-        """The values of the link; None if it is not asked for."""
-        return () if self._values is None else self._values.get(LinkId(subject))
+    def _links_of(self, subject: str) -> LinkRows:
+        """The rows that the link belongs to; none if it is not asked for."""
+        return _NO_LINKS if self._rows is None else self._rows.get(LinkId(subject), ())
 
     def _begin(self, day: int) -> None:
         self._count_sketches()
@@ -99,18 +101,18 @@ class ClickCounting:
         self._parts = self._spans.of_day(day)
         self._cuts_hours = any(first % 4 or end % 4 for first, end, _ in self._parts)
 
-    def _figures(self, label: str | None, links: LinkValues, value: str | None = None) -> list[Figures]:
+    def _figures(self, label: str | None, links: LinkRows, value: str | None = None) -> list[Figures]:
         """Where something of this part of the time, link and value counts."""
         found = [self._counted.total] if self._has_total else []
         if self._has_rows:
-            found.append(self._counted.row(self._group(label, links, value)))
+            found += [self._counted.row(self._group(label, each, value)) for each in links]
         return found
 
     def _group(self, label: str | None, links: LinkValues, value: str | None = None) -> Group:
         parts = (label, value, *links)
         return tuple(parts[slot] for slot in self._slots)
 
-    def _add_quarters(self, counts: DayCounts, links: LinkValues) -> None:
+    def _add_quarters(self, counts: DayCounts, links: LinkRows) -> None:
         self.is_by_hour |= self._cuts_hours and counts.by_hour
         for first, end, label in self._parts:
             is_whole = (first, end) == (0, QUARTERS_OF_DAY)
@@ -118,10 +120,10 @@ class ClickCounting:
             if clicks:
                 if self._has_total:
                     self._counted.total.clicks += clicks
-                if self._has_rows:
-                    self._counted.row(self._group(label, links)).clicks += clicks
+                for each in links if self._has_rows else ():
+                    self._counted.row(self._group(label, each)).clicks += clicks
 
-    def _add_day(self, counts: DayCounts, links: LinkValues) -> None:
+    def _add_day(self, counts: DayCounts, links: LinkRows) -> None:
         """Add what is only known of the whole day: to the span that has its noon, if spans cut it."""
         noon = self._spans.of_noon(counts.day)
         if counts.day in self._cut.blocks or noon is None:
@@ -138,8 +140,8 @@ class ClickCounting:
         if Measure.VISITORS in self._needed and counts.visitors:
             if self._has_total:
                 self._sketches[None].append(counts.visitors)
-            if self._has_rows:
-                self._sketches[self._group(label, links)].append(counts.visitors)
+            for row in links if self._has_rows else ():
+                self._sketches[self._group(label, row)].append(counts.visitors)
 
     def _count_sketches(self) -> None:
         for group, sketches in self._sketches.items():
@@ -166,12 +168,12 @@ class ClickCounting:
         # By column, since looking at each click takes several times as long.
         quarter = [at // _QUARTER_MS for at in block.at]
         label = [labels.get(each) for each in quarter]
-        links = [self._links_of(each) for each in block.links] if self._values is not None else [()]
-        link = block.link if self._values is not None else [0] * len(quarter)
-        is_asked = [each in labels and links[at] is not None for each, at in zip(quarter, link, strict=True)]
+        links = [self._links_of(each) for each in block.links] if self._rows is not None else [_NO_LINKS]
+        link = block.link if self._rows is not None else [0] * len(quarter)
+        is_asked = [each in labels and links[at] != () for each, at in zip(quarter, link, strict=True)]
         has_reason = [what[1] is not None for what in block.whats]
         is_click = [asked and not has_reason[each] for asked, each in zip(is_asked, block.what, strict=True)]
-        of = [(name, links[at] or ()) for name, at in zip(label, link, strict=True)]
+        of = [(name, links[at]) for name, at in zip(label, link, strict=True)]
         if Measure.NOT_COUNTED in self._needed:
             is_other = [asked and has_reason[each] for asked, each in zip(is_asked, block.what, strict=True)]
             for (name, values), count in Counter(compress(of, is_other)).items():
@@ -188,21 +190,23 @@ class ClickCounting:
 
     def _add_seen(
         self,
-        visits: Iterable[tuple[tuple[str | None, LinkValues], int | None]],
+        visits: Iterable[tuple[tuple[str | None, LinkRows], int | None]],
         seen: defaultdict[Group | None, set[int]],
     ) -> None:
         """Note who was there, by group and in all."""
-        groups: dict[tuple[str | None, LinkValues], Group] = {}
+        groups: dict[tuple[str | None, LinkRows], list[Group]] = {}
         for of, visitor in visits:
             if visitor is None:
                 continue
             if self._has_total:
                 seen[None].add(visitor)
             if self._has_rows:
-                group = groups.get(of)
-                if group is None:
-                    group = groups[of] = self._group(*of)
-                seen[group].add(visitor)
+                found = groups.get(of)
+                if found is None:
+                    label, links = of
+                    found = groups[of] = [self._group(label, each) for each in links]
+                for group in found:
+                    seen[group].add(visitor)
 
 
 def group_slots(query: Query) -> list[int]:

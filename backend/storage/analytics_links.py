@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from backend.domain.analytics_query import Field
-from backend.domain.ids import LinkId
+from backend.domain.analytics_query import Field, Query
+from backend.domain.ids import LinkId, TagId
+from backend.domain.tags import Tag, tag_key, tags_on
 from backend.storage import links
 from backend.storage.analytics_reading import Reading
 from backend.storage.mongo import Document
+from backend.storage.tags import list_tags
 
-# Of one link: its values in the order of the query's `link_fields`.
+# In the order of the query's `link_fields`.
 LinkValues = tuple[str | None, ...]
+# Of one link: the values of each row that it belongs to. That are several only where tags are grouped by, and
+# none where the query's filter of tags leaves the link out.
+LinkRows = tuple[LinkValues, ...]
 Filters = Mapping[Field, frozenset[str | None]]
 UTM = {
     Field.CAMPAIGN: "utm_campaign",
@@ -24,12 +30,12 @@ _PATHS = {Field.LINK: "_id", Field.DOMAIN: "domain", **{each: f"utm.{name}" for 
 _AT_ONCE = 10_000
 
 
-async def read_link_values(
+async def read_link_rows(
     asked: Reading, filters: Filters, ids: Iterable[str] | None = None
-) -> dict[LinkId, LinkValues]:
-    """The values of the organization's links that the filters leave, archived ones too.
+) -> dict[LinkId, LinkRows]:
+    """What rows the organization's links belong to that these filters leave, archived ones too.
 
-    With `ids`, only those of these.
+    With `ids`, only those of these. What the query says of tags holds in any case.
     """
     fields = asked.query.link_fields
     wanted: Document = {"org_id": asked.org_id}
@@ -38,12 +44,55 @@ async def read_link_values(
             wanted[_PATHS[each]] = {"$in": list(values)}
     if ids is not None:
         wanted["_id"] = {"$in": list(ids)}
-    shown = dict.fromkeys((_PATHS[each] for each in fields), 1) | {"_id": 1}
+    tags = await _read_tags(asked)
+    shown = dict.fromkeys((_PATHS.get(each, "tag_ids") for each in fields), 1) | {"_id": 1}
     cursor = asked.database[links.NAME].find(wanted, shown, session=asked.session).batch_size(_AT_ONCE)
-    found: dict[LinkId, LinkValues] = {}
+    found: dict[LinkId, LinkRows] = {}
     while documents := await cursor.to_list(_AT_ONCE):
-        found |= {each["_id"]: tuple(_value(each, name) for name in fields) for each in documents}
+        found |= {each["_id"]: _rows(each, fields, tags) for each in documents}
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _TagRows:
+    """Which tags there are, and which of them the query leaves, by the keys of their names; None: all."""
+
+    known: Mapping[TagId, Tag]
+    only: frozenset[str | None] | None
+    is_grouped_by: bool
+
+    def of(self, ids: Iterable[TagId]) -> list[str | None]:
+        """The tag of each row of a link with these, None if it has none; nothing if it is left out."""
+        names: list[str | None] = [tag.name for tag in tags_on(ids, self.known)]
+        left = [each for each in names or [None] if self.only is None or _key(each) in self.only]
+        return left if self.is_grouped_by else left[:1]
+
+
+async def _read_tags(asked: Reading) -> _TagRows | None:
+    """What is to be known of tags, as of the moment of the reading."""
+    query: Query = asked.query
+    if Field.TAG not in query.link_fields:
+        return None
+    only = query.filters.get(Field.TAG)
+    known = await list_tags(asked.database, asked.org_id, asked.session)
+    return _TagRows(
+        {each.id: each for each in known},
+        None if only is None else frozenset(map(_key, only)),
+        is_grouped_by=Field.TAG in query.group_by,
+    )
+
+
+def _key(name: str | None) -> str | None:
+    return None if name is None else tag_key(name)
+
+
+def _rows(document: Document, fields: tuple[Field, ...], tags: _TagRows | None) -> LinkRows:
+    if tags is None:
+        return (tuple(_value(document, name) for name in fields),)
+    return tuple(
+        tuple(tag if name is Field.TAG else _value(document, name) for name in fields)
+        for tag in tags.of(document.get("tag_ids", ()))
+    )
 
 
 def _value(document: Document, field: Field) -> str | None:

@@ -19,7 +19,7 @@ from backend.domain.ids import LinkId
 from backend.domain.rollup import QUARTER_SECONDS
 from backend.storage import conversions, installs, leads
 from backend.storage.analytics_counting import group_slots
-from backend.storage.analytics_links import UTM, LinkValues, read_link_values
+from backend.storage.analytics_links import UTM, LinkRows, LinkValues, read_link_rows
 from backend.storage.analytics_reading import Reading
 from backend.storage.attribution_report import later_identity
 from backend.storage.mongo import Document
@@ -119,40 +119,46 @@ def _moment(quarter: int) -> datetime:
 class _Groups:
     """Which group something that is credited to a link belongs to."""
 
-    def __init__(self, asked: Reading, values: Mapping[LinkId, LinkValues]) -> None:
+    def __init__(self, asked: Reading, rows: Mapping[LinkId, LinkRows]) -> None:
         query = self._query = asked.query
         self._spans = asked.spans
-        self._values = values
+        self._rows = rows
         self._slots = group_slots(query)
         self._filters = [
             (query.link_fields.index(each), allowed)
             for each, allowed in query.filters.items()
-            if each in query.link_fields
+            if each in query.link_fields and each is not Field.TAG  # that held when links were read
         ]
+        self._counts_untagged = None in query.filters.get(Field.TAG, {None})
 
     @classmethod
     async def of(cls, asked: Reading, found: list[Document]) -> _Groups:
         """What is needed for these."""
-        values: dict[LinkId, LinkValues] = {}
+        rows: dict[LinkId, LinkRows] = {}
         ids = sorted({each["_id"]["link"] for each in found if each["_id"].get("link")})
         if asked.query.link_fields:
             for at in range(0, len(ids), _LINKS_AT_ONCE):
                 some = ids[at : at + _LINKS_AT_ONCE]
-                values |= await read_link_values(asked, {}, some)
-        return cls(asked, values)
+                rows |= await read_link_rows(asked, {}, some)
+        return cls(asked, rows)
 
     def figures(self, found: Document, counted: Counted) -> list[Figures]:
         """Where it counts; nowhere if the filters leave it out."""
         of = found["_id"]
-        links = self._values.get(of.get("link"))
+        links = self._rows.get(of.get("link"))
         if links is None:
-            links = tuple(_told(each, of.get("utm") or {}) for each in self._query.link_fields)
-        if not all(links[at] in allowed for at, allowed in self._filters):
+            told = tuple(_told(each, of.get("utm") or {}) for each in self._query.link_fields)
+            links = (told,) if self._counts_untagged else ()
+        links = tuple(each for each in links if all(each[at] in allowed for at, allowed in self._filters))
+        if not links:
             return []
         span = self._spans.at(int(of["quarter"])) if "quarter" in of else None
-        parts = (span.label if span else None, None, *links)
-        group: Group = tuple(parts[slot] for slot in self._slots)
-        return [counted.total, counted.row(group)]
+        groups = [self._group(span.label if span else None, each) for each in links]
+        return [counted.total, *map(counted.row, groups)]
+
+    def _group(self, label: str | None, links: LinkValues) -> Group:
+        parts = (label, None, *links)
+        return tuple(parts[slot] for slot in self._slots)
 
 
 def _told(field: Field, utm: Mapping[str, str]) -> str | None:

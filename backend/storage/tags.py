@@ -54,9 +54,9 @@ async def create_tag(database: Database, org_id: OrgId, name: str, color: str | 
     return tag
 
 
-async def list_tags(database: Database, org_id: OrgId) -> list[Tag]:
+async def list_tags(database: Database, org_id: OrgId, session: ClientSession | None = None) -> list[Tag]:
     """All tags of the organization, by name."""
-    cursor = database[NAME].find({"org_id": org_id}).sort("key", 1)
+    cursor = database[NAME].find({"org_id": org_id}, session=session).sort("key", 1)
     return [_from_document(found) async for found in cursor]
 
 

@@ -214,3 +214,24 @@ async def test_a_name_is_taken_once(links: Links) -> None:
     answers = await asyncio.gather(*(tag(links, "POST", body=body) for body in bodies))
     assert sorted(answer.status_code for answer in answers) == [201, 400, 400, 400]
     assert len(await all_tags(links)) == 1
+
+
+async def test_clicks_by_tag(links: Links) -> None:
+    """Analytics group by tags and filter by them, in any case; the filter's rule is that of names."""
+    await make_tags(links, "Mail", "Spring")
+    await links.click(await links.make(tags=["Mail", "Spring"]))
+    await links.click(await links.make())
+
+    async def asked(**body: Any) -> dict[str, Any]:
+        answer = await links.client.post(
+            f"{API}/analytics/query", json={"group_by": ["tag"]} | body, headers=links.organization.headers
+        )
+        found: dict[str, Any] = answer.json()
+        return found
+
+    found = await asked()
+    assert found["totals"] == {"clicks": 2}
+    assert found["rows"] == [{"tag": name, "clicks": 1} for name in ("Mail", "Spring", None)]
+    assert (await asked(filters={"tag": ["mail"]}))["rows"] == [{"tag": "Mail", "clicks": 1}]
+    refused = await asked(filters={"tag": ["a,b"]})
+    assert refused == invalid("filters.tag must not contain a comma")

@@ -15,13 +15,15 @@ from bson import Decimal128
 from backend.domain.analytics_answer import AnalyticsAnswer, Group
 from backend.domain.analytics_query import LINK_FIELDS, Field, Measure, Query
 from backend.domain.clicks import Click
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links import Link
 from backend.domain.query_period import QueryPeriod
 from backend.storage.links import insert_links
 from backend.storage.mongo import Database
+from backend.storage.tags import create_tag, delete_tag
 from tests.clicks import click, count_clicks
 
+Facts = dict[Field, str | None]
 FIRST = datetime(2025, 9, 25, tzinfo=UTC)  # before everything
 
 
@@ -46,6 +48,7 @@ class History:
     links: list[Link]
     clicks: list[Click]
     sales: list[Sale]
+    tags: dict[TagId, str]
 
     def naive(self, query: Query, period: QueryPeriod) -> tuple[dict[Group, Counter[Any]], Counter[Any]]:
         """What the query's period has by group, and in all, by looking at each click and each sale."""
@@ -54,14 +57,17 @@ class History:
         seen: set[Any] = set()
         links = {each.id: each for each in self.links}
 
-        def add(at: datetime, facts: Mapping[Field, str | None], what: Any, once: Any = None) -> None:
+        def add(at: datetime, facts: Iterable[Facts], what: Any, once: Any = None) -> None:
             if not period.start <= at < period.end:
                 return
-            if any(facts[each] not in allowed for each, allowed in query.filters.items()):
-                return
-            facts = dict(facts) | times_of(at, period.zone)
-            group = tuple(facts[each] for each in query.group_by)
-            for place, figures in ((group, rows[group]), ("total", total)):
+            left = [
+                each | times_of(at, period.zone)
+                for each in facts
+                if all(each[name] in allowed for name, allowed in query.filters.items())
+            ]
+            groups = {tuple(each[name] for name in query.group_by) for each in left}
+            places = [(group, rows[group]) for group in groups]
+            for place, figures in [*places, ("total", total)] if left else ():
                 if once is None:
                     figures[what] += 1
                 elif (place, what, once) not in seen:
@@ -70,10 +76,11 @@ class History:
 
         for each in self.clicks:
             link = links[each.link_id]
-            facts = of_link(link) | {
+            of_click = {
                 Field.COUNTRY: each.country, Field.PLATFORM: each.platform, Field.SYSTEM: each.system,
                 Field.BROWSER: each.browser, Field.REFERRER: each.referrer_host,
             }  # fmt: skip
+            facts = [of | of_click for of in self.of_link(link)]
             if not each.counted:
                 add(each.at, facts, Measure.NOT_COUNTED)
                 continue
@@ -81,9 +88,9 @@ class History:
             if each.visitor is not None:
                 add(each.at, facts, Measure.VISITORS, (each.at.date(), each.visitor))
         for sale in self.sales if query.breakdown is None else ():
-            facts = {field: sale.utm.get(f"utm_{field}") for field in LINK_FIELDS}
+            facts = [{field: sale.utm.get(f"utm_{field}") for field in LINK_FIELDS}]
             if found := links.get(LinkId(sale.link_id or "")):
-                facts = of_link(found)
+                facts = self.of_link(found)
             add(sale.at, facts, Measure(sale.collection))
             if sale.customer_id and sale.collection != "installs":
                 add(sale.at, facts, Measure.CUSTOMERS, sale.customer_id)
@@ -92,11 +99,12 @@ class History:
                     add(sale.at, facts, sale.currency)
         return rows, total
 
-
-def of_link(link: Link) -> dict[Field, str | None]:
-    """What a link is counted by."""
-    utm = {field: link.utm.get(f"utm_{field}") for field in LINK_FIELDS - {Field.LINK, Field.DOMAIN}}
-    return {Field.LINK: link.id, Field.DOMAIN: link.domain, **utm}
+    def of_link(self, link: Link) -> list[Facts]:
+        """What a link is counted by: once for each of its tags."""
+        utm = {field: link.utm.get(f"utm_{field}") for field in LINK_FIELDS}
+        facts = utm | {Field.LINK: link.id, Field.DOMAIN: link.domain}
+        names: list[str | None] = [self.tags[each] for each in link.tag_ids if each in self.tags]
+        return [facts | {Field.TAG: name} for name in names or [None]]
 
 
 def times_of(at: datetime, zone: tzinfo) -> dict[Field, str | None]:
@@ -112,13 +120,25 @@ def times_of(at: datetime, zone: tzinfo) -> dict[Field, str | None]:
 
 
 async def make_history(
-    database: Database, utms: list[dict[str, str]], clicks: Iterable[Any], sales: Iterable[Sale]
+    database: Database,
+    utms: list[dict[str, str]],
+    clicks: Iterable[Any],
+    sales: Iterable[Sale],
+    tags: Mapping[int, Iterable[str]] | None = None,
 ) -> History:
-    """Store and count all of this for an organization of its own."""
+    """Store and count all of this for an organization of its own.
+
+    `tags` has those of links by their numbers. One that is called "gone" is deleted again.
+    """
     org_id = OrgId(str(uuid.uuid4()))
+    names = sorted({each for some in (tags or {}).values() for each in some})
+    tag_ids = {name: (await create_tag(database, org_id, name, None, FIRST)).id for name in names}
+    if "gone" in tag_ids:
+        await delete_tag(database, org_id, "gone")
     links = [
         Link(LinkId(str(uuid.uuid4())), org_id, f"d{number % 2}.example", uuid.uuid4().hex, "https://x.example/",
-             f"Link {number}", FIRST, FIRST, utm=utm)
+             f"Link {number}", FIRST, FIRST, utm=utm,
+             tag_ids=[tag_ids[name] for name in (tags or {}).get(number, ())])
         for number, utm in enumerate(utms)
     ]  # fmt: skip
     await insert_links(database, links)
@@ -131,6 +151,7 @@ async def make_history(
         links,
         made,
         [replace(each, link_id=ids.get(each.link_id or "", each.link_id)) for each in sales],
+        {tag_id: name for name, tag_id in tag_ids.items() if name != "gone"},
     )
     for sale in history.sales:
         touch = {"link_id": sale.link_id, "utm": dict(sale.utm), "at": sale.at, "click_ids": {}}

@@ -22,6 +22,7 @@ from backend.storage import analytics_answers, analytics_clicks, analytics_sales
 from backend.storage.analytics_answers import answer
 from backend.storage.mongo import Database
 from backend.storage.purge import purge_link
+from backend.storage.tags import change_tag
 from tests.storage.analytics_history import FIRST, History, Sale, assert_equal, make_history
 
 # With daylight saving time, without; with offsets of a half and of a quarter of an hour; far from UTC.
@@ -112,8 +113,8 @@ def queries(draw: Callable[[Any], Any]) -> dict[str, Any]:
         "compare": draw(st.none() | st.just(Comparison.PREVIOUS)),
         "filters": draw(
             st.dictionaries(
-                st.sampled_from([Field.CAMPAIGN, Field.COUNTRY, Field.DOMAIN]),
-                st.frozensets(st.sampled_from([None, "spring", "DE", "d0.example"]), min_size=1),
+                st.sampled_from([Field.CAMPAIGN, Field.COUNTRY, Field.DOMAIN, Field.TAG]),
+                st.frozensets(st.sampled_from([None, "spring", "DE", "d0.example", "mail"]), min_size=1),
                 max_size=2,
             )
         ),
@@ -131,12 +132,15 @@ def queries(draw: Callable[[Any], Any]) -> dict[str, Any]:
     clicks=st.lists(st.tuples(st.integers(0, 2), MOMENTS, FACTS), max_size=60),
     sales=st.lists(SALES | INSTALLS, max_size=12),
     asked=st.lists(queries(), min_size=20, max_size=20),
+    tags=st.dictionaries(
+        st.integers(0, 2), st.lists(st.sampled_from(["mail", "spring", "gone"]), unique=True)
+    ),
 )
 async def test_figures_equal_a_naive_count(
-    database: Database, utms: Any, clicks: Any, sales: Any, asked: list[dict[str, Any]]
+    database: Database, utms: Any, clicks: Any, sales: Any, asked: list[dict[str, Any]], tags: Any
 ) -> None:
-    """For any clicks, sales, zone, period, grouping and filter."""
-    history = await make_history(database, utms, clicks, sales)
+    """For any clicks, sales, tags, zone, period, grouping and filter."""
+    history = await make_history(database, utms, clicks, sales, tags)
     for each in asked:
         try:
             query = Query(**each)
@@ -194,6 +198,37 @@ async def test_nothing_of_another_organization_shows(database: Database) -> None
             query = Query(period=three_days(), group_by=(field,), filters=filters)
             found = await answer(database, own.org_id, query)
             assert (list(found.rows), found.totals.values, found.links) == ([], {Measure.CLICKS: 0}, {})
+
+
+async def test_a_link_with_two_tags_counts_in_both_rows(database: Database) -> None:
+    """It counts once in the totals, a note says so, and a filter asks for tags by their present names."""
+    sales = [Sale("conversions", FIRST, "0", {}, "ada", "EUR", Decimal("1.50"))]
+    tags = {0: ["mail", "Sale", "gone"], 1: ["mail"]}
+    history = await make_history(
+        database, [{}, {}, {}], [(each, FIRST, {"visitor": each}) for each in (0, 1, 2)], sales, tags
+    )
+    measures = (Measure.CLICKS, Measure.VISITORS, Measure.CONVERSIONS)
+    query = Query(period=three_days(), measures=measures, group_by=(Field.TAG,))
+    found = await answer(database, history.org_id, query)
+    rows = {row.group[0]: tuple(row.values.values()) for row in found.rows}
+    assert rows == {"mail": (2, 2, 1), "Sale": (1, 1, 1), None: (1, 1, 0)}
+    assert tuple(found.totals.values.values()) == (3, 3, 1)
+    assert any("link with several tags counts in each of their rows" in note for note in found.notes)
+    await change_tag(database, history.org_id, "mail", new_name="News")
+    for group_by, only, expected in (
+        ((Field.TAG,), {"news"}, {("News",): (2, 2, 1)}),
+        ((), {"NEWS", "sale"}, {(): (2, 2, 1)}),
+        (
+            (Field.LINK,),
+            {"sale", None},
+            {(history.links[0].id,): (1, 1, 1), (history.links[2].id,): (1, 1, 0)},
+        ),
+        ((), {"mail"}, {(): (0, 0, 0)}),
+    ):
+        filters = {Field.TAG: frozenset(only)}
+        asked = await answer(database, history.org_id, replace(query, group_by=group_by, filters=filters))
+        assert {row.group: tuple(row.values.values()) for row in asked.rows} == expected
+        assert asked.totals.values[Measure.CLICKS] == sum(each[0] for each in expected.values())
 
 
 async def test_clicks_of_a_purged_link_are_told(database: Database) -> None:

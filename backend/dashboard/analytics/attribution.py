@@ -26,7 +26,7 @@ from backend.domain.links import Link
 
 _ROWS = 25
 FIELDS = (
-    Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT, Field.TERM, Field.LINK, Field.DOMAIN,
+    Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT, Field.TERM, Field.TAG, Field.LINK, Field.DOMAIN
 )  # fmt: skip
 MEASURES = (
     Measure.CLICKS,

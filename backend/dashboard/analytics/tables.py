@@ -22,6 +22,7 @@ NAMES = {
     Field.MEDIUM: "Medium",
     Field.TERM: "Term",
     Field.CONTENT: "Content",
+    Field.TAG: "Tag",
     Field.COUNTRY: "Country",
     Field.PLATFORM: "Platform",
     Field.SYSTEM: "System",
@@ -30,6 +31,7 @@ NAMES = {
 }
 _NONE = {
     Field.LINK: "No link",
+    Field.TAG: "No tag",
     Field.COUNTRY: "Unknown",
     Field.REFERRER: "None: typed, scanned, or not told",
 }
@@ -50,7 +52,7 @@ class Card:
 
 CARDS = (
     Card("campaigns", "Campaigns", (Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT)),
-    Card("links", "Links", (Field.LINK, Field.DOMAIN)),
+    Card("links", "Links", (Field.LINK, Field.TAG, Field.DOMAIN)),
     Card("referrers", "Referrers", (Field.REFERRER,)),
     Card("countries", "Countries", (Field.COUNTRY,)),
     Card("devices", "Devices", (Field.PLATFORM, Field.SYSTEM, Field.BROWSER)),
