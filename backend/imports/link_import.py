@@ -6,33 +6,27 @@ or interrupted.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable, Container, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.link_input import NewLink
 from backend.domain.link_operations import CreateLink, DomainNotConfigured, LinkRequest, PathTaken
-from backend.domain.links import TARGET_FIELDS, CreatedBy
-from backend.domain.short_urls import parse_short_url
+from backend.domain.links import CreatedBy
 from backend.imports.planned_links import PlannedLinks
 from backend.imports.row import ImportedLink, ImportRow
 from backend.storage.domains import list_domains
-from backend.storage.link_writes import store_link
+from backend.storage.link_writes import Submission, write_links
 from backend.storage.links import find_links
 from backend.storage.mongo import Database
 
 _NAMESPACE = uuid.UUID("6f8a4f0e-6d0c-5d55-9c5b-8d9f5b0f5c11")
-# Rows that wait for the database at the same time.
-_STORED_AT_ONCE = 32
-# A dry run waits for no disk, only asks what is there: the more at once, the fewer questions.
-_CHECKED_AT_ONCE = 500
+# Rows that are stored in one transaction, or looked up with one question.
+_AT_ONCE = 500
 
 Outcome = tuple["RowOutcome", str]
 
@@ -66,19 +60,15 @@ class LinkImport:
         self._org_id = org_id
         self._now = now
         self._dry_run = dry_run
-        self._domains: frozenset[str] = frozenset()
         self._report = ImportReport()
-        # Rows that lead to links of the organization go one after the other, or two could close a loop.
-        self._one_at_a_time = asyncio.Lock()
 
     async def run(self, rows: Sequence[ImportRow], advance: Callable[[int], object]) -> ImportReport:
         """Import these rows. `advance` is called with the number of rows done since its last call."""
         self._report = ImportReport()
-        self._domains = frozenset(await list_domains(self._database, self._org_id))
-        planned = PlannedLinks(self._database, self._org_id, self._domains, self._now)
-        at_once = _CHECKED_AT_ONCE if self._dry_run else _STORED_AT_ONCE
-        for start in range(0, len(rows), at_once):
-            batch = rows[start : start + at_once]
+        domains = frozenset(await list_domains(self._database, self._org_id))
+        planned = PlannedLinks(self._database, self._org_id, domains, self._now)
+        for start in range(0, len(rows), _AT_ONCE):
+            batch = rows[start : start + _AT_ONCE]
             outcomes = await self._outcomes(batch, planned)
             for row, (outcome, reason) in zip(batch, outcomes, strict=True):
                 self._report.counts[outcome] += 1
@@ -90,53 +80,57 @@ class LinkImport:
     async def _outcomes(self, batch: Sequence[ImportRow], planned: PlannedLinks) -> list[Outcome]:
         ids = [LinkId(str(uuid.uuid5(_NAMESPACE, f"{self._org_id}\n{row.text}"))) for row in batch]
         there = await find_links(self._database, ids, self._org_id)
-        parsed = [_parsed(row) for row in batch]
-        if not self._dry_run:
-            pairs = zip(parsed, ids, strict=True)
-            return await asyncio.gather(
-                *(self._outcome(each, there, id_, self._store) for each, id_ in pairs)
-            )
-        await planned.look_ahead(each.new for each in parsed if isinstance(each, ImportedLink))
+        parsed = {id_: _parsed(row) for id_, row in zip(ids, batch, strict=True) if id_ not in there}
+        new = {id_: link for id_, link in parsed.items() if isinstance(link, ImportedLink)}
+        errors: dict[LinkId, Exception] = {
+            id_: error for id_, error in parsed.items() if isinstance(error, RequestError)
+        }
+        errors |= await self._planned(new, planned) if self._dry_run else await self._stored(new)
+        return [
+            (RowOutcome.ALREADY_THERE, "") if id_ in there else self._outcome(errors.get(id_)) for id_ in ids
+        ]
 
-        async def plan(imported: ImportedLink, _: LinkId) -> None:
-            await planned.add(imported.new)
+    async def _planned(
+        self, new: Mapping[LinkId, ImportedLink], planned: PlannedLinks
+    ) -> dict[LinkId, Exception]:
+        """What would keep these links from being made."""
+        await planned.look_ahead(each.new for each in new.values())
+        errors: dict[LinkId, Exception] = {}
+        for (
+            id_,
+            each,
+        ) in new.items():  # one by one: a later row may use the path of an earlier one, or lead to it
+            try:
+                await planned.add(each.new)
+            except (RequestError, DomainNotConfigured, PathTaken) as error:
+                errors[id_] = error
+        return errors
 
-        # One after the other: a later row may use the path of an earlier one, or lead to it.
-        return [await self._outcome(each, there, id_, plan) for each, id_ in zip(parsed, ids, strict=True)]
+    async def _stored(self, new: Mapping[LinkId, ImportedLink]) -> dict[LinkId, Exception]:
+        """Make these links. Returns what kept some from it."""
+        if not new:
+            return {}
+        creations = [CreateLink(each.new, id_, each.with_state) for id_, each in new.items()]
+        requests = [LinkRequest(self._org_id, CreatedBy.REST, self._now, each) for each in creations]
+        (results,) = await write_links(self._database, [Submission(requests)])
+        return {id_: result.error for id_, result in zip(new, results, strict=True) if result.error}
 
-    async def _outcome(
-        self,
-        parsed: ImportedLink | RequestError,
-        there: Container[str],
-        link_id: LinkId,
-        take: Callable[[ImportedLink, LinkId], Awaitable[None]],
-    ) -> Outcome:
-        if link_id in there:
-            return RowOutcome.ALREADY_THERE, ""
-        if isinstance(parsed, RequestError):
-            return RowOutcome.REFUSED, str(parsed)
-        try:
-            await take(parsed, link_id)
-        except PathTaken:
-            return RowOutcome.REFUSED, str(InvalidField("selected_path", "is already in use on this domain"))
-        except DomainNotConfigured as error:
-            self._report.missing_domains[str(error)] += 1
-            return RowOutcome.REFUSED, str(
-                InvalidField("domain", f"{error} is not configured for the organization")
-            )
-        except RequestError as error:
-            return RowOutcome.REFUSED, str(error)
-        return RowOutcome.CREATED, ""
-
-    def _leads_home(self, new: NewLink) -> bool:
-        places = [parse_short_url(new.fields.get(name) or "") for name in TARGET_FIELDS]
-        return any(place and place[0] in self._domains for place in places)
-
-    async def _store(self, imported: ImportedLink, link_id: LinkId) -> None:
-        create = CreateLink(imported.new, link_id, imported.with_state)
-        request = LinkRequest(self._org_id, CreatedBy.REST, self._now, create)
-        async with self._one_at_a_time if self._leads_home(imported.new) else contextlib.nullcontext():
-            await store_link(self._database, request)
+    def _outcome(self, error: Exception | None) -> Outcome:
+        match error:
+            case None:
+                return RowOutcome.CREATED, ""
+            case PathTaken():
+                return RowOutcome.REFUSED, str(
+                    InvalidField("selected_path", "is already in use on this domain")
+                )
+            case DomainNotConfigured():
+                self._report.missing_domains[str(error)] += 1
+                return RowOutcome.REFUSED, str(
+                    InvalidField("domain", f"{error} is not configured for the organization")
+                )
+            case RequestError():
+                return RowOutcome.REFUSED, str(error)
+        raise error
 
 
 def _parsed(row: ImportRow) -> ImportedLink | RequestError:
