@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from backend.domain.analytics_query import (
     BREAKDOWNS,
@@ -25,11 +24,11 @@ from backend.domain.analytics_query import (
     Query,
 )
 from backend.domain.call_fields import CurrencyCode
-from backend.domain.errors import InvalidField
+from backend.domain.errors import InvalidField, shown_name
 from backend.domain.field_rules import HostName, Instant, Rule, Schema, Text, Uuid, Word, parse_string
-from backend.domain.link_input import shown_name
 from backend.domain.query_period import Comparison, QueryPeriod
 from backend.domain.tags import TagName
+from backend.domain.time_zones import TimeZone
 
 DEFAULT_DAYS = 28
 MOST_VALUES = 200
@@ -67,26 +66,6 @@ class Words:
         items = Word(self.choices).schema()
         sizes = {"minItems": self.least, "maxItems": self.most, "uniqueItems": True}
         return {"type": "array", "items": items} | sizes
-
-
-class TimeZone:
-    """The name of a time zone, as in the IANA's list."""
-
-    def parse(self, field: str, value: object) -> ZoneInfo:
-        """The time zone. Raises InvalidField."""
-        name = parse_string(field, value)
-        if name not in _zones():
-            raise InvalidField(field, "must be the IANA name of a time zone, such as Europe/Berlin")
-        return ZoneInfo(name)
-
-    def schema(self) -> Schema:
-        """JSON Schema of a name."""
-        return {"type": "string", "maxLength": 100, "default": "UTC", "example": "Europe/Berlin"}
-
-
-@lru_cache(maxsize=1)
-def _zones() -> frozenset[str]:
-    return frozenset(available_timezones())
 
 
 class DateOrInstant:

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from backend.domain.apps import AndroidApp, Apps
 from backend.domain.client import Client, ClientKind, Platform
+from backend.domain.link_rules import Target, rule_targets
 from backend.domain.links import Behavior, Link
 
 _FALLBACKS = {
@@ -27,17 +28,18 @@ class Outcome(StrEnum):
     NOT_FOUND = "not_found"  # 404, the error page
 
 
-def decide(link: Link | None, client: Client, apps: Apps) -> Outcome:
+def decide(link: Link | None, client: Client, apps: Apps, target: Target | None = None) -> Outcome:
     """The answer for this client, this link and the apps of the link's domain.
 
-    `link` is None if there is no link at this host and path. Contract, "What the service does" and "States
+    `link` is None if there is no link at this host and path; `target` is where its rules lead this visitor,
+    instead of its destination, its fallbacks and its app. Contract, "What the service does" and "States
     and transitions"; decisions, "Redirect".
     """
     if link is None or not link.is_enabled:
         return Outcome.NOT_FOUND
     if client.kind is ClientKind.PREVIEW_FETCHER and link.social:
         return Outcome.PREVIEW
-    if client.kind is not ClientKind.BROWSER:
+    if target or client.kind is not ClientKind.BROWSER:
         return Outcome.WEB
     if client.platform is Platform.IOS:
         return _on_ios(link, apps)
@@ -71,19 +73,20 @@ def _uses_fallback(link: Link, platform: Platform) -> bool:
     return behaviors.get(platform, Behavior.APP) is Behavior.APP
 
 
-def possible_targets(link: Link, platform: Platform | None) -> dict[str, str]:
-    """All web addresses that the link may send this platform to, by the name of the link's field.
+def possible_targets(link: Link, platform: Platform, is_browser: bool) -> dict[str, str]:
+    """All web addresses that the link may send this kind of client to, by the name of the link's field.
 
-    `platform` None means a client that is not a browser. A phone's fallback is included even while the link
-    opens in the browser, since that setting may change; so is where visitors are sent once it has expired.
+    A phone's fallback is included even while the link opens in the browser, since that setting may change; so
+    is where visitors are sent once it has expired.
     """
-    destination = {"destination_url": link.destination_url}
     last = {"expired_url": link.limits.expired_url} if link.limits.expired_url else {}
-    name = _FALLBACKS[platform] if platform else ""
-    if platform is None or name not in link.fallbacks:
-        return destination | last
+    others = rule_targets(link.rules, platform) | last
+    destination = {"destination_url": link.destination_url}
+    name = _FALLBACKS[platform]
+    if not is_browser or name not in link.fallbacks:
+        return destination | others
     fallback = {name: link.fallbacks[name]}
-    return (fallback if _uses_fallback(link, platform) else destination | fallback) | last
+    return (fallback if _uses_fallback(link, platform) else destination | fallback) | others
 
 
 def play_store_url(app: AndroidApp, referrer: dict[str, str]) -> str:

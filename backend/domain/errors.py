@@ -27,3 +27,8 @@ class InvalidField(RequestError):
         super().__init__(f"{field} {rule}")
         self.field = field
         self.rule = rule
+
+
+def shown_name(name: str) -> str:
+    """A field name from the request, fit for an error message: ASCII, at most 100 characters."""
+    return name.encode("ascii", "backslashreplace").decode()[:100]

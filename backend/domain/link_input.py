@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from backend.domain.errors import InvalidField, MissingField
+from backend.domain.errors import InvalidField, MissingField, shown_name
 from backend.domain.field_rules import (
     Flag,
     HostName,
@@ -20,6 +20,7 @@ from backend.domain.field_rules import (
 )
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_limits import LIMIT_FIELDS, NO_LIMITS
+from backend.domain.link_rule_input import LinkRules
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, Behavior, CreatedBy, Link
 from backend.domain.tags import TagNames
 
@@ -42,10 +43,12 @@ CREATE_FIELDS: dict[str, Rule[Any]] = CREATE_REQUIRED | CREATE_OPTIONAL
 UPDATE_FIELDS: dict[str, Rule[Any]] = {**REQUIRED, **OPTIONAL}
 # What the operations beside the contract's take too.
 EXTERNAL_ID = Text(256, shown=True)
+LINK_RULES = LinkRules()
 NEW_LINK_FIELDS: dict[str, Rule[Any]] = {
     **CREATE_FIELDS,
     "external_id": EXTERNAL_ID,
     "tags": TagNames(),
+    "rules": LINK_RULES,
     "is_enabled": Flag(),
     **LIMIT_FIELDS,
 }
@@ -55,6 +58,7 @@ CHANGE_FIELDS: dict[str, Rule[Any]] = {
     "tags": TagNames(),
     "add_tags": TagNames(),
     "remove_tags": TagNames(),
+    "rules": LINK_RULES,
     "is_enabled": Flag(),
     "is_archived": Flag(),
     **LIMIT_FIELDS,
@@ -114,6 +118,7 @@ class NewLink:
             external_id=fields.get("external_id"),
             limits=NO_LIMITS.changed(fields),
             tag_ids=fields.get("tag_ids", []),
+            rules=fields.get("rules", []),
         )
 
 
@@ -227,8 +232,3 @@ def _parse_field(name: str, value: object, rule: Rule[Any]) -> Any:
 def _merge(old: Mapping[str, str], changes: Changes, names: tuple[str, ...]) -> dict[str, str]:
     merged = {name: changes[name] if name in changes else old.get(name) for name in names}
     return {name: value for name, value in merged.items() if value is not None}
-
-
-def shown_name(name: str) -> str:
-    """A field name from the request, fit for an error message: ASCII, at most 100 characters."""
-    return name.encode("ascii", "backslashreplace").decode()[:100]

@@ -9,6 +9,7 @@ from typing import Any
 
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.link_limits import NO_LIMITS, LinkLimits
+from backend.domain.link_rules import rule_targets
 
 
 class Behavior(IntEnum):
@@ -63,7 +64,8 @@ class Link:
 
     `utm`, `social` and `fallbacks` map field names to values, only for fields that are set. `external_id` is
     the organization's own name for the link, unique among its links. `tag_ids` may hold ids of tags that are
-    gone. An archived link is never enabled; `was_enabled` says whether it was when it was archived.
+    gone. An archived link is never enabled; `was_enabled` says whether it was when it was archived. `rules`
+    are as `link_rule_input` writes them.
     """
 
     id: LinkId
@@ -88,12 +90,14 @@ class Link:
     archived_at: datetime | None = None
     was_enabled: bool = False
     limits: LinkLimits = NO_LIMITS
+    rules: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def target_urls(self) -> list[str]:
         """All addresses to which the link may lead."""
         last = [self.limits.expired_url] if self.limits.expired_url else []
-        return [self.destination_url, *self.fallbacks.values(), *last]
+        rules = rule_targets(self.rules).values()
+        return [self.destination_url, *self.fallbacks.values(), *rules, *last]
 
     @property
     def is_archived(self) -> bool:

@@ -16,6 +16,7 @@ from backend.domain.clicks import NotCounted, client_fragment, record_line, why_
 from backend.domain.client import Client
 from backend.domain.destination import Outcome, decide
 from backend.domain.link_limits import NO_LIMITS
+from backend.domain.link_rules import Circumstances, Target
 from backend.domain.visitors import visitor_hash
 from backend.redirector import pages
 from backend.redirector.answer import Answer, plain, send_answer
@@ -26,7 +27,7 @@ from backend.redirector.handoffs import Handoffs
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
 from backend.redirector.link_file import MOST_LINKS, LinkFile, hosts_in, path_in
 from backend.redirector.metrics import AnswerTallies, observe_backlog
-from backend.redirector.outcomes import answer_for
+from backend.redirector.outcomes import answer_by_rule, answer_for
 from backend.redirector.qr_code import qr_code, split_suffix
 from backend.redirector.recognition import recognize
 from backend.redirector.shipper import Shipper
@@ -198,7 +199,8 @@ class Redirector:
     async def _follow(self, visit: Visit, entry: CachedLink) -> Answer:
         """Decide what the visitor gets, record the click, and return the answer."""
         client = recognize(visit.user_agent)
-        outcome = decide(entry.link, client, entry.apps)
+        target = self._target(visit, entry, client) if entry.rules else None
+        outcome = decide(entry.link, client, entry.apps, target)
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
         limits = entry.link.limits
         if limits is not NO_LIMITS and outcome is not Outcome.NOT_FOUND:
@@ -206,9 +208,26 @@ class Redirector:
             if withheld:
                 await self._record(withheld.outcome, withheld.reason, visit, entry, client)
                 return withheld.answer
-        answer = answer_for(outcome, visit, entry, client, self._proxies)
+        if target and outcome is Outcome.WEB:
+            answer = answer_by_rule(visit, target)
+        else:
+            answer = answer_for(outcome, visit, entry, client, self._proxies)
         await self._record(outcome, reason, visit, entry, client)
         return answer
+
+    def _target(self, visit: Visit, entry: CachedLink, client: Client) -> Target | None:
+        """Where the link's rules lead this visit; None if none fits."""
+        if entry.rules is None:
+            return None
+        circumstances = Circumstances(
+            client,
+            self._clock(),
+            self._country(visit, self._proxies.visitor_address(visit.scope)),
+            visit.language,
+            visit.query,
+            visit.has_device_id,
+        )
+        return entry.rules.target(circumstances)
 
     async def _record(
         self,

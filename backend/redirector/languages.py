@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from backend.concurrency.bounded_cache import remember
+from backend.domain.accept_language import wanted_languages
 
 DEFAULT = "en"
-_LONGEST = 512  # bytes of a header that are read
-_WEIGHT = re.compile(r"[01](\.[0-9]{0,3})?")
+_LONGEST = 512  # bytes of a header that is remembered
 # For each language: title and sentence of each message, and the words on the app page.
 _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
     "en": {
@@ -83,13 +81,5 @@ def texts_in(language: str) -> dict[str, tuple[str, str]]:
 @remember(most_bytes=500_000, longest_key=_LONGEST)
 def language_of(accept_language: bytes) -> str:
     """The language that an Accept-Language header prefers among those we have; English if there is none."""
-    wishes = [_wish(each) for each in accept_language[:_LONGEST].decode("latin-1").split(",")]
-    wishes.sort(key=lambda wish: -wish[1])
-    return next((name for name, weight in wishes if weight > 0 and name in _TEXTS), DEFAULT)
-
-
-def _wish(text: str) -> tuple[str, float]:
-    """One entry of an Accept-Language header: language without region, and weight (0 if invalid)."""
-    tag, _, weight = text.replace(" ", "").lower().partition(";q=")
-    match = _WEIGHT.fullmatch(weight or "1")
-    return tag.partition("-")[0], float(match[0]) if match else 0.0
+    regionless = (tag.partition("-")[0] for tag in wanted_languages(accept_language))
+    return next((name for name in regionless if name in _TEXTS), DEFAULT)

@@ -13,10 +13,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
 from sys import intern
+from typing import Any
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.apps import Apps
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_rules import CompiledRules, Target
 from backend.domain.links import Link
 from backend.domain.web_address import web_address
 from backend.storage.apps import find_apps
@@ -37,6 +39,7 @@ _PATIENCE = 0.25  # nor longer than this if an older entry is in memory
 _RETRY_SECONDS = 1.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NONE: dict[str, str] = {}
+_NO_RULES: list[dict[str, Any]] = []
 _NO_APPS = Apps()
 _EXPIRED = float("-inf")  # read before a change
 _logger = logging.getLogger(__name__)
@@ -50,23 +53,27 @@ class LinkUnavailable(Exception):
 class CachedLink:
     """A link and the apps of its domain."""
 
-    __slots__ = ("apps", "link", "loaded_at")
+    __slots__ = ("apps", "link", "loaded_at", "rules")
 
     def __init__(self, link: Link, apps: Apps, loaded_at: float) -> None:
         self.link = link
         self.apps = apps
         self.loaded_at = loaded_at
+        self.rules = CompiledRules(link) if link.rules else None
 
     @property
     def address(self) -> bytes:
         """The web address of a click without a query string."""
-        return _address_of(self)
+        return address_of(self)
 
 
 @lru_cache(maxsize=2_000)
-def _address_of(entry: CachedLink) -> bytes:
-    """Cached for the most used links only: for all links it would need too much memory."""
-    return web_address(entry.link).encode("ascii")
+def address_of(place: CachedLink | Target) -> bytes:
+    """The web address of a click without a query string, of the link or of where a rule leads.
+
+    Cached for the most used ones only: for all links it would need too much memory.
+    """
+    return web_address(place.link).encode("ascii")
 
 
 class LinkCache:
@@ -265,6 +272,7 @@ def _only_what_redirects_need(link: Link) -> Link:
         fallbacks=link.fallbacks or _NONE,
         custom_data=None,
         imported_clicks=None,
+        rules=link.rules or _NO_RULES,
     )
 
 

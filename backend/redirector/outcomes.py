@@ -7,18 +7,19 @@ from dataclasses import replace
 from backend.domain.apps import AndroidApp
 from backend.domain.client import Client
 from backend.domain.destination import Outcome, fallback_url, intent_url, play_store_url
+from backend.domain.link_rules import Target
 from backend.domain.web_address import LINK_ID_PARAMETER, web_address
 from backend.proxies import TrustedProxies
 from backend.redirector import pages
 from backend.redirector.answer import Answer, redirect
-from backend.redirector.link_cache import CachedLink
+from backend.redirector.link_cache import CachedLink, address_of
 from backend.redirector.visit import Visit
 
 
 def answer_for(
     outcome: Outcome, visit: Visit, entry: CachedLink, client: Client, proxies: TrustedProxies
 ) -> Answer:
-    """The answer for this outcome and this visit."""
+    """The answer for this outcome and this visit, where no rule of the link decides."""
     apps = entry.apps
     if outcome is Outcome.WEB:
         return redirect(_fallback(visit, entry, client) or _web(visit, entry))
@@ -35,8 +36,13 @@ def answer_for(
     return pages.not_found(visit)
 
 
-def _web(visit: Visit, entry: CachedLink) -> bytes:
-    return web_address(entry.link, visit.query).encode("ascii") if visit.query else entry.address
+def answer_by_rule(visit: Visit, target: Target) -> Answer:
+    """The answer for a visit that a rule of the link leads elsewhere."""
+    return redirect(_web(visit, target))
+
+
+def _web(visit: Visit, place: CachedLink | Target) -> bytes:
+    return web_address(place.link, visit.query).encode("ascii") if visit.query else address_of(place)
 
 
 def _fallback(visit: Visit, entry: CachedLink, client: Client) -> bytes | None:

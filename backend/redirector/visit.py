@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from backend.concurrency.bounded_cache import remember
+from backend.domain.accept_language import wanted_languages
 from backend.domain.host_names import LONGEST_HOST, InvalidHostName, normalize_host
 from backend.domain.short_urls import link_path
 from backend.redirector.recognition import LONGEST_USER_AGENT
 
 Scope = MutableMapping[str, Any]
 _LONGEST_REFERRER = 2048  # bytes; its host comes first
+_LONGEST_LANGUAGES = 512  # bytes of a header that is remembered
+_DEVICE_COOKIE = re.compile(
+    rb"(?:^|; ?)cl_device_id=[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?:$|;)"
+)
 
 
 class InvalidHost(ValueError):
@@ -57,10 +63,29 @@ class Visit:
         return any(b"prefetch" in each or b"preview" in each for each in purposes)
 
     @property
+    def language(self) -> str | None:
+        """The language that the visitor likes best, as a tag in lower case; None if unknown."""
+        header = self.headers.get(b"accept-language")
+        return _language(header) if header else None
+
+    @property
+    def has_device_id(self) -> bool:
+        """Whether the browser sends the cookie of the SDK.
+
+        It does where the SDK runs on a page of the same site as the link's domain.
+        """
+        return _DEVICE_COOKIE.search(self.headers.get(b"cookie", b"")) is not None
+
+    @property
     def referrer_host(self) -> str | None:
         """The host of the page that the visitor comes from; None if unknown."""
         referrer = self.headers.get(b"referer")
         return referrer_host(referrer[:_LONGEST_REFERRER]) if referrer else None
+
+
+@remember(most_bytes=500_000, longest_key=_LONGEST_LANGUAGES)
+def _language(accept_language: bytes) -> str | None:
+    return next((tag for tag in wanted_languages(accept_language) if tag != "*"), None)
 
 
 def _host(headers: Iterable[tuple[bytes, bytes]], by_name: dict[bytes, bytes]) -> str:

@@ -10,16 +10,10 @@ from typing import Any
 from quart import Response
 
 from backend.current import known, of_app, resources
-from backend.domain.errors import InvalidField, MissingField, RequestError
+from backend.domain.errors import InvalidField, MissingField, RequestError, shown_name
 from backend.domain.field_rules import Uuid
 from backend.domain.ids import LinkId
-from backend.domain.link_input import (
-    CHANGE_FIELDS,
-    NEW_LINK_FIELDS,
-    parse_changes,
-    parse_new_link,
-    shown_name,
-)
+from backend.domain.link_input import CHANGE_FIELDS, NEW_LINK_FIELDS, parse_changes, parse_new_link
 from backend.domain.link_operations import (
     ArchiveLink,
     ChangeLink,

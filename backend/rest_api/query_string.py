@@ -7,9 +7,8 @@ from typing import Any
 
 from quart import request
 
-from backend.domain.errors import InvalidField
+from backend.domain.errors import InvalidField, shown_name
 from backend.domain.field_rules import Rule
-from backend.domain.link_input import shown_name
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
 

@@ -66,6 +66,7 @@ def whole_link_json(
         **{name: link.social.get(name) for name in SOCIAL_FIELDS},
         **{name: link.fallbacks.get(name) for name in FALLBACK_FIELDS},
         "custom_data": link.custom_data,
+        "rules": link.rules,
         **_limits_json(link.limits),
         "tags": [tag.name for tag in tags_on(link.tag_ids, tags)],
         "created_by": link.created_by,

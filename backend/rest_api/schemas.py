@@ -67,6 +67,7 @@ _ROW: Schema = {
     },
     "description": "The fields of group_by, null where there is none; with link also its name and short URL.",
 }
+_RULE = _object(**{"if": {"type": "object"}, "then": {"type": "object"}})
 _PERIOD = _object(
     **{"from": {"type": "string", "format": "date-time"}, "to": {"type": "string", "format": "date-time"}},
     timezone=_TEXT,
@@ -99,6 +100,7 @@ SCHEMAS: dict[str, Schema] = {
         android_behavior=_COUNT,
         **dict.fromkeys((*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS), _or_null(_TEXT)),
         custom_data=_or_null({"type": "object"}),
+        rules={"type": "array", "items": _RULE},
         starts_at=_or_null(_ZONED_TIME),
         expires_at=_or_null(_ZONED_TIME),
         expired_url=_or_null(_TEXT),

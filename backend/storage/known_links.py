@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from backend.domain.ids import LinkId, OrgId, TagId
@@ -16,6 +16,7 @@ from backend.domain.link_operations import (
     Operation,
     UpsertLink,
 )
+from backend.domain.link_rules import rule_targets
 from backend.domain.links import LEADING_FIELDS, Link
 from backend.domain.short_urls import host_of
 from backend.domain.tags import TAG_FIELDS, changed_tag_ids
@@ -152,9 +153,14 @@ def _hosts(requests: Sequence[LinkRequest]) -> set[str]:
 
 
 def _hosts_in(fields: Changes) -> set[str]:
-    return {host for name in LEADING_FIELDS if (url := fields.get(name)) and (host := host_of(url))}
+    urls = [url for name in LEADING_FIELDS if (url := fields.get(name))]
+    return _hosts_of([*urls, *rule_targets(fields.get("rules", [])).values()])
 
 
 def target_hosts(link: Link) -> set[str]:
     """The hosts to which the link leads."""
-    return {host for url in link.target_urls if (host := host_of(url))}
+    return _hosts_of(link.target_urls)
+
+
+def _hosts_of(urls: Iterable[str]) -> set[str]:
+    return {host for url in urls if (host := host_of(url))}

@@ -8,6 +8,7 @@ from backend.domain.client import Platform
 from backend.domain.destination import possible_targets
 from backend.domain.errors import InvalidField
 from backend.domain.link_input import Changes
+from backend.domain.link_rules import rule_targets
 from backend.domain.links import LEADING_FIELDS, Link
 from backend.domain.short_urls import parse_short_url
 from backend.storage.links import resolve_link
@@ -18,11 +19,14 @@ Place = tuple[str, str]
 Resolve = Callable[[Place], Awaitable[Link | None]]
 # A chain of more short URLs than this counts as a loop.
 _LONGEST_CHAIN = 10
-# At most this many links are read, since each may lead to two others.
-_MOST_LINKS = 50
-# Each may be led differently. None stands for a client that is not a browser.
-_TRAVELLERS = (None, *Platform)
-_DECIDES_WHERE = {*LEADING_FIELDS, "ios_behavior", "android_behavior"}
+# At most this many links are read, since each may lead to several others.
+_MOST_LINKS = 60
+# A platform, and whether it is a browser that asks: each may be led differently.
+Traveller = tuple[Platform, bool]
+_TRAVELLERS: list[Traveller] = [
+    (platform, is_browser) for platform in Platform for is_browser in (True, False)
+]
+_DECIDES_WHERE = {*LEADING_FIELDS, "rules", "ios_behavior", "android_behavior"}
 
 
 def may_loop(changes: Changes) -> bool:
@@ -49,7 +53,7 @@ async def looping_field(database: Database, link: Link, resolve: Resolve | None 
 
     search = _Search((link.domain, link.path), resolve or in_database)
     looping = {name for traveller in _TRAVELLERS for name in await search.looping_fields(link, traveller)}
-    return next((name for name in LEADING_FIELDS if name in looping), None)
+    return next((name for name in (*LEADING_FIELDS, *rule_targets(link.rules)) if name in looping), None)
 
 
 class _Search:
@@ -60,24 +64,21 @@ class _Search:
         self._resolve = resolve
         self._known: dict[Place, Link | None] = {}
 
-    async def looping_fields(self, link: Link, traveller: Platform | None) -> list[str]:
-        """The link's fields that lead this visitor in a circle.
-
-        `traveller` is a platform; None is no browser.
-        """
-        targets = possible_targets(link, traveller)
+    async def looping_fields(self, link: Link, traveller: Traveller) -> list[str]:
+        """The link's fields that lead this visitor in a circle."""
+        targets = possible_targets(link, *traveller)
         return [name for name, url in targets.items() if await self._loops(url, traveller)]
 
-    async def _loops(self, url: str, traveller: Platform | None) -> bool:
+    async def _loops(self, url: str, traveller: Traveller) -> bool:
         """Whether the chain of links that starts at this URL forms a loop or is too long."""
         reached = places([url])
         for _ in range(_LONGEST_CHAIN):
             if not reached:
                 return False
-            if self._origin in reached or len(self._known) > _MOST_LINKS:
+            if self._origin in reached or len(self._known.keys() | reached) > _MOST_LINKS:
                 return True
             links = [link for place in reached if (link := await self._find(place))]
-            reached = places(url for link in links for url in possible_targets(link, traveller).values())
+            reached = places(url for link in links for url in possible_targets(link, *traveller).values())
         return bool(reached)
 
     async def _find(self, place: Place) -> Link | None:

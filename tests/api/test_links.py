@@ -19,6 +19,24 @@ ALL_FIELDS: dict[str, Any] = CONTRACT_FIELDS | {
     "ios_fallback_url": "https://shop.example/ios",
     "android_fallback_url": "https://shop.example/android",
     "desktop_url": "https://shop.example/desktop",
+    "rules": [
+        {
+            "if": {
+                "platform": ["ios"],
+                "system": ["iOS"],
+                "browser": ["Mobile Safari"],
+                "language": ["de"],
+                "country": ["DE", "AT"],
+                "query": {"ref": None},
+                "from": "2026-01-01T00:00:00Z",
+                "until": "2027-01-01T00:00:00Z",
+                "weekdays": [1, 5],
+                "hours": {"from": "08:00", "until": "18:00", "timezone": "Europe/Berlin"},
+                "device": "new",
+            },
+            "then": {"destination_url": "https://shop.example/rule"},
+        }
+    ],
 }
 
 
@@ -61,7 +79,7 @@ async def test_fields_that_are_not_set_are_null(links: Links) -> None:
         "https://shop.example/sale",
     }
     assert (made["external_id"], made["custom_data"], made["state"]) == (None, None, "enabled")
-    assert (made["ios_behavior"], made["android_behavior"]) == (1, 1)
+    assert (made["ios_behavior"], made["android_behavior"], made["rules"]) == (1, 1, [])
 
 
 async def test_create_link_names_the_new_link(links: Links) -> None:
@@ -98,6 +116,8 @@ WRONG = [
     ("is_enabled", None, "is_enabled must be true or false"),
     ("ios_behavior", 3, "ios_behavior must be 1 (open in browser) or 2 (open in app)"),
     ("custom_data", [], "custom_data must be a JSON object"),
+    ("rules", {}, "rules must be a list of at most 50 rules"),
+    ("rules", [{"if": {}}], "rules[0].then is required"),
     ("clicks", {}, "clicks is not a field of this request"),
     ("utm_sorce", "x", "utm_sorce is not a field of this request"),
 ]

@@ -56,7 +56,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
 
 async def _make_links(client: httpx.AsyncClient, organization: TestOrganization) -> None:
     for number in range(3):
-        body = {
+        body: dict[str, object] = {
             "domain": organization.domain,
             "destination_url": f"https://shop.example/{number}",
             "link_name": "Größe “x”\u2028",
@@ -84,6 +84,7 @@ async def _make_links(client: httpx.AsyncClient, organization: TestOrganization)
             "expires_at": "2100-01-01T00:00:00Z",
             "expired_url": "https://shop.example/over",
             "tags": ["Spring", "given up", "shops/Köln"],
+            "rules": [{"if": {"country": ["DE"]}, "then": {"destination_url": "https://shop.example/de"}}],
         }
         headers = organization.headers | {"Idempotency-Key": f"sku-{number}"}
         answer = await client.post(url, json=body, headers=headers)

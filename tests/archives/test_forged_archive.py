@@ -208,6 +208,13 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("links", {"external_id": 9}, "external_id must be a string"),
     ("links", {"archived_at": "yesterday"}, "archived_at must be a date"),
     ("links", {"archived_at": NOW, "is_enabled": True}, "is_enabled must not be true while"),
+    (
+        "links",
+        {"rules": [{"if": {"moon": 1}, "then": {"destination_url": "https://a.example"}}]},
+        "rules[0].if.moon is not a field",
+    ),
+    ("links", {"rules": [{"then": {"destination_url": "https://a.example"}}]}, "rules is not in the form"),
+    ("links", {"rules": 9}, "rules must be a list of at most 50 rules"),
     ("links", {"was_enabled": 1}, "was_enabled must be true or false"),
     ("links", {"tag_ids": ["spring"]}, "tag_ids must be a UUID"),
     ("links", {"tag_ids": [OTHERS_LINK] * 21}, "tag_ids must be a list of at most 20"),
@@ -263,7 +270,8 @@ async def test_every_problem_is_told_at_once(archive: Archive, elsewhere: Databa
 
 
 async def test_loops(archive: Archive, elsewhere: Database, tmp_path: Path) -> None:
-    """Links that lead to one another are refused, also where the path is written in another way."""
+    """Links that lead to one another are refused, also by a rule, and where the path is written in another
+    way."""
     paths: dict[str, tuple[str, str]] = {}
     for entry in archive.entries:
         if entry.collection == "links":
@@ -274,14 +282,15 @@ async def test_loops(archive: Archive, elsewhere: Database, tmp_path: Path) -> N
     def change(name: str, document: Document) -> Document | None:
         if name != "links" or document["_id"] not in targets:
             return None
-        return document | {"fallbacks": {"desktop_url": targets[document["_id"]]}}
+        url = targets[document["_id"]]
+        if document["_id"] == first:
+            return document | {"rules": [{"if": {}, "then": {"destination_url": url}}]}
+        return document | {"fallbacks": {"desktop_url": url}}
 
     with pytest.raises(RefusedArchive) as refused:
         await restore(elsewhere, forge(archive, tmp_path, change))
-    for link_id in (first, second):
-        assert f"link {link_id}: desktop_url must not lead back to the link's own short URL" in str(
-            refused.value
-        )
+    for link_id, field in ((first, "rules[0].then.destination_url"), (second, "desktop_url")):
+        assert f"link {link_id}: {field} must not lead back to the link's own short URL" in str(refused.value)
     assert third not in str(refused.value)
     await assert_nothing_is_stored(elsewhere)
 

@@ -11,6 +11,7 @@ from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome, decide, fallback_url
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_rules import Target
 from backend.domain.links import Behavior, Link
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -65,6 +66,23 @@ PREVIEW = Client(ClientKind.PREVIEW_FETCHER, Platform.DESKTOP)
 def test_the_decision(link: Link | None, client: Client, apps: Apps, outcome: Outcome) -> None:
     """Contract, "What the service does"; decisions, "Redirect"."""
     assert decide(link, client, apps) is outcome
+
+
+@pytest.mark.parametrize(
+    ("link", "client", "outcome"),
+    [
+        (APP, IOS, Outcome.WEB),
+        (APP, ANDROID, Outcome.WEB),
+        (replace(BROWSER, fallbacks=FALLBACKS), DESKTOP, Outcome.WEB),
+        (SOCIAL, PREVIEW, Outcome.PREVIEW),
+        (replace(APP, is_enabled=False), IOS, Outcome.NOT_FOUND),
+    ],
+)
+def test_a_rule_decides_where(link: Link, client: Client, outcome: Outcome) -> None:
+    """Where a rule leads is a web address, in place of app and store; previews and disabled links stay."""
+    assert (
+        decide(link, client, APPS, Target(0, replace(link, destination_url="https://b.example"))) is outcome
+    )
 
 
 @pytest.mark.parametrize(

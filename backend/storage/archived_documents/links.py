@@ -10,6 +10,7 @@ from backend.domain.field_rules import Flag, Number, Uuid
 from backend.domain.link_input import (
     EXTERNAL_ID,
     IMPORTED_FROM,
+    LINK_RULES,
     MOST_IMPORTED_CLICKS,
     body_of,
     parse_new_link,
@@ -48,7 +49,9 @@ _TAG = DocumentFields(
     {"name": TagName().parse, "color": TagColor().parse, "created_at": time, "key": anything}
 )
 _TAG_IDS = list_of(Uuid().parse, MOST_ON_A_LINK)
-_STATE = ("created_at", "modified_at", "is_enabled", "external_id", "archived_at", "was_enabled", "tag_ids")
+_STATE = (
+    "created_at", "modified_at", "is_enabled", "external_id", "archived_at", "was_enabled", "tag_ids", "rules"
+)  # fmt: skip
 
 
 def _link(document: Document, holdings: Holdings) -> None:
@@ -68,6 +71,7 @@ def _link(document: Document, holdings: Holdings) -> None:
     if "imported_clicks" in document:
         _IMPORTED_CLICKS("imported_clicks", document["imported_clicks"])
         made = replace(made, imported_clicks=link.imported_clicks)
+    as_stored("rules", link.rules, LINK_RULES.parse)
     or_none(EXTERNAL_ID.parse)("external_id", link.external_id)
     or_none(time)("archived_at", link.archived_at)
     _LIMITS("limits", document.get("limits", {}))
