@@ -30,7 +30,7 @@ class DeviceKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RuleObject:
     """A JSON object with these fields and no others. For an optional one, null means that it is not set."""
 
     optional: Mapping[str, Rule[Any]]
@@ -132,7 +132,7 @@ class Weekday:
         return {"type": "integer", "minimum": 1, "maximum": 7}
 
 
-class Moment:
+class RuleTime:
     """A time in ISO 8601 with a zone."""
 
     _RULE = Instant()
@@ -168,7 +168,7 @@ class ZoneName:
 class Hours:
     """Hours of a day by the clock of a time zone, UTC if none is given."""
 
-    _RULE = Record(
+    _RULE = RuleObject(
         {"timezone": ZoneName()},
         {
             "from": Pattern(r"([01]\d|2[0-3]):[0-5]\d", "a time of day, such as 08:00"),
@@ -230,13 +230,13 @@ class Conditions:
         "language": AnyOf(Pattern(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,7}", "tags such as de or pt-BR")),
         "country": AnyOf(Country()),
         "query": Parameters(),
-        "from": Moment(),
-        "until": Moment(),
+        "from": RuleTime(),
+        "until": RuleTime(),
         "weekdays": AnyOf(Weekday(), most=7),
         "hours": Hours(),
         "device": Word(DeviceKind),
     }
-    _RULE = Record(RULES)
+    _RULE = RuleObject(RULES)
 
     def parse(self, field: str, value: object) -> dict[str, Any]:
         """The conditions; without any, the rule always fits. Raises InvalidField."""
@@ -260,8 +260,8 @@ def _plain(conditions: Mapping[str, Any]) -> dict[str, Any]:
 class LinkRules:
     """The rules of a link, in their order."""
 
-    _THEN = Record({}, {"destination_url": WebAddress()})
-    _RULE = Record({"if": Conditions()}, {"then": _THEN})
+    _THEN = RuleObject({}, {"destination_url": WebAddress()})
+    _RULE = RuleObject({"if": Conditions()}, {"then": _THEN})
 
     def parse(self, field: str, value: object) -> list[dict[str, Any]]:
         """The rules in the form in which they are stored; none for null. Raises InvalidField."""
