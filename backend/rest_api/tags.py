@@ -8,9 +8,8 @@ from typing import Any
 from quart import Response
 
 from backend.current import resources
-from backend.domain.errors import InvalidField, MissingField
+from backend.domain.errors import InvalidField, MissingField, shown_name
 from backend.domain.field_rules import Rule
-from backend.domain.link_input import shown_name
 from backend.domain.tags import MOST_TAGS, Tag, TagColor, TagName, TagTaken, TagUnknown, TooManyTags
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
