@@ -13,6 +13,7 @@ from backend.dashboard.links import bulk_choice
 from backend.domain.links import Link, LinkState
 from backend.storage.links import find_links
 from backend.storage.mongo import Database
+from backend.storage.tags import create_tag
 from tests.conftest import OrganizationFactory
 from tests.dashboard.campaigns import NOON, make_link, words
 from tests.dashboard.people import FormsOf, Person, heading
@@ -95,8 +96,32 @@ async def test_all_that_the_filters_leave(
     monkeypatch.setattr(bulk_choice, "MOST_AT_ONCE", 2)
     refused = await ask(person, "archive", (), all="on")
     assert refused.status_code == 422
-    assert "links can't be changed at once" in refused.text
+    assert "be changed at once" in refused.text
     assert await states(database, made) == ["enabled"] * 3
+
+
+async def test_tags(
+    person: Person, made: list[Link], database: Database, organization: TestOrganization, now: datetime
+) -> None:
+    """A tag is put on many links and taken off again; the list shows it and filters by it, the file too."""
+    assert "Add tag" not in (await person.get("/links")).text  # there is none yet
+    await create_tag(database, organization.id, "Spring", None, now)
+    assert heading(question := await ask(person, "add_tag", made[:2], tag="spring")) == "Tag 2 links?"
+    assert said(await confirm(person, question)) == ["2 links are tagged “spring” now."]
+    again = await confirm(person, await ask(person, "add_tag", made, tag="Spring"))
+    assert said(again) == ["1 link is tagged “Spring” now.", "2 links were before."]
+    await confirm(person, await ask(person, "remove_tag", made[:1], tag="Spring"))
+    page = (await person.get("/links?tag=SPRING")).text
+    assert [link.link_name in page for link in made] == [False, True, True]
+    assert page.count('class="tag" href="/links?tag=Spring"') == 2
+    file = (await person.get("/links.csv")).text.splitlines()[1:]
+    assert [",Spring," in line for line in sorted(file, key=lambda line: line.split(",")[1])] == [
+        False, True, True
+    ]  # fmt: skip
+    unknown = await confirm(person, await ask(person, "add_tag", made[:1], tag="Autumn"))
+    assert "has a tag that was not found: Autumn" in unknown
+    assert (await ask(person, "add_tag", made, tag=" ")).status_code == 422
+    assert 'class="tag"' not in (await person.get("/links?tag=nothing")).text
 
 
 @pytest.mark.parametrize(("action", "status"), [("disable", 422), ("explode", 400), ("", 400)])

@@ -59,6 +59,7 @@ _TEXTS = {
     "q": _LONGEST_SEARCH,
     "domain": LONGEST_FILTER,
     "campaign": 1024,
+    "tag": LONGEST_FILTER,
     "made_from": 20,
     "made_to": 20,
 }
@@ -66,6 +67,7 @@ _CHIPS = {
     "q": "Search",
     "domain": "Domain",
     "campaign": "Campaign",
+    "tag": "Tag",
     "made_from": "Made from",
     "made_to": "Made to",
 }
@@ -138,6 +140,7 @@ async def read_asked_links() -> AskedLinks:
             search=texts["q"] or None,
             domain=texts["domain"] or None,
             campaign=texts["campaign"] or None,
+            tag=texts["tag"] or None,
             state=LinkState(state) if state else None,
             created_after=_midnight(first, view) if first else None,
             created_before=_midnight(last + _DAY, view) if last else None,

@@ -11,14 +11,8 @@ from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.asked_links import read_asked_links
-from backend.dashboard.links.bulk_choice import (
-    MOST_AT_ONCE,
-    Action,
-    chosen_action,
-    own_links,
-    sent_ids,
-    ticked_ids,
-)
+from backend.dashboard.links.bulk_actions import Action, chosen_action
+from backend.dashboard.links.bulk_choice import MOST_AT_ONCE, own_links, sent_ids, ticked_ids
 from backend.dashboard.links.own_link import short_url_of
 from backend.domain.errors import RequestError
 from backend.domain.ids import LinkId
@@ -51,19 +45,20 @@ class Results:
 async def links_bulk() -> Response:
     """Ask whether it shall be done to the links that are ticked, with how many and which they are."""
     asked, action = await read_asked_links(), chosen_action()
-    too_many, links = False, list[Link]()
+    links, problem = list[Link](), "No link is chosen. Tick those that are meant, and try again."
     try:
         links = await own_links(await ticked_ids(asked))
     except TooManyToRank:
-        too_many = True
+        problem = f"More than {MOST_AT_ONCE:,} links can't be changed at once. Filter, and do it in parts."
+    if "" in action.fields.values():
+        links, problem = [], "No tag is chosen. Write its name beside the button, and try again."
     return await page(
         "links/bulk.html",
         200 if links else 422,
         action=action,
         links=links,
         short_urls={link.id: short_url_of(link) for link in links},
-        too_many=too_many,
-        most_at_once=MOST_AT_ONCE,
+        problem=problem,
         done_path=asked.address(url_for("dashboard.links_bulk_done")),
         back=asked.address(url_for("dashboard.links")),
     )

@@ -1,10 +1,8 @@
-"""What is to be done to many links at once, and to which, as a form says."""
+"""To which links something is to be done at once, as a form says."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from quart import abort
 
@@ -22,48 +20,6 @@ MOST_AT_ONCE = 1_000
 TICK = "link-"
 # What is ticked for all links of the list, on every page.
 ALL = "all"
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """Something that is done to links: how it is called before and after, and which changes it makes.
-
-    `warning` says what visitors notice. Archived links are left as they are, unless it is `for_archived`.
-    """
-
-    name: str
-    label: str
-    done: str
-    already: str
-    warning: str
-    changes: dict[str, Any]
-    for_archived: bool = False
-
-
-_ACTIONS = (
-    Action(
-        "enable", "Enable", "enabled", "were enabled before", "They redirect again.", {"is_enabled": True}
-    ),
-    Action(
-        "disable", "Disable", "disabled", "were disabled before", "Visitors of them see an error page.",
-        {"is_enabled": False},
-    ),
-    Action(
-        "archive", "Archive", "archived", "were archived before",
-        "Visitors of them see an error page. Their paths and their counts are kept.",
-        {"is_archived": True}, for_archived=True,
-    ),
-    Action(
-        "unarchive", "Unarchive", "out of the archive", "were not in the archive",
-        "They are enabled or disabled as they were before.", {"is_archived": False}, for_archived=True,
-    ),
-)  # fmt: skip
-ACTIONS = {each.name: each for each in _ACTIONS}
-
-
-def chosen_action() -> Action:
-    """The action that the form names. Answers 400 if there is no such one."""
-    return ACTIONS.get(field("action")) or abort(400)
 
 
 async def ticked_ids(asked: AskedLinks) -> list[LinkId]:

@@ -19,14 +19,17 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.domain.short_urls import ShortUrlForm
 from backend.domain.spreadsheets import csv_line
+from backend.domain.tags import Tag, tags_on
 from backend.file_answer import file_answer
 from backend.storage.analytics_answers import count_by_link
 from backend.storage.link_listing import TooManyToRank, find_in_order, list_sorted, place_of
 from backend.storage.mongo import Database, StorageError, is_too_slow
+from backend.storage.tags import find_tags_of
 
 _AT_ONCE = 1_000
 _HEADINGS = (
-    "id", "link_name", "short_url", "destination_url", "campaign", "state", "made", "clicks", "conversions",
+    "id", "link_name", "short_url", "destination_url", "campaign", "tags", "state", "made", "clicks",
+    "conversions",
 )  # fmt: skip
 _NOTHING = Figures()
 
@@ -84,7 +87,8 @@ class _LinksFile:
         if not self.asked.can_match:
             return
         async for some in self._links():
-            yield "".join(map(self._line, some)).encode()
+            tags = await find_tags_of(self.database, some)
+            yield "".join(self._line(link, tags_on(link.tag_ids, tags)) for link in some).encode()
 
     async def _links(self) -> AsyncGenerator[Sequence[Link], None]:
         if self.ids is not None:
@@ -101,7 +105,7 @@ class _LinksFile:
             yield found
             after = place_of(found[-1], sort.order)
 
-    def _line(self, link: Link) -> str:
+    def _line(self, link: Link, tags: Sequence[Tag]) -> str:
         figures = self.counted.get(link.id, _NOTHING)
         made = link.created_at.astimezone(self.asked.view.zone).isoformat()
         figures_of_link = [str(value_of(figures, each, self.currency)) for each in MEASURES]
@@ -112,6 +116,7 @@ class _LinksFile:
                 self.form.write(link.domain, link.path),
                 link.destination_url,
                 link.utm.get("utm_campaign"),
+                ", ".join(tag.name for tag in tags),
                 link.state_at(self.now),
                 made,
                 *figures_of_link,

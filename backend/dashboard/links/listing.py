@@ -23,6 +23,7 @@ from backend.dashboard.links.bulk_choice import MOST_AT_ONCE
 from backend.dashboard.links.link_figures import LinkFigures, currency_of, figures_of, rank
 from backend.dashboard.links.own_link import short_url_of
 from backend.domain.links import Link, LinkState
+from backend.domain.tags import Tag, tags_on
 from backend.storage.domains import list_domains
 from backend.storage.link_listing import (
     MOST_RANKED,
@@ -33,6 +34,7 @@ from backend.storage.link_listing import (
 )
 from backend.storage.links import count_links
 from backend.storage.mongo import StorageError, deadline, is_too_slow
+from backend.storage.tags import find_tags_of, list_tags
 
 # Seconds that a list may take; an organization with millions of links can ask for more than that.
 _PATIENCE = 10
@@ -45,6 +47,7 @@ class LinkRow:
     link: Link
     short_url: str
     state: LinkState
+    tags: Sequence[Tag]
     figures: LinkFigures
     revenue: str
 
@@ -75,6 +78,7 @@ async def links() -> Response:
         states=STATES,
         columns=COLUMNS,
         domains=[("", "All"), *((each, each) for each in await list_domains(resources().database, org_id()))],
+        tags=await list_tags(resources().database, org_id()),
         chips=asked.chips(path),
         found=found,
         rows=await _rows(asked, found.links, currency),
@@ -120,9 +124,17 @@ async def _find_sorted(asked: AskedLinks, paged: Paging, currency: str) -> _Foun
 
 async def _rows(asked: AskedLinks, links: Sequence[Link], currency: str) -> list[LinkRow]:
     found = await figures_of(asked.view, (link.id for link in links), currency)
+    tags = await find_tags_of(resources().database, links)
     now = resources().clock()
     return [
-        LinkRow(link, short_url_of(link), link.state_at(now), found[link.id], amount(found[link.id].revenue))
+        LinkRow(
+            link,
+            short_url_of(link),
+            link.state_at(now),
+            tags_on(link.tag_ids, tags),
+            found[link.id],
+            amount(found[link.id].revenue),
+        )
         for link in links
     ]
 
