@@ -27,6 +27,7 @@ from backend.redirector.link_file import path_in
 from backend.rest_api import documentation, rest
 from backend.rest_api.link_service import LinkService
 from backend.rest_api.link_text import LinkText
+from backend.rest_api.sales_service import SalesService
 from backend.sdk_api import BatchRoute, SdkService, sdk
 from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
@@ -150,7 +151,7 @@ class Service:
 def create_api(resources: Resources, sdk_service: SdkService) -> Quart:
     """The Quart application of the API host, for everything but batches of the browser SDK."""
     api = Quart("backend")
-    attach(api, resources, sdk_service, LinkService(resources))
+    attach(api, resources, sdk_service, LinkService(resources), SalesService(resources))
     # A double slash is an unknown path like any other, not a redirect.
     api.url_map.merge_slashes = False
     api.url_map.converters["link"] = LinkText

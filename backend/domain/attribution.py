@@ -73,8 +73,8 @@ class Device:
     customers: tuple[Identification, ...] = ()
     clocks: tuple[DeviceClock, ...] = ()
 
-    def seen(self, at: datetime, clock: DeviceClock) -> Device:
-        """A copy of the device that was also seen at this time, with this clock."""
+    def seen(self, at: datetime, clock: DeviceClock | None) -> Device:
+        """A copy of the device that was also seen at this time, with this clock (None: a server tells it)."""
         # Not by dataclasses.replace, which takes twice as long: this is done for every call.
         return Device(
             self.org_id,
@@ -85,7 +85,7 @@ class Device:
             self.touches,
             self.click_ids,
             self.customers,
-            with_clock(self.clocks, clock),
+            self.clocks if clock is None else with_clock(self.clocks, clock),
         )
 
     def touched(self, touch: Touch) -> Device:

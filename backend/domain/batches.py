@@ -47,15 +47,16 @@ class ArrivedCall:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The valid calls of one request, ready to be stored.
+    """The valid calls of one request, or one that a server told, ready to be stored.
 
-    `sent_at` is a time by the browser's clock, `received_at` by the server's. `retention_days` is how long
-    its organization keeps what visitors did, as far as is known; None means without limit.
+    `sent_at` is a time by the browser's clock, `received_at` by the server's; a server's calls have no
+    `sent_at`, since they happened when they say, and need no device. `retention_days` is how long its
+    organization keeps what visitors did, as far as is known; None means without limit.
     """
 
     org_id: OrgId
-    device_id: DeviceId
-    sent_at: datetime
+    device_id: DeviceId | None
+    sent_at: datetime | None
     received_at: datetime
     calls: tuple[ArrivedCall, ...]
     retention_days: int | None = None

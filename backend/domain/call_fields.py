@@ -19,7 +19,8 @@ from backend.domain.field_rules import JsonObject, Schema
 
 MOST_NOTES = 10
 _UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_CLEAR_CONTACTS = frozenset({"email", "phone"})
+# Fields that are sent hashed only.
+CLEAR_CONTACTS = frozenset({"email", "phone"})
 
 
 class LenientRule(ABC):
@@ -137,7 +138,7 @@ def notes_on_unknown(names: Sequence[str], prefix: str = "", known: Container[st
 
 
 def _why_left_out(name: str, known: Container[str]) -> str:
-    if name in _CLEAR_CONTACTS and f"{name}_sha256" in known:
+    if name in CLEAR_CONTACTS and f"{name}_sha256" in known:
         return f"was left out: it must be hashed; send {name}_sha256"
     return "is unknown and was left out"
 

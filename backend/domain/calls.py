@@ -60,8 +60,8 @@ def parse_call(value: object) -> Call:
         raise InvalidField("call", "must be a JSON object")
     kind = Kind(_KIND.parse("kind", value.get("kind")))
     rules = _RULES[kind]
-    given = {name: each for name, each in value.items() if not _is_blank(each)}
-    for name in _REQUIRED[kind]:
+    given = {name: each for name, each in value.items() if not is_blank(each)}
+    for name in (*_ALWAYS_REQUIRED, *REQUIRED[kind]):
         if name not in given:
             raise MissingField(name)
     parsed = {name: rule.parse(name, given[name]) for name, rule in rules.items() if name in given}
@@ -70,7 +70,7 @@ def parse_call(value: object) -> Call:
         note for name, rule in _LENIENT[kind] if name in given for note in rule.notes(name, given[name])
     ]
     if kind is Kind.CONVERSION:
-        notes += _round_revenue(parsed)
+        notes += round_revenue(parsed)
     return Call(
         kind=kind,
         call_id=parsed["call_id"],
@@ -82,11 +82,12 @@ def parse_call(value: object) -> Call:
     )
 
 
-def _is_blank(value: object) -> bool:
+def is_blank(value: object) -> bool:
+    """Whether a field with this value counts as not given."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def _round_revenue(fields: dict[str, Any]) -> list[str]:
+def round_revenue(fields: dict[str, Any]) -> list[str]:
     """Round the revenue in `fields` to its currency's decimals. Returns a note if that changed it."""
     exact, currency = fields["revenue"], fields["currency"]
     fields["revenue"] = money.rounded(exact, currency)
@@ -103,14 +104,16 @@ _SHARED: dict[str, Rule[Any]] = {
 }
 _ALWAYS_REQUIRED = ("call_id", "occurred_at")
 _OF_EVERY_CALL = frozenset({*_SHARED, "customer_id"})
-_REQUIRED: dict[Kind, tuple[str, ...]] = {
-    Kind.ATTRIBUTION: _ALWAYS_REQUIRED,
-    Kind.IDENTIFY: (*_ALWAYS_REQUIRED, "customer_id"),
-    Kind.LEAD: _ALWAYS_REQUIRED,
-    Kind.CONVERSION: (*_ALWAYS_REQUIRED, "revenue", "currency"),
-    Kind.EVENT: (*_ALWAYS_REQUIRED, "name"),
+# Of the fields that only calls of each kind have, those that each of them must have.
+REQUIRED: dict[Kind, tuple[str, ...]] = {
+    Kind.ATTRIBUTION: (),
+    Kind.IDENTIFY: ("customer_id",),
+    Kind.LEAD: (),
+    Kind.CONVERSION: ("revenue", "currency"),
+    Kind.EVENT: ("name",),
 }
-_FIELDS: dict[Kind, dict[str, Rule[Any]]] = {
+# The rules of the fields that only calls of each kind have.
+FIELDS: dict[Kind, dict[str, Rule[Any]]] = {
     Kind.ATTRIBUTION: {"signals": SignalsRule()},
     Kind.IDENTIFY: {
         "customer_id": _TEXT,
@@ -140,7 +143,7 @@ _FIELDS: dict[Kind, dict[str, Rule[Any]]] = {
     },
 }
 # The rules of all fields that a call of each kind may have, and those among them that repair values.
-_RULES = {kind: _SHARED | own for kind, own in _FIELDS.items()}
+_RULES = {kind: _SHARED | own for kind, own in FIELDS.items()}
 _LENIENT = {
     kind: [(name, rule) for name, rule in rules.items() if isinstance(rule, LenientRule)]
     for kind, rules in _RULES.items()

@@ -48,9 +48,9 @@ def counted_at(occurred: Sequence[datetime], sent_at: datetime, clock: DeviceClo
     """
     last = len(occurred) - 1
     # Counted back by the server's clock: the device's may stand at the first moment that a date can say.
-    sent = _whole_milliseconds(sent_at) + clock
+    sent = whole_milliseconds(sent_at) + clock
     return [
-        _whole_milliseconds(at) + clock
+        whole_milliseconds(at) + clock
         if timedelta() <= sent_at - at <= LONGEST_DELAY
         else sent - (last - place) * MILLISECOND
         for place, at in enumerate(occurred)
@@ -61,5 +61,6 @@ def _in_milliseconds(span: timedelta) -> timedelta:
     return span // MILLISECOND * MILLISECOND
 
 
-def _whole_milliseconds(moment: datetime) -> datetime:
+def whole_milliseconds(moment: datetime) -> datetime:
+    """The time as MongoDB stores it."""
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

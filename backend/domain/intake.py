@@ -10,8 +10,9 @@ from enum import StrEnum
 from backend.domain.attribution import Credit, Device, Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
-from backend.domain.device_clock import DeviceClock, clock_of, counted_at, with_clock
+from backend.domain.device_clock import DeviceClock, clock_of, counted_at, whole_milliseconds, with_clock
 from backend.domain.ids import DeviceId, OrgId
+from backend.domain.records import Record, RecordKey
 
 # An organization and a device ID.
 DeviceKey = tuple[OrgId, DeviceId]
@@ -20,10 +21,8 @@ CallKey = tuple[str, str]
 # An organization, a kind, and the id under which a call of this kind counts once.
 OnceKey = tuple[str, Kind, str]
 
-# A kind, an organization and a call_id.
-RecordKey = tuple[Kind, str, str]
-
-_ONCE_FIELDS = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id"}
+# The field of a kind by which it counts once.
+ONCE_FIELDS = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id"}
 _RECORDED = frozenset({Kind.LEAD, Kind.CONVERSION, Kind.EVENT})
 # A lead also identifies its customer, with these fields. An event's `name` is not a customer's.
 _ABOUT_CUSTOMERS = frozenset({Kind.IDENTIFY, Kind.LEAD})
@@ -38,38 +37,39 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a valid call: its status, and the id of its record or of the one that counted before.
+
+    `differs` names the fields for which that one has other values, which stay.
+    """
+
+    status: Status
+    record_id: str
+    differs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
     """What the database already has about the arriving calls.
 
     `calls` are those stored before; `counted` are the ids of theirs that counted before; `devices` are their
-    devices. `records` are stored records that may have to be credited to touches that arrive only now (see
-    `late_touches`).
+    devices, and those of `told`: the records of such ids, as far as they are still there. `records` are
+    stored records that may have to be credited to touches that arrive only now (see `late_touches`).
     """
 
     calls: frozenset[CallKey] = frozenset()
     counted: frozenset[OnceKey] = frozenset()
     devices: Mapping[DeviceKey, Device] = field(default_factory=dict)
+    told: Mapping[OnceKey, Record] = field(default_factory=dict)
     records: Mapping[DeviceKey, Mapping[RecordKey, Credit]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """A lead, conversion or event to store.
-
-    `customer_id` is the device's customer at that time; it counts at `credit.at`.
-    """
-
-    batch: Batch
-    call: Call
-    customer_id: str | None
-    credit: Credit
-
-
-@dataclass(frozen=True, slots=True)
 class Identity:
-    """A customer to store for a device, with what the call says about that customer (`known`)."""
+    """A customer to store, for a device if there is one, with what is said of the customer (`known`)."""
 
-    batch: Batch
+    org_id: OrgId
+    device_id: DeviceId | None
     customer_id: str
     at: datetime
     known: dict[str, str]
@@ -77,18 +77,20 @@ class Identity:
 
 @dataclass(slots=True)
 class Decisions:
-    """A status for each call of each batch, and everything that is to be written.
+    """A result for each call of each batch, and everything that is to be written.
 
-    `calls` and `counted` are ids to mark as stored or counted, each with its time of arrival. `credited` are
-    stored records whose credit changes because an earlier touch arrived late. `devices` has the device of
+    `calls` and `counted` are ids to mark as stored or counted, each with its time of arrival. `completed` are
+    stored records of which a second telling knows more. `credited` are stored records whose credit changes
+    because an earlier touch arrived late. `devices` has the device of
     every call that is stored, even if nothing about it changed: so two transactions for the same device write
     the same document, and MongoDB lets only one of them through.
     """
 
-    statuses: list[list[Status]] = field(default_factory=list)
+    results: list[list[Result]] = field(default_factory=list)
     calls: dict[CallKey, datetime] = field(default_factory=dict)
     counted: dict[OnceKey, datetime] = field(default_factory=dict)
-    records: list[Record] = field(default_factory=list)
+    records: dict[RecordKey, Record] = field(default_factory=dict)
+    completed: dict[RecordKey, Record] = field(default_factory=dict)
     identities: list[Identity] = field(default_factory=list)
     devices: dict[DeviceKey, Device] = field(default_factory=dict)
     credited: dict[RecordKey, Credit] = field(default_factory=dict)
@@ -101,7 +103,7 @@ def call_key(batch: Batch, call: Call) -> CallKey:
 
 def once_key(batch: Batch, call: Call) -> OnceKey | None:
     """The key of a transaction_id (conversion) or event_id (lead), which counts only once; else None."""
-    own_id = call.fields.get(_ONCE_FIELDS.get(call.kind, ""))
+    own_id = call.fields.get(ONCE_FIELDS.get(call.kind, ""))
     return None if own_id is None else (batch.org_id, call.kind, own_id)
 
 
@@ -114,11 +116,12 @@ def late_touches(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) 
     if not any(arrived.touches for batch in batches for arrived in batch.calls):
         return late
     for timed in _timed(batches, devices):
-        device = devices.get(timed.device_key)
+        key = timed.device_key
+        device = devices.get(key) if key else None
         for arrived, at in timed.calls:
             # A device without a clock was stored by a version that did not note each time it was seen.
-            if arrived.touches and device and (at <= device.last_seen_at or not device.clocks):
-                late[timed.device_key] = min(late.get(timed.device_key, at), at)
+            if key and device and arrived.touches and (at <= device.last_seen_at or not device.clocks):
+                late[key] = min(late.get(key, at), at)
     return late
 
 
@@ -126,32 +129,37 @@ def decide(batches: Sequence[Batch], known: Known) -> Decisions:
     """Decide about all calls of these batches. `batches` and their calls are in order of arrival."""
     intake = _Intake(known)
     for timed in _timed(batches, known.devices):
-        statuses = [intake.take(timed, arrived, at) for arrived, at in timed.calls]
-        intake.decisions.statuses.append(statuses)
+        results = [intake.take(timed, arrived, at) for arrived, at in timed.calls]
+        intake.decisions.results.append(results)
     intake.credit()
     return intake.decisions
 
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
-    """A batch, the clock that it was sent by, and its calls with the times at which they count."""
+    """A batch, its clock (None: the server's), and its calls with the times at which they count."""
 
     batch: Batch
-    clock: DeviceClock
+    clock: DeviceClock | None
     calls: list[tuple[ArrivedCall, datetime]]
 
     @property
-    def device_key(self) -> DeviceKey:
-        return self.batch.org_id, self.batch.device_id
+    def device_key(self) -> DeviceKey | None:
+        return (self.batch.org_id, self.batch.device_id) if self.batch.device_id else None
 
 
 def _timed(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) -> Iterator[_Timed]:
     clocks = {key: device.clocks for key, device in devices.items()}
     for batch in batches:
-        key = batch.org_id, batch.device_id
-        clock = clock_of(batch.sent_at, batch.received_at, clocks.get(key, ()))
-        clocks[key] = with_clock(clocks.get(key, ()), clock)
-        times = counted_at([each.call.occurred_at for each in batch.calls], batch.sent_at, clock)
+        occurred = [each.call.occurred_at for each in batch.calls]
+        clock = None
+        if batch.sent_at is None or batch.device_id is None:  # told by a server, in true time
+            times = [whole_milliseconds(each) for each in occurred]
+        else:
+            key = batch.org_id, batch.device_id
+            clock = clock_of(batch.sent_at, batch.received_at, clocks.get(key, ()))
+            clocks[key] = with_clock(clocks.get(key, ()), clock)
+            times = counted_at(occurred, batch.sent_at, clock)
         yield _Timed(batch, clock, list(zip(batch.calls, times, strict=True)))
 
 
@@ -162,68 +170,118 @@ class _Intake:
     known: Known
     decisions: Decisions = field(default_factory=Decisions)
     touches: dict[DeviceKey, list[Touch]] = field(default_factory=dict)
+    told: dict[OnceKey, Record] = field(default_factory=dict)
 
-    def take(self, timed: _Timed, arrived: ArrivedCall, at: datetime) -> Status:
+    def take(self, timed: _Timed, arrived: ArrivedCall, at: datetime) -> Result:
         """Decide about one call: it is a duplicate if it was stored before or its id was counted before."""
-        batch = timed.batch
-        key = call_key(batch, arrived.call)
+        batch, call = timed.batch, arrived.call
+        key = call_key(batch, call)
         if key in self.known.calls or key in self.decisions.calls:
-            return Status.DUPLICATE
+            return Result(Status.DUPLICATE, call.call_id)
         self.decisions.calls[key] = batch.received_at
-        if self._was_counted(batch, arrived.call):
-            return Status.DUPLICATE
-        self._keep(timed, arrived, at)
-        return Status.ACCEPTED
+        once = once_key(batch, call)
+        if once and (once in self.known.counted or once in self.decisions.counted):
+            return self._tell_again(once, timed, call, at)
+        if once:
+            self.decisions.counted[once] = batch.received_at
+        self._keep(timed, arrived, at, once)
+        return Result(Status.ACCEPTED, call.call_id)
 
     def credit(self) -> None:
         """Update the credit of all records, also stored ones, with the touches of these calls."""
         for each in self.touches.values():
             each.sort(key=lambda touch: touch.at)
         if self.touches:
-            self.decisions.records = [self._credited(each) for each in self.decisions.records]
+            for records in (self.decisions.records, self.decisions.completed):
+                records |= {key: self._credited(each) for key, each in records.items()}
         for key, touches in self.touches.items():
             for record_key, stored in self.known.records.get(key, {}).items():
                 if (credit := stored.with_touches(touches)) != stored:
                     self.decisions.credited[record_key] = credit
 
     def _credited(self, record: Record) -> Record:
-        touches = self.touches.get((record.batch.org_id, record.batch.device_id), ())
+        touches = self.touches.get((record.org_id, record.device_id), ()) if record.device_id else ()
         return replace(record, credit=record.credit.with_touches(touches))
 
-    def _was_counted(self, batch: Batch, call: Call) -> bool:
-        key = once_key(batch, call)
-        if key is None:
-            return False
-        if key in self.known.counted or key in self.decisions.counted:
-            return True
-        self.decisions.counted[key] = batch.received_at
-        return False
-
-    def _keep(self, timed: _Timed, arrived: ArrivedCall, at: datetime) -> None:
+    def _keep(self, timed: _Timed, arrived: ArrivedCall, at: datetime, once: OnceKey | None) -> None:
         batch, call = timed.batch, arrived.call
         device = self._device(timed, at)
         if call.customer_id:
-            device = self._identified(batch, call, at, device)
-        if arrived.source and (touch := arrived.source.touch(at)):
+            device = self._identified(batch.org_id, device, call.customer_id, at, call)
+        if device and arrived.source and (touch := arrived.source.touch(at)):
             device = device.touched(touch)
-            self.touches.setdefault(timed.device_key, []).append(touch)
-        self.decisions.devices[timed.device_key] = device
+            self.touches.setdefault((device.org_id, device.id), []).append(touch)
+        self._note(device)
         if call.kind in _RECORDED:
-            customer_id = call.customer_id or device.customer_at(at)
-            self.decisions.records.append(Record(batch, call, customer_id, device.credit_at(at)))
+            record = _record(batch, call, at, device)
+            self.decisions.records[record.key] = record
+            if once:
+                self.told[once] = record
 
-    def _device(self, timed: _Timed, at: datetime) -> Device:
+    def _tell_again(self, once: OnceKey, timed: _Timed, call: Call, at: datetime) -> Result:
+        """Add what this telling knows more to the record that counted, if that is still there."""
+        stored = self.told.get(once) or self.known.told.get(once)
+        if stored is None:
+            return Result(Status.DUPLICATE, call.call_id)
+        batch = timed.batch
+        record = stored.completed(_record(batch, call, at, self._device(timed, at)))
+        if record != stored:
+            self.told[once] = record
+            is_new = record.key in self.decisions.records
+            (self.decisions.records if is_new else self.decisions.completed)[record.key] = record
+            # Of a device, only itself and servers may say whose it is.
+            if batch.device_id in {None, record.device_id}:
+                self._tell_person(record, timed, call)
+        return Result(Status.DUPLICATE, stored.call_id, stored.differences(call, batch.device_id))
+
+    def _tell_person(self, record: Record, timed: _Timed, call: Call) -> None:
+        device = self._seen(record.org_id, record.device_id, record.credit.at, timed.clock)
+        if record.customer_id:
+            device = self._identified(record.org_id, device, record.customer_id, record.credit.at, call)
+        self._note(device)
+
+    def _device(self, timed: _Timed, at: datetime) -> Device | None:
         """The call's device, with everything that earlier calls changed, seen at this time."""
-        changed = self.decisions.devices.get(timed.device_key)
-        device = changed or self.known.devices.get(timed.device_key)
-        return (device or Device(*timed.device_key, at, at)).seen(at, timed.clock)
+        return self._seen(timed.batch.org_id, timed.batch.device_id, at, timed.clock)
 
-    def _identified(self, batch: Batch, call: Call, at: datetime, device: Device) -> Device:
+    def _seen(
+        self, org_id: OrgId, device_id: DeviceId | None, at: datetime, clock: DeviceClock | None
+    ) -> Device | None:
+        if device_id is None:
+            return None
+        key = org_id, device_id
+        device = self.decisions.devices.get(key) or self.known.devices.get(key)
+        return (device or Device(*key, at, at)).seen(at, clock)
+
+    def _note(self, device: Device | None) -> None:
+        if device:
+            self.decisions.devices[device.org_id, device.id] = device
+
+    def _identified(
+        self, org_id: OrgId, device: Device | None, customer_id: str, at: datetime, call: Call
+    ) -> Device | None:
         """The device after a call identified it as a customer, if the call did."""
-        assert call.customer_id is not None
-        is_new = device.customer_at(at) != call.customer_id
+        # Without a device, it is what keeps the customer's e-mail addresses as long as what it did.
+        is_new = device is None or device.customer_at(at) != customer_id
         fields = call.fields if call.kind in _ABOUT_CUSTOMERS else {}
         known = {name: fields[name] for name in _IDENTITY_FIELDS if name in fields}
         if is_new or known or call.kind is Kind.IDENTIFY:
-            self.decisions.identities.append(Identity(batch, call.customer_id, at, known))
-        return device.identified(call.customer_id, at) if is_new else device
+            device_id = device.id if device else None
+            self.decisions.identities.append(Identity(org_id, device_id, customer_id, at, known))
+        return device.identified(customer_id, at) if device and is_new else device
+
+
+def _record(batch: Batch, call: Call, at: datetime, device: Device | None) -> Record:
+    """The record of a call that this device, if any, made."""
+    return Record(
+        kind=call.kind,
+        org_id=batch.org_id,
+        call_id=call.call_id,
+        device_id=batch.device_id,
+        customer_id=call.customer_id or (device.customer_at(at) if device else None),
+        credit=device.credit_at(at) if device else Credit(at, None, None),
+        occurred_at=call.occurred_at,
+        received_at=batch.received_at,
+        page=call.page,
+        fields=call.fields,
+    )

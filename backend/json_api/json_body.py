@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
 from quart import request
@@ -16,15 +17,8 @@ from backend.json_api.refusal import Refusal
 MAX_BODY_BYTES = 64 * 1024
 
 
-async def read_json_object(most: int = MAX_BODY_BYTES) -> dict[str, Any]:
-    """The body of the current request as a JSON object.
-
-    Raises Refusal for another media type (415), more than `most` bytes (413), or anything but a JSON object
-    (400). A missing Content-Type is taken for JSON.
-    """
-    if request.content_type and not _is_json(request.mimetype):
-        raise Refusal(error_table.MEDIA_TYPE_WRONG)
-    return _READER.read(await read_bytes(most))
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
 
 
 class JsonReader:
@@ -50,6 +44,29 @@ class JsonReader:
         if not isinstance(value, dict):
             raise Refusal(error_table.BODY_NOT_AN_OBJECT)
         return value
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError("an exponent beyond what decimals hold") from None
+
+
+# Its numbers are as they were written: money must not become a float.
+EXACT = JsonReader(parse_float=_decimal)
+_PLAIN = JsonReader()
+
+
+async def read_json_object(most: int = MAX_BODY_BYTES, reader: JsonReader = _PLAIN) -> dict[str, Any]:
+    """The body of the current request as a JSON object.
+
+    Raises Refusal for another media type (415), more than `most` bytes (413), or anything but a JSON object
+    (400). A missing Content-Type is taken for JSON.
+    """
+    if request.content_type and not _is_json(request.mimetype):
+        raise Refusal(error_table.MEDIA_TYPE_WRONG)
+    return reader.read(await read_bytes(most))
 
 
 async def read_bytes(most: int = MAX_BODY_BYTES) -> bytes:
@@ -97,10 +114,3 @@ def _too_large(most: int) -> Refusal:
 
 def _is_json(media_type: str) -> bool:
     return media_type == "application/json" or media_type.endswith("+json")
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-_READER = JsonReader()

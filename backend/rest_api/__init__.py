@@ -10,6 +10,7 @@ from backend.rest_api import (
     list_links,
     query_analytics,
     tags,
+    tell_calls,
     write_links,
 )
 from backend.rest_api.blueprint import rest
@@ -27,5 +28,6 @@ __all__ = [
     "query_analytics",
     "rest",
     "tags",
+    "tell_calls",
     "write_links",
 ]

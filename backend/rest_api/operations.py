@@ -9,6 +9,7 @@ from backend.rest_api import (
     operations_on_analytics,
     operations_on_clicks,
     operations_on_links,
+    operations_on_sales,
     operations_on_tags,
 )
 
@@ -16,5 +17,6 @@ OPERATIONS = (
     *operations_on_links.OPERATIONS,
     *operations_on_tags.OPERATIONS,
     *operations_on_clicks.OPERATIONS,
+    *operations_on_sales.OPERATIONS,
     *operations_on_analytics.OPERATIONS,
 )

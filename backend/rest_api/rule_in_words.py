@@ -7,6 +7,7 @@ from backend.domain.field_rules import Schema
 _TYPES = {
     "string": "text",
     "integer": "whole number",
+    "number": "number",
     "boolean": "true or false",
     "object": "JSON object",
     "array": "list",
@@ -18,7 +19,7 @@ _FORMATS = {"uri": "http or https URL", "uuid": "UUID"}
 def rule_in_words(schema: Schema) -> str:
     """What the schema accepts, such as "text, at most 1,024 characters; or null or empty"."""
     first, *others = schema.get("anyOf", [schema])
-    words = ", ".join([_kind(first), *_bounds(first)])
+    words = ", ".join(filter(None, [_kind(first), *_bounds(first)]))
     also = " or ".join("null" if other["type"] == "null" else "empty" for other in others)
     return f"{words}; or {also}" if also else words
 
@@ -26,7 +27,8 @@ def rule_in_words(schema: Schema) -> str:
 def _kind(schema: Schema) -> str:
     if "enum" in schema:
         return " or ".join(str(value) for value in schema["enum"])
-    types = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    named = schema.get("type", [])
+    types = [named] if isinstance(named, str) else named
     return _FORMATS.get(schema.get("format", "")) or " or ".join(_TYPES[name] for name in types)
 
 

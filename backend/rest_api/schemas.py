@@ -134,6 +134,17 @@ SCHEMAS: dict[str, Schema] = {
             "error": {"$ref": "#/components/schemas/Error"},
         },
     },
+    "ItemResults": _object(results={"type": "array", "items": {"$ref": "#/components/schemas/ItemResult"}}),
+    "ItemResult": {
+        "type": "object",
+        "required": ["status"],
+        "properties": {
+            "status": {"type": "string", "description": "accepted, duplicate or rejected."},
+            "id": _UUID | {"description": "Of what counts: of a duplicate, of what was told first."},
+            "error": {"$ref": "#/components/schemas/Error"},
+            "notes": {"type": "array", "items": _TEXT, "description": "What was rounded, cut or differs."},
+        },
+    },
     "Pagination": _object(
         current_page={"type": "integer", "minimum": 1},
         page_size={"type": "integer", "minimum": 1},

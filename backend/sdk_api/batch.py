@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from backend.concurrency.group_commit import NotStored
@@ -17,7 +16,7 @@ from backend.json_api.asgi_answer import AsgiAnswer, encoded, error_answer, json
 from backend.json_api.asgi_request import AsgiRequest, ClientGone, Scope
 from backend.json_api.call_limits import Sender
 from backend.json_api.error_table import ErrorRow
-from backend.json_api.json_body import JsonReader
+from backend.json_api.json_body import EXACT
 from backend.json_api.refusal import Refusal, storage_unreachable
 from backend.sdk_api.device_cookie import renewed_device_cookie
 from backend.sdk_api.ingest import ingest, remember_rejections
@@ -99,7 +98,7 @@ class BatchRoute:
 
     async def _receive(self, request: AsgiRequest, site: CallingSite) -> AsgiAnswer:
         """Store the calls of a batch, each only once. The answer has a result for each call."""
-        body = _READER.read(await _read_body(request))
+        body = EXACT.read(await _read_body(request))
         key = await _authenticate(site.sender, body.get("api_key"))
         site.sender.count_calls(key, _number_of_calls(body))
         await require_allowed_origin(site, key.org_id)
@@ -151,14 +150,3 @@ def _number_of_calls(body: dict[str, Any]) -> int:
     """How many calls the body counts as for rate limits. The body has not been checked yet."""
     calls = body.get("calls")
     return min(len(calls), MOST_CALLS) if isinstance(calls, list) and calls else 1
-
-
-def _decimal(text: str) -> Decimal:
-    """A number of the body, exactly as it was written: money must not become a float."""
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise ValueError("an exponent beyond what decimals hold") from None
-
-
-_READER = JsonReader(parse_float=_decimal)

@@ -13,7 +13,7 @@ from backend.domain.calls import Call, Kind, parse_call
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.field_rules import is_uuid
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.intake import Status
+from backend.domain.intake import Result
 from backend.domain.links import Link
 from backend.domain.organizations import Organization
 from backend.domain.rejections import UNKNOWN_KIND, Rejection, rejection_of
@@ -50,11 +50,11 @@ async def ingest(service: SdkService, organization: Organization, envelope: Enve
         ArrivedCall(call, sources.get(call.call_id) if call.kind is Kind.ATTRIBUTION else None)
         for call in calls
     ]
-    statuses = await _store(service, organization, envelope, received_at, arrived)
+    stored = await _store(service, organization, envelope, received_at, arrived)
     await remember_rejections(
         service, organization.id, received_at, [each.rejection for each in checked if each.rejection]
     )
-    answers = iter([_answer(call, status, sources) for call, status in zip(calls, statuses, strict=True)])
+    answers = iter([_answer(call, result, sources) for call, result in zip(calls, stored, strict=True)])
     results = [next(answers) if each.call else each.rejected for each in checked]
     for each, result in zip(checked, results, strict=True):
         calls_of(each.call.kind if each.call else UNKNOWN_KIND, result["status"]).inc()
@@ -111,7 +111,7 @@ async def _store(
     envelope: Envelope,
     received_at: datetime,
     arrived: Sequence[ArrivedCall],
-) -> list[Status]:
+) -> list[Result]:
     if not arrived:
         return []
     batch = Batch(
@@ -125,8 +125,9 @@ async def _store(
     return await service.commit.add(batch)
 
 
-def _answer(call: Call, status: Status, sources: dict[str, Source]) -> CallResult:
-    result: CallResult = {"call_id": call.call_id, "status": status.value}
+def _answer(call: Call, stored: Result, sources: dict[str, Source]) -> CallResult:
+    # What a record says that counted before is not for browsers.
+    result: CallResult = {"call_id": call.call_id, "status": stored.status.value}
     notes = [*call.notes]
     if call.kind is Kind.ATTRIBUTION:
         # A duplicate gets its context again: the answer to the first delivery may have been lost.

@@ -9,7 +9,7 @@ from backend.concurrency.timed_cache import TimedCache
 from backend.current import Resources
 from backend.domain.batches import Batch
 from backend.domain.ids import OrgId
-from backend.domain.intake import Status
+from backend.domain.intake import Result
 from backend.domain.organizations import Organization
 from backend.storage.batches import store_batches
 from backend.storage.mongo import is_unreachable
@@ -32,7 +32,7 @@ class SdkService:
             await add_rejections(database, requests)
             return [None] * len(requests)
 
-        self.commit: GroupCommit[Batch, list[Status]] = GroupCommit(
+        self.commit: GroupCommit[Batch, list[Result]] = GroupCommit(
             lambda batches: store_batches(database, batches),
             is_unreachable,
             size_of=lambda batch: len(batch.calls),

@@ -5,6 +5,7 @@ domain/intake decides what to write. This file reads what the decision needs, an
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,18 +16,18 @@ from backend.domain.attribution import Credit, Device
 from backend.domain.batches import Batch
 from backend.domain.calls import Kind
 from backend.domain.intake import (
+    ONCE_FIELDS,
     Decisions,
     DeviceKey,
     Known,
     OnceKey,
-    Record,
-    RecordKey,
-    Status,
+    Result,
     call_key,
     decide,
     late_touches,
     once_key,
 )
+from backend.domain.records import Record, RecordKey
 from backend.storage import calls, conversions, counted_once, devices, events, identities, leads, records
 from backend.storage.blocking import BlockingDatabase, BlockingSession, in_thread, transact
 from backend.storage.dated_writes import Days, Written, keep_dates_right
@@ -49,8 +50,8 @@ class _Stored:
     is_dated: bool
 
 
-async def store_batches(database: Database, batches: Sequence[Batch]) -> list[list[Status]]:
-    """Store the calls of these requests. Returns a status for each call of each batch.
+async def store_batches(database: Database, batches: Sequence[Batch]) -> list[list[Result]]:
+    """Store the calls of these requests. Returns a result for each call of each batch.
 
     When it returns, everything is stored with `w: majority`. If it raises, nothing of it counts as stored and
     the requests may be sent again.
@@ -59,7 +60,7 @@ async def store_batches(database: Database, batches: Sequence[Batch]) -> list[li
     stored = await in_thread(database, lambda blocking: _store_once(blocking, batches, days))
     if not stored.is_dated:
         await run_to_the_end(keep_dates_right(database, _written(stored.decisions), days))
-    return stored.decisions.statuses
+    return stored.decisions.results
 
 
 def _store_once(database: BlockingDatabase, batches: Sequence[Batch], days: Days) -> _Stored:
@@ -106,11 +107,30 @@ def _look_behind(database: BlockingDatabase, session: BlockingSession, batches: 
         calls.find_known(database, session, call_keys, collection.name)
         for collection in (calls.COLLECTION, *_RECORDS.values())
     ]
+    counted = counted_once.find_counted(database, session, _once_keys(batches))
+    told = _find_told(database, session, counted)
     return Known(
         calls=frozenset().union(*found),
-        counted=counted_once.find_counted(database, session, _once_keys(batches)),
-        devices=_find_devices(database, session, batches),
+        counted=counted,
+        devices=_find_devices(database, session, batches, told.values()),
+        told=told,
     )
+
+
+def _find_told(
+    database: BlockingDatabase, session: BlockingSession, counted: Iterable[OnceKey]
+) -> dict[OnceKey, Record]:
+    """The records of ids that were counted, as far as they are still there."""
+    ids: defaultdict[tuple[str, Kind], list[str]] = defaultdict(list)
+    for org_id, kind, own_id in counted:
+        ids[org_id, kind].append(own_id)
+    found: dict[OnceKey, Record] = {}
+    for (org_id, kind), own_ids in ids.items():
+        # Of text: without that, the partial index would not serve it.
+        condition = {"org_id": org_id, ONCE_FIELDS[kind]: {"$in": own_ids, "$type": "string"}}
+        for each in records.find_records(database, session, _RECORDS[kind].name, kind, condition):
+            found[org_id, kind, each.fields[ONCE_FIELDS[kind]]] = each
+    return found
 
 
 def _late_records(
@@ -131,10 +151,14 @@ def _once_keys(batches: Iterable[Batch]) -> set[OnceKey]:
 
 
 def _find_devices(
-    database: BlockingDatabase, session: BlockingSession, batches: Iterable[Batch]
+    database: BlockingDatabase,
+    session: BlockingSession,
+    batches: Iterable[Batch],
+    told: Iterable[Record] = (),
 ) -> dict[DeviceKey, Device]:
-    keys = {(batch.org_id, batch.device_id) for batch in batches}
-    return devices.find_devices(database, session, keys)
+    keys = {(each.org_id, each.device_id) for each in batches if each.device_id}
+    keys |= {(each.org_id, each.device_id) for each in told if each.device_id}
+    return devices.find_devices(database, session, keys) if keys else {}
 
 
 def _write(
@@ -153,13 +177,13 @@ def _write(
     inserts = {
         calls.NAME: [calls.document(key, at) for key, at in decisions.calls.items()],
         counted_once.NAME: [counted_once.document(key, at) for key, at in decisions.counted.items()],
-        **_record_documents(decisions.records, days),
+        **_record_documents(decisions.records.values(), days),
     }
     for name, documents in inserts.items():
         if documents:
             database[name].insert_many(documents, session=session, ordered=False)
     links: list[UpdateOne | UpdateMany] = [
-        *(identities.update(each, days.get(each.batch.org_id)) for each in decisions.identities),
+        *(identities.update(each, days.get(each.org_id)) for each in decisions.identities),
         *(
             identities.renewal(device, days.get(device.org_id))
             for device in decisions.devices.values()
@@ -168,10 +192,21 @@ def _write(
     ]
     if links:
         database[identities.NAME].bulk_write(links, session=session)
+    before = {each.key: each for each in known.told.values()}
     for kind, collection in _RECORDS.items():
-        credited = {key: credit for key, credit in decisions.credited.items() if key[0] is kind}
-        if credited:
-            updates = [records.credit_update(key[1:], credit) for key, credit in credited.items()]
+        updates = [
+            *(
+                records.completion(before[key], record, days.get(record.org_id))
+                for key, record in decisions.completed.items()
+                if key[0] is kind
+            ),
+            *(
+                records.credit_update(key[1:], credit)
+                for key, credit in decisions.credited.items()
+                if key[0] is kind
+            ),
+        ]
+        if updates:
             database[collection.name].bulk_write(updates, session=session, ordered=False)
 
 
@@ -180,14 +215,16 @@ def _written(decisions: Decisions) -> Iterable[Written]:
     for org_id, device_id in decisions.devices:
         yield Written(devices.COLLECTION, org_id, {"_id": devices.own_id(org_id, device_id)})
         yield Written(identities.COLLECTION, org_id, {"device_id": device_id})
-    for record in decisions.records:
-        own_id = calls.call_id(call_key(record.batch, record.call))
-        yield Written(_RECORDS[record.call.kind], record.batch.org_id, {"_id": own_id})
+    for identity in decisions.identities:
+        if identity.device_id is None:
+            yield Written(identities.COLLECTION, identity.org_id, {"_id": identities.own_id(identity)})
+    for record in (*decisions.records.values(), *decisions.completed.values()):
+        yield Written(_RECORDS[record.kind], record.org_id, {"_id": records.record_id(record)})
 
 
 def _record_documents(decided: Iterable[Record], days: Days) -> dict[str, list[Document]]:
     documents: dict[str, list[Document]] = {}
     for each in decided:
-        collection = _RECORDS[each.call.kind]
-        documents.setdefault(collection.name, []).append(records.document(each, days.get(each.batch.org_id)))
+        collection = _RECORDS[each.kind]
+        documents.setdefault(collection.name, []).append(records.document(each, days.get(each.org_id)))
     return documents

@@ -38,12 +38,12 @@ _EMAILS_KEPT = 20
 
 
 def update(identity: Identity, days: int | None) -> UpdateOne:
-    """The write that connects a device with a customer, with the name and hashes that the call contained."""
+    """The write that keeps a customer, of a device if one is named, with the name and hashes of the call."""
     known = dict(identity.known)
     email = known.pop("email_sha256", None)
     values = {
-        "org_id": identity.batch.org_id,
-        "device_id": identity.batch.device_id,
+        "org_id": identity.org_id,
+        **({"device_id": identity.device_id} if identity.device_id else {}),
         "customer_id": identity.customer_id,
         **known,
     }
@@ -54,8 +54,12 @@ def update(identity: Identity, days: int | None) -> UpdateOne:
         "last_at": {"$max": ["$last_at", identity.at]},
         **({"emails_sha256": _with_email(email)} if email else {}),
     }
-    own_id = "/".join((values["org_id"], values["device_id"], values["customer_id"]))
-    return UpdateOne({"_id": own_id}, [{"$set": changes}, *RETENTION.update(days)], upsert=True)
+    return UpdateOne({"_id": own_id(identity)}, [{"$set": changes}, *RETENTION.update(days)], upsert=True)
+
+
+def own_id(identity: Identity) -> str:
+    """The `_id` of an identity's document. Without a device, nothing stands in its place."""
+    return "/".join((identity.org_id, identity.device_id or "", identity.customer_id))
 
 
 def renewal(device: Device, days: int | None) -> UpdateMany:

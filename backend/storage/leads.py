@@ -11,7 +11,13 @@ from backend.storage.ownership import ByIdPrefix
 NAME = "leads"
 COLLECTION = Collection(
     name=NAME,
-    indexes=[*records.INDEXES, IndexModel([("org_id", 1), ("email_sha256", 1)])],
+    indexes=[
+        *records.INDEXES,
+        IndexModel([("org_id", 1), ("email_sha256", 1)]),
+        IndexModel(
+            [("org_id", 1), ("event_id", 1)], partialFilterExpression={"event_id": {"$type": "string"}}
+        ),
+    ],
     owned_by=ByIdPrefix(),
     personal=Personal(
         customer="customer_id",

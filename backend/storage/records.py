@@ -10,7 +10,11 @@ from bson import Decimal128
 from pymongo import IndexModel, UpdateOne
 
 from backend.domain.attribution import Credit, Touch
-from backend.domain.intake import CallKey, DeviceKey, Record, call_key
+from backend.domain.calls import Kind
+from backend.domain.ids import OrgId
+from backend.domain.intake import CallKey, DeviceKey
+from backend.domain.records import Record
+from backend.domain.server_calls import OWN_FIELDS
 from backend.storage.blocking import BlockingDatabase, BlockingSession
 from backend.storage.calls import call_id, key_of
 from backend.storage.collection import AgesFrom
@@ -32,25 +36,68 @@ def document(record: Record, days: int | None) -> Document:
 
     `at` is the time that counts; `occurred_at` is the time by the browser's clock.
     """
-    batch, call = record.batch, record.call
     return {
-        "_id": call_id(call_key(batch, call)),
-        "org_id": batch.org_id,
-        "device_id": batch.device_id,
+        "_id": record_id(record),
+        "org_id": record.org_id,
+        "device_id": record.device_id,
         "customer_id": record.customer_id,
         "at": record.credit.at,
-        "occurred_at": call.occurred_at,
-        "received_at": batch.received_at,
-        "page": call.page,
+        "occurred_at": record.occurred_at,
+        "received_at": record.received_at,
+        "page": record.page,
         **_credit(record.credit),
         "expires_at": RETENTION.expires_at(record.credit.at, days),
-        **{name: _exact(value) for name, value in call.fields.items()},
+        **{name: _exact(value) for name, value in record.fields.items()},
     }
+
+
+def record_id(record: Record) -> str:
+    """The `_id` of a record's document."""
+    return call_id((record.org_id, record.call_id))
+
+
+def completion(before: Record, after: Record, days: int | None) -> UpdateOne:
+    """The write that adds to a stored record what another telling knew more."""
+    stored = document(before, days)
+    added = {name: value for name, value in document(after, days).items() if stored.get(name) != value}
+    return UpdateOne({"_id": record_id(after)}, {"$set": added})
+
+
+def find_records(
+    database: BlockingDatabase,
+    session: BlockingSession | None,
+    collection: str,
+    kind: Kind,
+    condition: Document,
+) -> list[Record]:
+    """The records of this kind that the condition finds."""
+    found = database[collection].find(condition, session=session)
+    return [_from_document(kind, each) for each in found]
+
+
+def _from_document(kind: Kind, document: Document) -> Record:
+    org_id, own_id = key_of(document["_id"])
+    return Record(
+        kind=kind,
+        org_id=OrgId(org_id),
+        call_id=own_id,
+        device_id=document["device_id"],
+        customer_id=document["customer_id"],
+        credit=_credit_of(document),
+        occurred_at=document["occurred_at"],
+        received_at=document["received_at"],
+        page=document.get("page"),
+        fields={name: _as_told(document[name]) for name in OWN_FIELDS[kind] if name in document},
+    )
 
 
 def _exact(value: object) -> object:
     """The value as it is stored. Revenue stays an exact decimal."""
     return Decimal128(value) if isinstance(value, Decimal) else value
+
+
+def _as_told(value: object) -> object:
+    return value.to_decimal() if isinstance(value, Decimal128) else value
 
 
 def find_credits(

@@ -130,5 +130,10 @@ async def _visit(client: httpx.AsyncClient, organization: TestOrganization) -> N
         call("event", name="viewed", metadata={"price": 1.5}),
     )
     assert [each["status"] for each in await visitor.results(*calls)] == ["accepted"] * len(calls)
+    api, headers = CREATE.removesuffix("create-link"), organization.headers
+    told = {"customer_id": "bob", "transaction_id": "order-2", "revenue": 7, "currency": "EUR"}
+    for path, item in (("conversions", told | {"metadata": {"a": 1}}), ("leads", {"customer_id": "bob"})):
+        answer = await client.post(f"{api}{path}", json=item, headers=headers)
+        assert answer.json()["results"][0]["status"] == "accepted"
     refused = await visitor.post(check(), headers={"Origin": "https://elsewhere.example"})
     assert refused.status_code == 403

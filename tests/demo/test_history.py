@@ -223,7 +223,9 @@ def test_the_seed_gives_the_same_again() -> None:
     assert [_facts(each) for each in first.clicks(hours)] == [_facts(each) for each in second.clicks(hours)]
     sent = first.batches(hours)
     assert [each.device_id for each in sent] == [each.device_id for each in second.batches(hours)]
-    assert all(is_uuid(each.device_id) and each.device_id.startswith("0a1b2c3d-") for each in sent)
+    assert all(
+        is_uuid(each) and each.startswith("0a1b2c3d-") for each in (str(each.device_id) for each in sent)
+    )
 
 
 def test_sales_are_in_two_currencies() -> None:

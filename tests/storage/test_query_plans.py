@@ -45,6 +45,7 @@ from backend.storage.mongo import Database
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ORG = {"org_id": "o"}
+ONE_OF = {"$in": ["t", "u"], "$type": "string"}
 RECORDS = (events.NAME, leads.NAME, conversions.NAME)
 NEWEST_FIRST = dict(links.NEWEST_FIRST)
 QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
@@ -138,6 +139,8 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "the devices of a customer": (identities.NAME, {"customer_id": "c"} | ORG, {}),
     "the customers of a device": (identities.NAME, {"device_id": "d"} | ORG, {"first_at": 1}),
     "the customers with an address": (identities.NAME, {"emails_sha256": {"$in": ["e"]}} | ORG, {}),
+    "sales by their orders": (conversions.NAME, ORG | {"transaction_id": ONE_OF}, {}),
+    "leads by ids of events": (leads.NAME, ORG | {"event_id": ONE_OF}, {}),
     "the leads with an address": (leads.NAME, {"email_sha256": "e"} | ORG, {}),
     **{f"the {name} of a period": (name, {"at": {"$gte": NOW}} | ORG, {"at": 1}) for name in RECORDS},
     **{f"the {name} of a customer": (name, {"customer_id": "c"} | ORG, {}) for name in RECORDS},
@@ -199,6 +202,20 @@ async def test_pages_of_links_are_not_sorted_in_memory(database: Database, name:
 async def test_external_ids_are_looked_up_in_their_index(database: Database, name: str) -> None:
     """The partial index serves these look-ups: with many links, the server prefers it."""
     assert "org_id_1_external_id_1" in indexes(await plans(database, name))
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("sales by their orders", "org_id_1_transaction_id_1"),
+        ("leads by ids of events", "org_id_1_event_id_1"),
+    ],
+)
+async def test_what_was_told_before_is_looked_up_in_its_index(
+    database: Database, name: str, index: str
+) -> None:
+    """The partial index serves the look-up, which must say that it is for text."""
+    assert index in indexes(await plans(database, name))
 
 
 async def test_links_with_a_tag_are_looked_up_in_its_index(database: Database) -> None:

@@ -2,100 +2,22 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.attribution import Credit, Device, Source, Touch
 from backend.domain.batches import ArrivedCall, Batch
-from backend.domain.calls import Call, Kind
+from backend.domain.calls import Kind
 from backend.domain.device_clock import LONGEST_DELAY, SAME_CLOCK
 from backend.domain.ids import DeviceId, OrgId
-from backend.domain.intake import (
-    CallKey,
-    Decisions,
-    DeviceKey,
-    Known,
-    OnceKey,
-    Record,
-    RecordKey,
-    Status,
-    decide,
-    late_touches,
-)
+from backend.domain.intake import Status, late_touches
+from tests.unit.shelf import START, Shelf, arrived, batch
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
 NEW, AGAIN = Status.ACCEPTED, Status.DUPLICATE
-
-
-def arrived(
-    kind: str, second: float = 0, *, call_id: str | None = None, customer: str | None = None, **fields: Any
-) -> ArrivedCall:
-    """A call of this kind, so many seconds after the start; a check's `source` is its utm_source."""
-    source = Source(utm={"utm_source": fields.pop("source")}) if "source" in fields else None
-    at = START + timedelta(seconds=second)
-    return ArrivedCall(
-        Call(Kind(kind), call_id or str(uuid.uuid4()), at, None, customer, fields), source or _organic(kind)
-    )
-
-
-def _organic(kind: str) -> Source | None:
-    return Source() if kind == "attribution" else None
-
-
-def batch(*calls: ArrivedCall, device: str = "d", org: str = "o", second: float = 60) -> Batch:
-    """A request that was sent and received in the same moment."""
-    at = START + timedelta(seconds=second)
-    return Batch(OrgId(org), DeviceId(device), at, at, calls)
-
-
-@dataclass(slots=True)
-class Shelf:
-    """What stays between groups, as a database would keep it."""
-
-    calls: set[CallKey] = field(default_factory=set)
-    counted: set[OnceKey] = field(default_factory=set)
-    devices: dict[DeviceKey, Device] = field(default_factory=dict)
-    records: dict[CallKey, Record] = field(default_factory=dict)
-
-    def store(self, batches: Sequence[Batch]) -> Decisions:
-        """Decide about a group, and keep what was decided."""
-        since = late_touches(batches, self.devices)
-        records = {key: self._credits(key, at) for key, at in since.items()}
-        known = Known(frozenset(self.calls), frozenset(self.counted), dict(self.devices), records)
-        decisions = decide(batches, known)
-        self.calls |= set(decisions.calls)
-        self.counted |= set(decisions.counted)
-        self.devices |= decisions.devices
-        self.records |= {(each.batch.org_id, each.call.call_id): each for each in decisions.records}
-        for (_, *key), credit in decisions.credited.items():
-            at = key[0], key[1]
-            self.records[at] = replace(self.records[at], credit=credit)
-        return decisions
-
-    def _credits(self, device: DeviceKey, since: datetime) -> dict[RecordKey, Credit]:
-        return {
-            (each.call.kind, *key): each.credit
-            for key, each in self.records.items()
-            if (each.batch.org_id, each.batch.device_id) == device and each.credit.at >= since
-        }
-
-    def sources(self) -> dict[str, tuple[str | None, str | None]]:
-        """The sources that each record is credited to, first and last touch, by call id."""
-        return {
-            key[1]: (_source(each.credit.first), _source(each.credit.last))
-            for key, each in self.records.items()
-        }
-
-
-def _source(touch: Touch | None) -> str | None:
-    return touch.utm["utm_source"] if touch else None
 
 
 @pytest.mark.parametrize(
@@ -120,20 +42,20 @@ def test_what_counts_once(
     shelf = Shelf()
     match groups:
         case "one batch":
-            decided = shelf.store([batch(first, second)]).statuses
+            decided = shelf.store([batch(first, second)]).results
         case "two batches":
-            decided = shelf.store([batch(first), batch(second, device="other")]).statuses
+            decided = shelf.store([batch(first), batch(second, device="other")]).results
         case _:
-            decided = shelf.store([batch(first)]).statuses + shelf.store([batch(second)]).statuses
-    assert [status for each in decided for status in each] == statuses
+            decided = shelf.store([batch(first)]).results + shelf.store([batch(second)]).results
+    assert [result.status for each in decided for result in each] == statuses
 
 
 def test_a_duplicate_writes_nothing_but_the_mark_of_its_delivery() -> None:
-    """A transaction that was counted leaves no record, identity or device of its second delivery."""
+    """A transaction that was counted leaves no record, identity or device where it is told again."""
     shelf = Shelf()
     shelf.store([batch(arrived("conversion", transaction_id="t"))])
-    again = shelf.store([batch(arrived("conversion", transaction_id="t", customer="c"), device="other")])
-    assert (again.records, again.identities, again.devices, again.counted) == ([], [], {}, {})
+    again = shelf.store([batch(arrived("conversion", transaction_id="t"), device="other")])
+    assert not any((again.records, again.completed, again.identities, again.devices, again.counted))
     assert len(again.calls) == 1
 
 
@@ -141,8 +63,8 @@ def test_organizations_share_nothing() -> None:
     """The same call and transaction of another organization are new there."""
     shelf = Shelf()
     sale = arrived("conversion", transaction_id="t")
-    statuses = shelf.store([batch(sale), batch(sale, org="other")]).statuses
-    assert statuses == [[NEW], [NEW]]
+    results = shelf.store([batch(sale), batch(sale, org="other")]).results
+    assert [each.status for (each,) in results] == [NEW, NEW]
 
 
 @pytest.mark.parametrize(
@@ -204,8 +126,8 @@ def test_counting_once_agrees_with_a_naive_model(groups: list[list[Batch]]) -> N
     kept: set[tuple[str, str]] = set()
     for group in groups:
         decisions = shelf.store(group)
-        for each, statuses in zip(group, decisions.statuses, strict=True):
-            for call, status in zip((one.call for one in each.calls), statuses, strict=True):
+        for each, results in zip(group, decisions.results, strict=True):
+            for call, result in zip((one.call for one in each.calls), results, strict=True):
                 own = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id"}.get(call.kind, "")
                 id_once = call.fields.get(own) and (each.org_id, call.kind, call.fields[own])
                 is_new = (each.org_id, call.call_id) not in seen
@@ -215,7 +137,7 @@ def test_counting_once_agrees_with_a_naive_model(groups: list[list[Batch]]) -> N
                     seen.add(id_once)
                     if call.kind in {Kind.LEAD, Kind.CONVERSION, Kind.EVENT}:
                         kept.add((each.org_id, call.call_id))
-                assert status is (NEW if is_new else AGAIN)
+                assert result.status is (NEW if is_new else AGAIN)
     assert set(shelf.records) == kept
 
 
@@ -286,13 +208,18 @@ def test_a_sale_keeps_its_landing(arrivals: list[Batch], is_known: bool, off: ti
             [
                 sent(
                     *each.calls,
-                    at=(each.sent_at - START).total_seconds(),
-                    way=(each.received_at - each.sent_at).total_seconds(),
+                    at=(_sent_at(each) - START).total_seconds(),
+                    way=(each.received_at - _sent_at(each)).total_seconds(),
                     off=off,
                 )
             ]
         )
     assert shelf.sources()["sale"] == ("mail" if is_known else "ads", "ads")
+
+
+def _sent_at(each: Batch) -> datetime:
+    assert each.sent_at is not None
+    return each.sent_at
 
 
 def test_what_came_before_a_late_touch_keeps_its_own() -> None:
@@ -391,9 +318,9 @@ def test_a_clock_that_jumps_breaks_nothing(jumps: list[tuple[int, timedelta, tim
         call = replace_time(arrived(kind, source="x") if kind == "attribution" else arrived(kind), 0)
         made = replace(call, call=replace(call.call, occurred_at=START + made_by))
         arrives = START + timedelta(seconds=second)
-        assert shelf.store(
-            [Batch(OrgId("o"), DeviceId("d"), START + sent_by, arrives, (made,))]
-        ).statuses == [[NEW]]
+        sending = Batch(OrgId("o"), DeviceId("d"), START + sent_by, arrives, (made,))
+        (((result,),)) = shelf.store([sending]).results
+        assert result.status is NEW
     for device in shelf.devices.values():
         assert device.last_seen_at <= START + timedelta(seconds=100) + SAME_CLOCK
         assert device.first_seen_at >= START - LONGEST_DELAY - SAME_CLOCK

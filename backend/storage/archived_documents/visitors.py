@@ -44,7 +44,7 @@ _TOUCH = nested(DocumentFields({"at": time, "utm": texts, "click_ids": texts}, i
 _MOMENT = nested(DocumentFields({"at": time}, is_open=True))
 _EXPIRES: Mapping[str, Parse] = {"expires_at": or_none(time)}
 _RECORD: Mapping[str, Parse] = {
-    "device_id": Uuid().parse,
+    "device_id": or_none(Uuid().parse),
     "customer_id": or_none(text),
     "at": time,
     "occurred_at": time,
@@ -66,12 +66,14 @@ _DEVICE = DocumentFields(
     is_open=True,
 )
 _IDENTITY = DocumentFields(
-    {"device_id": Uuid().parse, "customer_id": text, "first_at": time, "last_at": time},
-    {"email_sha256": sha256, "phone_sha256": sha256, "name": text, **_EXPIRES},
+    {"customer_id": text, "first_at": time, "last_at": time},
+    {"device_id": Uuid().parse, "email_sha256": sha256, "phone_sha256": sha256, "name": text, **_EXPIRES},
     is_open=True,
 )
 _LEAD = DocumentFields(
-    _RECORD, {"email_sha256": sha256, "name": text, "event_id": text, **_EXPIRES}, is_open=True
+    _RECORD,
+    {"email_sha256": sha256, "name": text, "event_id": text, "metadata": JsonObject().parse, **_EXPIRES},
+    is_open=True,
 )
 _EVENT = DocumentFields(
     {**_RECORD, "name": text},
@@ -80,7 +82,7 @@ _EVENT = DocumentFields(
 )
 _CONVERSION = DocumentFields(
     {**_RECORD, "revenue": anything, "currency": _currency},
-    {"transaction_id": text, "product_id": text, **_EXPIRES},
+    {"transaction_id": text, "product_id": text, "metadata": JsonObject().parse, **_EXPIRES},
     is_open=True,
 )
 _INSTALL = DocumentFields(
@@ -97,7 +99,7 @@ def _device(document: Document, holdings: Holdings) -> None:
 
 def _identity(document: Document, holdings: Holdings) -> None:
     _IDENTITY.check(document)
-    own_id(document, holdings.org_id, document["device_id"], document["customer_id"])
+    own_id(document, holdings.org_id, document.get("device_id", ""), document["customer_id"])
 
 
 def _record(fields: DocumentFields) -> Rule:

@@ -1,0 +1,101 @@
+"""Calls that arrive, and a shelf that keeps what is decided about them, as a database would."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from backend.domain.attribution import Credit, Device, Source, Touch
+from backend.domain.batches import ArrivedCall, Batch
+from backend.domain.calls import Call, Kind
+from backend.domain.ids import DeviceId, OrgId
+from backend.domain.intake import (
+    ONCE_FIELDS,
+    CallKey,
+    Decisions,
+    DeviceKey,
+    Known,
+    OnceKey,
+    decide,
+    late_touches,
+)
+from backend.domain.records import Record, RecordKey
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def arrived(
+    kind: str, second: float = 0, *, call_id: str | None = None, customer: str | None = None, **fields: Any
+) -> ArrivedCall:
+    """A call of this kind, so many seconds after the start; a check's `source` is its utm_source."""
+    source = Source(utm={"utm_source": fields.pop("source")}) if "source" in fields else None
+    at = START + timedelta(seconds=second)
+    return ArrivedCall(
+        Call(Kind(kind), call_id or str(uuid.uuid4()), at, None, customer, fields), source or _organic(kind)
+    )
+
+
+def _organic(kind: str) -> Source | None:
+    return Source() if kind == "attribution" else None
+
+
+def batch(*calls: ArrivedCall, device: str = "d", org: str = "o", second: float = 60) -> Batch:
+    """A request that was sent and received in the same moment."""
+    at = START + timedelta(seconds=second)
+    return Batch(OrgId(org), DeviceId(device), at, at, calls)
+
+
+@dataclass(slots=True)
+class Shelf:
+    """What stays between groups, as a database would keep it."""
+
+    calls: set[CallKey] = field(default_factory=set)
+    counted: set[OnceKey] = field(default_factory=set)
+    devices: dict[DeviceKey, Device] = field(default_factory=dict)
+    records: dict[CallKey, Record] = field(default_factory=dict)
+
+    def store(self, batches: Sequence[Batch]) -> Decisions:
+        """Decide about a group, and keep what was decided."""
+        since = late_touches(batches, self.devices)
+        records = {key: self._credits(key, at) for key, at in since.items()}
+        known = Known(
+            frozenset(self.calls), frozenset(self.counted), dict(self.devices), self._told(), records
+        )
+        decisions = decide(batches, known)
+        self.calls |= set(decisions.calls)
+        self.counted |= set(decisions.counted)
+        self.devices |= decisions.devices
+        changed = decisions.records | decisions.completed
+        self.records |= {(org, call_id): each for (_, org, call_id), each in changed.items()}
+        for (_, *key), credit in decisions.credited.items():
+            at = key[0], key[1]
+            self.records[at] = replace(self.records[at], credit=credit)
+        return decisions
+
+    def _told(self) -> dict[OnceKey, Record]:
+        return {
+            (each.org_id, each.kind, each.fields[name]): each
+            for each in self.records.values()
+            if (name := ONCE_FIELDS.get(each.kind)) and each.fields.get(name)
+        }
+
+    def _credits(self, device: DeviceKey, since: datetime) -> dict[RecordKey, Credit]:
+        return {
+            each.key: each.credit
+            for each in self.records.values()
+            if (each.org_id, each.device_id) == device and each.credit.at >= since
+        }
+
+    def sources(self) -> dict[str, tuple[str | None, str | None]]:
+        """The sources that each record is credited to, first and last touch, by call id."""
+        return {
+            key[1]: (_source(each.credit.first), _source(each.credit.last))
+            for key, each in self.records.items()
+        }
+
+
+def _source(touch: Touch | None) -> str | None:
+    return touch.utm["utm_source"] if touch else None

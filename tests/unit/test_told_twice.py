@@ -1,0 +1,121 @@
+"""Sales that a browser and servers tell, decided without a database: counted once, with all that is known."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from backend.domain.batches import ArrivedCall, Batch
+from backend.domain.calls import Call, Kind
+from backend.domain.ids import DeviceId, OrgId
+from tests.unit.shelf import START, Shelf, arrived, batch
+
+SALE: dict[str, Any] = {"transaction_id": "t", "revenue": 5, "currency": "EUR"}
+
+
+def told(
+    kind: str = "conversion",
+    *,
+    second: float = 20,
+    device: str | None = None,
+    customer: str | None = None,
+    **fields: Any,
+) -> Batch:
+    """What a server tells, so many seconds after the start; a conversion is the sale t."""
+    at = START + timedelta(seconds=second)
+    given = SALE | fields if kind == "conversion" else fields
+    call = ArrivedCall(Call(Kind(kind), f"{kind}-{second}-{given}", at, None, customer, given))
+    device_id = DeviceId(device) if device else None
+    return Batch(OrgId("o"), device_id, None, START + timedelta(seconds=60), (call,))
+
+
+DEVICE = OrgId("o"), DeviceId("d")
+LANDING = batch(arrived("attribution", 1, source="mail"), second=1)
+BROWSER = batch(arrived("conversion", 10, **SALE), second=10)
+WEBHOOK = told(customer="c", metadata={"invoice": 7})
+STOCK = told(second=30, customer="c", product_id="kite")
+
+
+@pytest.mark.parametrize("is_one_group", [False, True])
+@pytest.mark.parametrize("order", list(permutations([BROWSER, WEBHOOK, STOCK])))
+def test_whoever_comes_first_the_same_sale_stays(order: tuple[Batch, ...], is_one_group: bool) -> None:
+    """A sale told by its device and by two servers counts once, in the device's time and with its touch."""
+    shelf = Shelf()
+    for group in [[LANDING, *order]] if is_one_group else [[each] for each in (LANDING, *order)]:
+        shelf.store(group)
+    (record,) = shelf.records.values()
+    assert (record.device_id, record.customer_id) == ("d", "c")
+    assert record.fields == SALE | {"metadata": {"invoice": 7}, "product_id": "kite"}
+    assert record.credit.at == START + timedelta(seconds=10)
+    assert shelf.sources() == {record.call_id: ("mail", "mail")}
+    # So it is the customer who came by that touch, also in reports by customer.
+    assert shelf.devices[DEVICE].customer_at(record.credit.at) == "c"
+
+
+def test_a_landing_that_arrives_last_gets_its_credit() -> None:
+    """A server's sale that its device told as well is credited to a check that arrives after both."""
+    for groups in ([[WEBHOOK, BROWSER, LANDING]], [[WEBHOOK], [BROWSER], [LANDING]]):
+        shelf = Shelf()
+        for group in groups:
+            shelf.store(group)
+        assert [last for _, last in shelf.sources().values()] == ["mail"]
+
+
+def test_what_is_known_stays() -> None:
+    """Another amount, customer or device of the same order changes nothing and is named."""
+    shelf = Shelf()
+    shelf.store([told(customer="c", device="d")])
+    other = told(second=21, customer="x", device="e", revenue=6)
+    ((result,),) = shelf.store([other]).results
+    assert set(result.differs) == {"revenue", "customer_id", "device_id"}
+    (record,) = shelf.records.values()
+    assert (record.fields["revenue"], record.customer_id, record.device_id) == (5, "c", "d")
+    assert result.record_id == record.call_id
+
+
+def test_another_browser_does_not_say_whose_a_device_is() -> None:
+    """A customer that another browser names for a known order is the order's, not the first device's."""
+    shelf = Shelf()
+    shelf.store([BROWSER])
+    shelf.store([batch(arrived("conversion", 11, customer="x", **SALE), device="other")])
+    (record,) = shelf.records.values()
+    assert record.customer_id == "x"
+    assert shelf.devices[DEVICE].customers == ()
+    assert set(shelf.devices) == {DEVICE}
+
+
+def test_a_forgotten_sale_stays_forgotten() -> None:
+    """An order that counted, and was erased since, is a duplicate that stores nothing."""
+    shelf = Shelf()
+    shelf.store([WEBHOOK])
+    shelf.records.clear()
+    again = shelf.store([STOCK])
+    assert not any((again.records, again.completed, again.identities, again.devices))
+
+
+def test_a_server_needs_no_device() -> None:
+    """What is told of a customer alone has no touches, and keeps the customer's e-mail address."""
+    shelf = Shelf()
+    decided = shelf.store(
+        [told("lead", customer="c", email_sha256="ab"), told("event", customer="c", name="n")]
+    )
+    assert [each.known for each in decided.identities] == [{"email_sha256": "ab"}, {}]
+    assert {each.device_id for each in decided.identities} == {None}
+    assert shelf.devices == {}
+    assert set(shelf.sources().values()) == {(None, None)}
+
+
+def test_a_server_tells_true_time() -> None:
+    """A server's sale counts when it says, also for a device whose clock is off, and brings no clock."""
+    shelf = Shelf()
+    off = timedelta(minutes=1)
+    landing = arrived("attribution", 0, source="mail")
+    shelf.store([Batch(OrgId("o"), DeviceId("d"), START, START + off, (landing,))])
+    clocks = shelf.devices[DEVICE].clocks
+    shelf.store([told(second=61, device="d")])
+    (record,) = shelf.records.values()
+    assert record.credit.at == START + timedelta(seconds=61)
+    assert shelf.devices[DEVICE].clocks == clocks
