@@ -11,6 +11,7 @@ from quart import Quart
 
 from backend.api_host import ApiHost
 from backend.app_api import app_api
+from backend.block_list import BlockList
 from backend.current import Clock, Resources, attach
 from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
 from backend.json_api.error_handlers import answer_errors, answer_http_error
@@ -33,6 +34,7 @@ from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
 from backend.storage.database import REQUEST_SECONDS, Indexes, open_database
+from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.key_cache import KeyCache
 from backend.storage.lanes import Lane
 from backend.storage.organization_deletion import DeletionSweep
@@ -106,6 +108,9 @@ class Service:
             )
         )
         pulse = await self._opened.enter_async_context(Pulse(database, lanes))
+        block_list = BlockList(self.settings.block_list)
+        await block_list.start()
+        self._opened.push_async_callback(block_list.stop)
         self.resources = Resources(
             self.settings,
             database,
@@ -113,6 +118,8 @@ class Service:
             KeyCache(database, self._clock),
             ServiceLimits(database, self.settings, self._clock),
             TrustedProxies(self.settings.trusted_proxies),
+            block_list,
+            DestinationPolicies(database, lambda: block_list.current),
         )
         self._opened.push_async_callback(self.resources.rate_limits.stop)
         sdk_service = SdkService(self.resources)
@@ -121,7 +128,9 @@ class Service:
         self._prefixes = SdkPrefixes(self.api, self.settings.sdk_prefixes, self._answer_api)
         self.redirector = Redirector(self.resources, self._redirects)
         update_before_scrape(self.api, self.redirector.report)
-        not_ready_while(self.api, lambda: [*filter(None, [pulse.failure]), *self.redirector.failures])
+        not_ready_while(
+            self.api, lambda: [*filter(None, [pulse.failure, block_list.failure]), *self.redirector.failures]
+        )
         deletions = DeletionSweep(database, self._clock)
         deletions.start()
         self._opened.push_async_callback(deletions.stop)

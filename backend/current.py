@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 from quart import Quart, Request, current_app, request
 
+from backend.block_list import BlockList
 from backend.domain.api_keys import ApiKey
 from backend.domain.sessions import Session
 from backend.domain.short_urls import ShortUrlForm
@@ -16,6 +17,7 @@ from backend.domain.users import User
 from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
 from backend.settings import Settings
+from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.key_cache import KeyCache
 from backend.storage.mongo import Database
 
@@ -34,6 +36,8 @@ class Resources:
     keys: KeyCache
     rate_limits: ServiceLimits
     proxies: TrustedProxies
+    block_list: BlockList
+    destinations: DestinationPolicies
 
     @property
     def short_url_form(self) -> ShortUrlForm:

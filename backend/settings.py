@@ -221,6 +221,13 @@ class Settings:
         "debug, info, warning or error",
         "From which level on the service logs, as JSON lines on stderr; at info, each API request.",
     )
+    block_list: Path | None = setting(
+        None,
+        _existing_file,
+        "a file that exists",
+        "File of addresses that no link may lead to, one a line, such as evil.example or shop.example/fake; "
+        "read again within seconds after it has changed. Links that lead there already are stopped.",
+    )
     country_header: str = setting(
         "",
         str,

@@ -16,6 +16,7 @@ from backend.domain.links import CreatedBy, Link
 from backend.domain.organizations import Organization
 from backend.settings import Settings
 from backend.storage import api_keys, domains, links, organizations, origins
+from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.link_writes import store_link
 from backend.storage.mongo import Database
 from demo_site.demo_user import DemoUser, prepare_user
@@ -75,7 +76,8 @@ async def _link(database: Database, org_id: OrgId, shop: str, now: datetime) -> 
         await links.insert_links(database, [_spring_link(org_id, shop, now)])
     elif existing.destination_url != f"{shop}/":
         change = ChangeLink(existing.id, {"destination_url": f"{shop}/"})
-        await store_link(database, LinkRequest(org_id, CreatedBy.DASHBOARD, now, change))
+        request = LinkRequest(org_id, CreatedBy.DASHBOARD, now, change)
+        await store_link(database, request, DestinationPolicies(database))
 
 
 def _spring_link(org_id: OrgId, shop: str, now: datetime) -> Link:

@@ -11,6 +11,7 @@ from backend.app_api.blueprint import app_api, calling_org_id
 from backend.app_api.first_launch import record_first_launch
 from backend.app_api.link_of_open import find_named_link
 from backend.current import resources
+from backend.domain.destination_policy import leads_to
 from backend.domain.installs import Match, parse_open
 from backend.domain.links import SOCIAL_FIELDS, UTM_FIELDS, Link, LinkState
 from backend.json_api.json_body import read_json_object
@@ -20,8 +21,8 @@ from backend.json_api.json_body import read_json_object
 async def open_app() -> dict[str, Any]:
     """Record the install if this is a first launch, and return the link that led to this open.
 
-    `match` says how the link was found. If there is no link, or it leads nowhere now (disabled, expired),
-    `match` is `none`, and `destination_url` and `link` are null.
+    `match` says how the link was found. If there is no link, or it leads nowhere now (disabled, expired,
+    held), `match` is `none`, and `destination_url` and `link` are null.
     """
     opened = parse_open(await read_json_object())
     found, is_new = await find_named_link(opened, calling_org_id()), False
@@ -37,7 +38,9 @@ async def open_app() -> dict[str, Any]:
 
 
 def _leads_somewhere(link: Link) -> bool:
-    return link.state_at(resources().clock()) is LinkState.ENABLED
+    if link.state_at(resources().clock()) is not LinkState.ENABLED:
+        return False
+    return not leads_to(link, resources().block_list.current)
 
 
 def _link_data(link: Link) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class Chains:
         if entry.collection != links.NAME:
             return
         link = links.from_document(entry.document)
-        places = [parse_short_url(url) for url in link.target_urls]
+        places = [parse_short_url(url) for url in link.destinations.values()]
         if any([place and await self._has_links(place[0]) for place in places]):
             self._leading[link.domain, link.path] = link
 

@@ -28,6 +28,7 @@ _COMMANDS = {
     "origin": "origin:origin",
     "limit": "limit:limit",
     "subscription": "subscription:subscription",
+    "links": "links:links",
     "import": "import_links:import_links",
     "export": "archive:export",
     "restore": "archive:restore",

@@ -8,6 +8,7 @@ from backend.cli.command import Result, stored, utc_now
 from backend.cli.confirm import confirm_by_name, yes_option
 from backend.cli.options import org_option
 from backend.cli.printable import printable
+from backend.domain.destination_policy import DestinationRules, parse_rules
 from backend.domain.errors import InvalidField
 from backend.domain.host_names import InvalidHostName, is_ip_address, normalize_host
 from backend.domain.ids import OrgId
@@ -67,6 +68,33 @@ async def set_organization(
     domain = _cookie_domain(cookie_domain) if cookie_domain else None
     await organizations.set_device_cookie(database, org_id, device_cookie == "on", domain)
     return {"org_id": org_id, "device_cookie": device_cookie, "cookie_domain": domain}
+
+
+@organization.command("destinations")
+@org_option
+@click.option(
+    "--allow", multiple=True, metavar="ADDRESS", help="Let links lead here; with any, nowhere else."
+)
+@click.option("--refuse", multiple=True, metavar="ADDRESS", help="Let links never lead here.")
+@click.option("--clear", is_flag=True, help="Take all rules away first.")
+@stored
+async def set_destinations(
+    database: Database, org_id: OrgId, allow: tuple[str, ...], refuse: tuple[str, ...], clear: bool
+) -> Result:
+    """Say where an organization's links may lead; without options, print it.
+
+    An ADDRESS is a host such as shop.com, with all below it; *.shop.com for what is below it alone; or
+    shop.com/sale/*. New links, and new destinations of others, must keep to it within seconds.
+    """
+    known = (await organizations.get_organization(database, org_id)).destination_rules
+    before = DestinationRules() if clear else known
+    try:
+        rules = parse_rules({"allowed": [*before.allowed, *allow], "refused": [*before.refused, *refuse]})
+    except InvalidField as error:
+        raise click.BadParameter(str(error)) from None
+    if rules != known:
+        await organizations.set_destination_rules(database, org_id, rules)
+    return {"org_id": org_id, "allowed": ", ".join(rules.allowed), "refused": ", ".join(rules.refused)}
 
 
 @organization.command("list")

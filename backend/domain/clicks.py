@@ -25,12 +25,15 @@ class NotCounted(StrEnum):
     DISABLED = "disabled"
     NOT_STARTED = "not_started"
     EXPIRED = "expired"
+    HELD = "held"
 
 
 def why_not_counted(outcome: Outcome, method: str, is_prefetch: bool, client: Client) -> NotCounted | None:
     """Why a request for an existing link does not count as a click; None if it counts."""
     if outcome is Outcome.NOT_FOUND:
         return NotCounted.DISABLED
+    if outcome is Outcome.HELD:
+        return NotCounted.HELD
     if method == "HEAD":
         return NotCounted.HEAD
     if is_prefetch:

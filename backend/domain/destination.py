@@ -26,6 +26,7 @@ class Outcome(StrEnum):
     APP_PAGE = "app_page"  # 200, a page with a button that opens the app
     PREVIEW = "preview"  # 200, the social fields for link-preview fetchers
     NOT_FOUND = "not_found"  # 404, the error page
+    HELD = "held"  # 403, the page that says that the link was stopped
 
 
 def decide(link: Link | None, client: Client, apps: Apps, target: Target | None = None) -> Outcome:
@@ -35,8 +36,8 @@ def decide(link: Link | None, client: Client, apps: Apps, target: Target | None 
     instead of its destination, its fallbacks and its app. Contract, "What the service does" and "States
     and transitions"; decisions, "Redirect".
     """
-    if link is None or not link.is_enabled:
-        return Outcome.NOT_FOUND
+    if link is None or link.hold or not link.is_enabled:
+        return Outcome.HELD if link and link.hold and not link.is_archived else Outcome.NOT_FOUND
     if client.kind is ClientKind.PREVIEW_FETCHER and link.social:
         return Outcome.PREVIEW
     if target or client.kind is not ClientKind.BROWSER:

@@ -68,6 +68,8 @@ CLEARABLE = frozenset({*OPTIONAL, "external_id", "tags", *LIMIT_FIELDS})
 _FIXED = frozenset({"domain", "selected_path"})
 _GROUPED = frozenset({*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS})
 
+# Why the operator stopped a link.
+HOLD_REASON = Text(1000, shown=True)
 # What another service counted for an imported link, and who that was.
 MOST_IMPORTED_CLICKS = 10**15
 IMPORTED_FROM = Text(100, shown=True)

@@ -35,6 +35,7 @@ class LinkState(StrEnum):
     ARCHIVED = "archived"
     EXPIRED = "expired"
     NOT_STARTED = "not_started"
+    HELD = "held"
 
 
 UTM_FIELDS = ("utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content")
@@ -59,13 +60,24 @@ class ImportedClicks:
 
 
 @dataclass(frozen=True, slots=True)
+class Hold:
+    """The service's operator has stopped a link, at this time and for this reason.
+
+    Its organization reads the reason, visitors don't.
+    """
+
+    at: datetime
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """A dynamic link.
 
     `utm`, `social` and `fallbacks` map field names to values, only for fields that are set. `external_id` is
     the organization's own name for the link, unique among its links. `tag_ids` may hold ids of tags that are
     gone. An archived link is never enabled; `was_enabled` says whether it was when it was archived. `rules`
-    are as `link_rule_input` writes them.
+    are as `link_rule_input` writes them. A link on `hold` leads nowhere, whatever its organization does.
     """
 
     id: LinkId
@@ -91,13 +103,14 @@ class Link:
     was_enabled: bool = False
     limits: LinkLimits = NO_LIMITS
     rules: list[dict[str, Any]] = field(default_factory=list)
+    hold: Hold | None = None
 
     @property
-    def target_urls(self) -> list[str]:
-        """All addresses to which the link may lead."""
-        last = [self.limits.expired_url] if self.limits.expired_url else []
-        rules = rule_targets(self.rules).values()
-        return [self.destination_url, *self.fallbacks.values(), *rules, *last]
+    def destinations(self) -> dict[str, str]:
+        """Every address to which the link may ever lead anyone, by the name of the link's field."""
+        last = {"expired_url": self.limits.expired_url} if self.limits.expired_url else {}
+        rules = rule_targets(self.rules)
+        return {"destination_url": self.destination_url, **self.fallbacks, **rules, **last}
 
     @property
     def is_archived(self) -> bool:
@@ -108,6 +121,8 @@ class Link:
         """What the link does for visitors at this time."""
         if self.is_archived:
             return LinkState.ARCHIVED
+        if self.hold:
+            return LinkState.HELD
         if not self.is_enabled:
             return LinkState.DISABLED
         if self.limits.is_expired(now):

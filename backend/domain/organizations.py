@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from backend.domain.destination_policy import DestinationRules
 from backend.domain.field_rules import Text
 from backend.domain.ids import OrgId
 
@@ -29,7 +30,7 @@ class Organization:
     `retention_days` is how many days data about its visitors is kept; None means without limit; `click_days`
     says the same of single clicks, whose counts stay. With `device_cookie`, the service renews the SDK's
     cookie in its answers; `cookie_domain` is the domain that the organization's sites pass to `init`, if they
-    do.
+    do. `destination_rules` says where its links may lead.
     """
 
     id: OrgId
@@ -40,6 +41,7 @@ class Organization:
     device_cookie: bool = False
     cookie_domain: str | None = None
     click_days: int | None = CLICK_DAYS
+    destination_rules: DestinationRules = field(default_factory=DestinationRules)
 
     def has_subscription(self, now: datetime) -> bool:
         """Whether the organization has a paid subscription at `now`."""

@@ -40,7 +40,7 @@ def parse_short_url(text: str) -> tuple[str, str] | None:
         parts = urlsplit(text.strip())
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             return None
-        path = link_path(_without_dot_segments(parts.path).encode())
+        path = link_path(without_dot_segments(parts.path).encode())
         return None if path is None else (normalize_host(parts.hostname), path)
     except (ValueError, InvalidHostName):
         return None
@@ -84,7 +84,7 @@ def _decode_unreserved(text: str) -> str | None:
     return "".join(decoded)
 
 
-def _without_dot_segments(path: str) -> str:
+def without_dot_segments(path: str) -> str:
     """The path with `.` and `..` resolved as browsers do (URL Standard, "path state").
 
     The dots may be percent-encoded.

@@ -19,6 +19,7 @@ from backend.domain.link_operations import CreateLink, DomainNotConfigured, Link
 from backend.domain.links import CreatedBy
 from backend.imports.planned_links import PlannedLinks
 from backend.imports.row import ImportedLink, ImportRow
+from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.domains import list_domains
 from backend.storage.link_writes import Submission, write_links
 from backend.storage.links import find_links
@@ -55,8 +56,18 @@ class ImportReport:
 class LinkImport:
     """Imports rows for one organization. A dry run checks everything but stores nothing."""
 
-    def __init__(self, database: Database, org_id: OrgId, now: datetime, *, dry_run: bool) -> None:
+    def __init__(
+        self,
+        database: Database,
+        org_id: OrgId,
+        now: datetime,
+        *,
+        dry_run: bool,
+        policies: DestinationPolicies | None = None,
+    ) -> None:
+        """Without `policies`, the operator blocks nothing."""
         self._database = database
+        self._policies = policies or DestinationPolicies(database)
         self._org_id = org_id
         self._now = now
         self._dry_run = dry_run
@@ -66,7 +77,8 @@ class LinkImport:
         """Import these rows. `advance` is called with the number of rows done since its last call."""
         self._report = ImportReport()
         domains = frozenset(await list_domains(self._database, self._org_id))
-        planned = PlannedLinks(self._database, self._org_id, domains, self._now)
+        policy = (await self._policies.of([self._org_id]))[self._org_id]
+        planned = PlannedLinks(self._database, self._org_id, domains, policy, self._now)
         for start in range(0, len(rows), _AT_ONCE):
             batch = rows[start : start + _AT_ONCE]
             outcomes = await self._outcomes(batch, planned)
@@ -112,7 +124,7 @@ class LinkImport:
             return {}
         creations = [CreateLink(each.new, id_, each.with_state) for id_, each in new.items()]
         requests = [LinkRequest(self._org_id, CreatedBy.REST, self._now, each) for each in creations]
-        (results,) = await write_links(self._database, [Submission(requests)])
+        (results,) = await write_links(self._database, [Submission(requests)], self._policies)
         return {id_: result.error for id_, result in zip(new, results, strict=True) if result.error}
 
     def _outcome(self, error: Exception | None) -> Outcome:

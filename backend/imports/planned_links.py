@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from datetime import datetime
 
+from backend.domain.destination_policy import DestinationPolicy, refuse_destinations
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import NewLink
 from backend.domain.link_operations import DomainNotConfigured, PathTaken
@@ -19,13 +20,21 @@ from backend.storage.mongo import Database
 class PlannedLinks:
     """Links of a file in their order. Later ones may lead to them, or want the same paths.
 
-    `domains` are the organization's.
+    `domains` and `policy` are the organization's.
     """
 
-    def __init__(self, database: Database, org_id: OrgId, domains: Collection[str], now: datetime) -> None:
+    def __init__(
+        self,
+        database: Database,
+        org_id: OrgId,
+        domains: Collection[str],
+        policy: DestinationPolicy,
+        now: datetime,
+    ) -> None:
         self._database = database
         self._org_id = org_id
         self._domains = domains
+        self._policy = policy
         self._now = now
         self._planned: dict[Place, Link] = {}
         self._taken: set[Place] = set()
@@ -50,15 +59,16 @@ class PlannedLinks:
         """
         if new.domain not in self._domains:
             raise DomainNotConfigured(new.domain)
-        if not new.selected_path:
-            return
         link = new.to_link(
-            new.selected_path,
+            new.selected_path or "",
             link_id=LinkId(""),
             org_id=self._org_id,
             created_by=CreatedBy.REST,
             now=self._now,
         )
+        refuse_destinations(link, None, self._policy)
+        if not new.selected_path:
+            return
         if await self._leads_to_links(new):
             await refuse_loop(self._database, link, self._resolve)
         place = (new.domain, new.selected_path)

@@ -119,6 +119,9 @@ METHOD_NOT_ALLOWED = ErrorRow(
 LINK_HAS_CLICKS = ErrorRow(
     409, 409, "Conflict", "The link has clicks; purge it with force=true to lose them", "LINK_HAS_CLICKS"
 )
+LINK_IS_HELD = ErrorRow(
+    409, 409, "Conflict", "The operator of this service holds the link, so that it stays", "LINK_IS_HELD"
+)
 BODY_TOO_SLOW = ErrorRow(
     408, 408, "Request Timeout", "The request body did not arrive in time", "REQUEST_TIMEOUT"
 )

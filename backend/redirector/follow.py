@@ -40,10 +40,16 @@ from backend.storage.mongo import StorageError
 _REPORT_EVERY = 1.0  # seconds
 _KEEP_EVERY = 60.0
 _LAST_KEEP_SECONDS = 2.0  # on a disk that hangs, clicks that wait in memory come first
+_STOPPED = frozenset({Outcome.NOT_FOUND, Outcome.HELD})
 _NO_APP = "No app is set for this domain.\n"
 _logger = logging.getLogger(__name__)
 # A client contains only parts of a User-Agent, whose length is limited.
 _fragment = lru_cache(maxsize=1024)(client_fragment)
+
+
+def _has_code(entry: CachedLink) -> bool:
+    """Whether the short URL is given out as a QR code: not if the link leads nowhere."""
+    return entry.link.is_enabled and not entry.link.hold
 
 
 class Redirector:
@@ -57,6 +63,7 @@ class Redirector:
         self._clock = resources.clock
         self._proxies = resources.proxies
         self._limits = resources.rate_limits
+        self._block_list = resources.block_list
         self._country_header = settings.country_header.lower().encode()
         self._country_of = country_lookup(settings.mmdb)
         self.cache = LinkCache(
@@ -192,7 +199,7 @@ class Redirector:
             return await self._follow(visit, entry)
         if code := split_suffix(path):
             base, kind = code
-            if (coded := await self.cache.load(visit.host, base)) and coded.link.is_enabled:
+            if (coded := await self.cache.load(visit.host, base)) and _has_code(coded):
                 return await qr_code(self._resources.short_url_form.write(visit.host, base), kind)
         return pages.not_found(visit)
 
@@ -201,9 +208,11 @@ class Redirector:
         client = recognize(visit.user_agent)
         target = self._target(visit, entry, client) if entry.rules else None
         outcome = decide(entry.link, client, entry.apps, target)
+        if outcome is not Outcome.NOT_FOUND and entry.is_blocked(self._block_list.current):
+            outcome = Outcome.HELD
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
         limits = entry.link.limits
-        if limits is not NO_LIMITS and outcome is not Outcome.NOT_FOUND:
+        if limits is not NO_LIMITS and outcome not in _STOPPED:
             withheld = withhold(visit, limits, self._clock())
             if withheld:
                 await self._record(withheld.outcome, withheld.reason, visit, entry, client)

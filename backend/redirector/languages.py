@@ -15,6 +15,10 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "It may have been turned off, or mistyped. Please check the address, or ask whoever gave it "
             "to you.",
         ),
+        "held": (
+            "This link was stopped",
+            "Whoever runs this service stopped it because it may be harmful. You are not led on.",
+        ),
         "unavailable": (
             "This link can't be opened right now",
             "Please try again in a few seconds.",
@@ -27,6 +31,11 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Dieser Link funktioniert nicht",
             "Vielleicht wurde er abgeschaltet oder falsch eingegeben. Bitte prüfen Sie die Adresse, oder "
             "fragen Sie dort nach, woher Sie ihn haben.",
+        ),
+        "held": (
+            "Dieser Link wurde gestoppt",
+            "Der Betreiber dieses Dienstes hat ihn gestoppt, weil er schaden könnte. Sie werden nicht "
+            "weitergeleitet.",
         ),
         "unavailable": (
             "Dieser Link lässt sich gerade nicht öffnen",
@@ -44,6 +53,11 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Il a peut-être été désactivé ou mal saisi. Vérifiez l’adresse, ou demandez à la personne qui "
             "vous l’a donné.",
         ),
+        "held": (
+            "Ce lien a été bloqué",
+            "L’exploitant de ce service l’a bloqué parce qu’il pourrait être nuisible. Vous n’êtes pas "
+            "redirigé.",
+        ),
         "unavailable": (
             "Ce lien ne peut pas être ouvert pour le moment",
             "Veuillez réessayer dans quelques secondes.",
@@ -59,6 +73,10 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Este enlace no funciona",
             "Puede que se haya desactivado o que esté mal escrito. Compruebe la dirección o pregunte a quien "
             "se la dio.",
+        ),
+        "held": (
+            "Este enlace está bloqueado",
+            "Quien gestiona este servicio lo ha bloqueado porque podría ser dañino. No se le redirige.",
         ),
         "unavailable": (
             "Este enlace no se puede abrir ahora",

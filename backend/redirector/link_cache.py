@@ -16,7 +16,9 @@ from sys import intern
 from typing import Any
 
 from backend.concurrency.background_task import BackgroundTask
+from backend.domain.address_patterns import AddressPatterns
 from backend.domain.apps import Apps
+from backend.domain.destination_policy import leads_to
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_rules import CompiledRules, Target
 from backend.domain.links import Link
@@ -53,13 +55,23 @@ class LinkUnavailable(Exception):
 class CachedLink:
     """A link and the apps of its domain."""
 
-    __slots__ = ("apps", "link", "loaded_at", "rules")
+    __slots__ = ("_cleared_by", "apps", "link", "loaded_at", "rules")
 
     def __init__(self, link: Link, apps: Apps, loaded_at: float) -> None:
         self.link = link
         self.apps = apps
         self.loaded_at = loaded_at
         self.rules = CompiledRules(link) if link.rules else None
+        self._cleared_by: AddressPatterns | None = None
+
+    def is_blocked(self, blocked: AddressPatterns) -> bool:
+        """Whether the link leads where the operator blocks. That is looked up once for each block list."""
+        if self._cleared_by is blocked:
+            return False
+        if leads_to(self.link, blocked):
+            return True
+        self._cleared_by = blocked
+        return False
 
     @property
     def address(self) -> bytes:

@@ -19,7 +19,7 @@ from typing import Any
 
 from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.link_limits import LIMIT_TIMES, NO_LIMITS, LinkLimits
-from backend.domain.links import Behavior, CreatedBy, Link
+from backend.domain.links import Behavior, CreatedBy, Hold, Link
 
 # The largest size of the file.
 MOST_LINKS = 10_000
@@ -115,6 +115,7 @@ def _plain(link: Link) -> dict[str, Any]:
     """The link's fields as JSON values, without those that redirects don't need."""
     fields = asdict(replace(link, custom_data=None, link_name=""))
     fields["limits"] = _plain_limits(link.limits)
+    fields["hold"] = bool(link.hold)
     return {name: value for name, value in fields.items() if name not in _NOT_NEEDED}
 
 
@@ -137,6 +138,7 @@ def _link_and_apps(fields: dict[str, Any], apps: dict[str, Any]) -> LinkAndApps:
     fields["created_by"] = CreatedBy(fields["created_by"])
     fields["limits"] = _read_limits(fields.get("limits", {}))
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    fields["hold"] = Hold(epoch, "") if fields.get("hold") else None
     ios, android = apps["ios"], apps["android"]
     if android:
         android["fingerprints"] = tuple(android["fingerprints"])

@@ -33,7 +33,7 @@ def answer_for(
         return pages.app_page(visit, entry.link, intent, _web(visit, entry).decode())
     if outcome is Outcome.PREVIEW:
         return pages.preview(entry.link, entry.address.decode())
-    return pages.not_found(visit)
+    return pages.held(visit) if outcome is Outcome.HELD else pages.not_found(visit)
 
 
 def answer_by_rule(visit: Visit, target: Target) -> Answer:

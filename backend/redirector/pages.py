@@ -21,6 +21,11 @@ def not_found(visit: Visit) -> Answer:
     return page(_message(visit, "not_found"), status=404)
 
 
+def held(visit: Visit) -> Answer:
+    """The page of a link that the service's operator has stopped."""
+    return page(_message(visit, "held"), status=403)
+
+
 def unavailable(visit: Visit) -> Answer:
     """The error page for when the database does not answer and the link is not cached."""
     return page(_message(visit, "unavailable"), status=503, extra=[(b"retry-after", b"5")])

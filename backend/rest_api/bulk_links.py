@@ -85,7 +85,9 @@ async def _carry_out(parsed: Sequence[Operation | LinkResult], key: IdempotencyK
         return answer_record(200, text, key.fingerprint, now) if key else None
 
     submission = Submission(requests, key.record_id if key else None, record)
-    (outcomes,) = await write_links(resources().database, [submission], of_app(LinkService).owners)
+    (outcomes,) = await write_links(
+        resources().database, [submission], resources().destinations, of_app(LinkService).owners
+    )
     return None if isinstance(outcomes[0].error, KeyUsed) else text
 
 

@@ -29,7 +29,7 @@ class LinkService:
         self.owners = DomainOwners(database)
 
         async def write(submissions: Sequence[Submission]) -> list[list[LinkResult]]:
-            return await write_links(database, submissions, self.owners)
+            return await write_links(database, submissions, resources.destinations, self.owners)
 
         self.commit = _LinkCommit(write, is_unreachable)
 

@@ -273,6 +273,7 @@ OPERATIONS = (
             *KEY_ERRORS,
             error_table.LINK_NOT_FOUND,
             error_table.LINK_HAS_CLICKS,
+            error_table.LINK_IS_HELD,
             *EVERYWHERE,
         ),
         parameters=(_LINK_ID, *_DELETE_PARAMETERS),

@@ -73,6 +73,7 @@ def whole_link_json(
         "created_at": time_json(link.created_at),
         "modified_at": time_json(link.modified_at),
         "archived_at": time_json(link.archived_at) if link.archived_at else None,
+        "hold": {"at": time_json(link.hold.at), "why": link.hold.why} if link.hold else None,
         "imported_clicks": _imported_json(link.imported_clicks) if link.imported_clicks else None,
         "clicks": {
             "total": clicks.total,

@@ -109,6 +109,7 @@ SCHEMAS: dict[str, Schema] = {
         created_at=_ZONED_TIME,
         modified_at=_ZONED_TIME,
         archived_at=_or_null(_ZONED_TIME),
+        hold=_or_null(_object(at=_ZONED_TIME, why=_TEXT)),
         imported_clicks=_or_null(_object(count=_COUNT, source=_TEXT, imported_at=_ZONED_TIME)),
         clicks=_object(total=_COUNT, last_7_days=_COUNT, last_30_days=_COUNT),
     ),

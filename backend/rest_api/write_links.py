@@ -33,7 +33,7 @@ from backend.rest_api.representations import NO_CLICKS, whole_link_json
 from backend.storage.idempotency import EarlierRequest, KeyUsed, answer_record
 from backend.storage.link_writes import Submission
 from backend.storage.mongo import Document
-from backend.storage.purge import LinkHasClicks, purge_link
+from backend.storage.purge import LinkHasClicks, LinkIsHeld, purge_link
 from backend.storage.tags import find_tags_of
 
 
@@ -112,6 +112,8 @@ async def _purge(link_id: LinkId, *, is_forced: bool) -> None:
         is_purged = await purge_link(database, link_id, caller().org_id, now, even_with_clicks=is_forced)
     except LinkHasClicks:
         raise Refusal(error_table.LINK_HAS_CLICKS) from None
+    except LinkIsHeld:
+        raise Refusal(error_table.LINK_IS_HELD) from None
     if not is_purged:
         raise Refusal(error_table.LINK_NOT_FOUND)
 

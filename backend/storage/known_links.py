@@ -159,7 +159,7 @@ def _hosts_in(fields: Changes) -> set[str]:
 
 def target_hosts(link: Link) -> set[str]:
     """The hosts to which the link leads."""
-    return _hosts_of(link.target_urls)
+    return _hosts_of(link.destinations.values())
 
 
 def _hosts_of(urls: Iterable[str]) -> set[str]:

@@ -147,11 +147,12 @@ def _in_state(state: LinkState | None, now: datetime) -> Document:
     ahead: Document = {"limits.starts_at": {"$gt": now}}
     states: dict[LinkState | None, Document] = {
         None: {"archived_at": None},
-        LinkState.ENABLED: {"is_enabled": True, "$nor": [expired, ahead]},
-        LinkState.DISABLED: {"is_enabled": False, "archived_at": None},
+        LinkState.ENABLED: {"is_enabled": True, "hold": None, "$nor": [expired, ahead]},
+        LinkState.DISABLED: {"is_enabled": False, "archived_at": None, "hold": None},
         LinkState.ARCHIVED: links.ARCHIVED,
-        LinkState.EXPIRED: {"is_enabled": True, **expired},
-        LinkState.NOT_STARTED: {"is_enabled": True, **ahead, "$nor": [expired]},
+        LinkState.HELD: {"archived_at": None, **links.HELD},
+        LinkState.EXPIRED: {"is_enabled": True, "hold": None, **expired},
+        LinkState.NOT_STARTED: {"is_enabled": True, "hold": None, **ahead, "$nor": [expired]},
     }
     return states[state]
 

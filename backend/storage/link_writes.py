@@ -9,13 +9,14 @@ is taken, the unique indexes decide: where one refuses a write, everything is re
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pymongo.errors import BulkWriteError
 
+from backend.domain.destination_policy import DestinationPolicy, refuse_destinations
 from backend.domain.errors import InvalidField, RequestError
-from backend.domain.ids import LinkId
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import Changes, NewLink, apply_changes
 from backend.domain.link_operations import (
     ArchiveLink,
@@ -32,6 +33,7 @@ from backend.domain.link_operations import (
 )
 from backend.domain.links import Link
 from backend.storage import idempotency, links
+from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.idempotency import KeyUsed
 from backend.storage.known_links import KnownLinks, read_known, target_hosts
@@ -71,25 +73,30 @@ class Submission:
     record: Callable[[Sequence[LinkResult]], Awaitable[Document | None]] | None = None
 
 
-async def store_link(database: Database, request: LinkRequest) -> Link:
+async def store_link(database: Database, request: LinkRequest, policies: DestinationPolicies) -> Link:
     """Carry out one operation. Returns the link as it is now, or raises why it was rejected."""
-    ((outcome,),) = await write_links(database, [Submission([request])])
+    ((outcome,),) = await write_links(database, [Submission([request])], policies)
     return outcome.require_link()
 
 
 async def write_links(
-    database: Database, submissions: Sequence[Submission], owners: DomainOwners | None = None
+    database: Database,
+    submissions: Sequence[Submission],
+    policies: DestinationPolicies,
+    owners: DomainOwners | None = None,
 ) -> list[list[LinkResult]]:
     """Carry out these operations in order. Returns an outcome for each, once they are stored.
 
-    If it raises, nothing is stored, or new links that nobody was told of. `owners` knows of domains; by
-    default it is asked anew.
+    If it raises, nothing is stored, or new links that nobody was told of. `policies` says where links may
+    lead. `owners` knows of domains; by default it is asked anew.
     """
     owners = owners or DomainOwners(database)
     if all(map(_is_plain, submissions)):
-        return await _insert(database, submissions, owners)
+        return await _insert(database, submissions, policies, owners)
     for attempt in range(_TRIES):
-        run = _Run(database, submissions, owners, expects_news=False, looks_up_generated=bool(attempt))
+        run = _Run(
+            database, submissions, policies, owners, expects_news=False, looks_up_generated=bool(attempt)
+        )
         try:
             await in_transaction(database, run.carry_out)
         except StorageError as error:
@@ -101,13 +108,16 @@ async def write_links(
 
 
 async def _insert(
-    database: Database, submissions: Sequence[Submission], owners: DomainOwners
+    database: Database,
+    submissions: Sequence[Submission],
+    policies: DestinationPolicies,
+    owners: DomainOwners,
 ) -> list[list[LinkResult]]:
     """Store new links as if their paths were free, which is nearly always true: one command, no transaction.
 
     What a unique index refuses is carried out again, with a look at what is there.
     """
-    run = _Run(database, submissions, owners, expects_news=True, looks_up_generated=False)
+    run = _Run(database, submissions, policies, owners, expects_news=True, looks_up_generated=False)
     try:
         with deadline(_PATIENCE):
             await run.carry_out(None)
@@ -117,7 +127,7 @@ async def _insert(
             raise
         refused = {failed["op"]["_id"] for failed in (error.details or {}).get("writeErrors", [])}
         return [
-            await _again(database, submission, owners)
+            await _again(database, submission, policies, owners)
             if outcome.link and outcome.link.id in refused
             else [outcome]
             for submission, (outcome,) in zip(submissions, run.outcomes, strict=True)
@@ -125,11 +135,13 @@ async def _insert(
     return run.outcomes
 
 
-async def _again(database: Database, submission: Submission, owners: DomainOwners) -> list[LinkResult]:
+async def _again(
+    database: Database, submission: Submission, policies: DestinationPolicies, owners: DomainOwners
+) -> list[LinkResult]:
     async def nothing(_: Sequence[LinkResult]) -> None:
         return None
 
-    (outcomes,) = await write_links(database, [replace(submission, record=nothing)], owners)
+    (outcomes,) = await write_links(database, [replace(submission, record=nothing)], policies, owners)
     return outcomes
 
 
@@ -152,6 +164,7 @@ class _Run:
         self,
         database: Database,
         submissions: Sequence[Submission],
+        policies: DestinationPolicies,
         owners: DomainOwners,
         *,
         expects_news: bool,
@@ -159,11 +172,13 @@ class _Run:
     ) -> None:
         self._database = database
         self._submissions = submissions
+        self._policies = policies
         self._owners = owners
         self._expects_news = expects_news
         self._looks_up_generated = looks_up_generated
         self.outcomes: list[list[LinkResult]] = []
         self._known = KnownLinks()
+        self._policy_of: Mapping[OrgId, DestinationPolicy] = {}
         self._stored: dict[LinkId, Link] = {}
         self._paths: list[str] = []
         self._ids: Iterator[LinkId] = iter(())
@@ -175,6 +190,7 @@ class _Run:
         requests = [request for submission in self._submissions for request in submission.requests]
         self._paths = random_paths(sum(map(_wants_path, requests)))
         self._ids = random_ids(len(requests))
+        self._policy_of = await self._policies.of(request.org_id for request in requests)
         used = await self._used_keys(session)
         self._known = await read_known(
             self._database,
@@ -245,6 +261,7 @@ class _Run:
         )
         if create.as_it_was:
             link = create.as_it_was(link)
+        refuse_destinations(link, None, self._policy_of[link.org_id])
         if new.selected_path:
             await self._refuse_loop(session, link)
         if (link.domain, link.path) in self._known.places:
@@ -270,6 +287,7 @@ class _Run:
     ) -> LinkResult:
         changes = self._known.with_tag_ids(link.org_id, link.tag_ids, changes)
         changed = apply_changes(link, changes, request.now)
+        refuse_destinations(changed, link, self._policy_of[link.org_id])
         if may_loop(changes):
             await self._refuse_loop(session, changed)
         if changed is link:

@@ -12,17 +12,18 @@ from pymongo import DESCENDING, IndexModel, UpdateOne
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import is_same
 from backend.domain.link_limits import NO_LIMITS, LinkLimits
-from backend.domain.links import Behavior, CreatedBy, ImportedClicks, Link
+from backend.domain.links import Behavior, CreatedBy, Hold, ImportedClicks, Link
 from backend.domain.short_urls import parse_short_url
 from backend.storage.collection import Collection, NoRetention, NotPersonal
 from backend.storage.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.ownership import ByField
 
 NAME = "links"
-_STORED = [item.name for item in fields(Link) if item.name not in {"id", "imported_clicks", "limits"}]
+_STORED = [item.name for item in fields(Link) if item.name not in {"id", "imported_clicks", "limits", "hold"}]
 ARCHIVED = {"archived_at": {"$type": "date"}}
 # Not by type: then no query for a tag would use the index.
 TAGGED = {"tag_ids": {"$gt": ""}}
+HELD = {"hold.at": {"$type": "date"}}
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
 COLLECTION = Collection(
     name=NAME,
@@ -41,6 +42,7 @@ COLLECTION = Collection(
         ),
         IndexModel([("org_id", 1), ("archived_at", 1)], partialFilterExpression=ARCHIVED),
         IndexModel([("org_id", 1), ("tag_ids", 1), *NEWEST_FIRST], partialFilterExpression=TAGGED),
+        IndexModel([("domain", 1), ("hold.at", 1)], partialFilterExpression=HELD),
     ],
     owned_by=ByField(),
     personal=NotPersonal("the organization made it, and its own people delete it"),
@@ -99,7 +101,7 @@ def update(stored: Link, changed: Link) -> UpdateOne:
 
 async def list_app_paths(database: Database, domain: str, limit: int) -> list[str]:
     """Paths of a domain's enabled links that open in the iOS app, newest first, at most `limit`."""
-    app_links = {"domain": domain, "is_enabled": True, "ios_behavior": Behavior.APP.value}
+    app_links = {"domain": domain, "is_enabled": True, "ios_behavior": Behavior.APP.value, "hold": None}
     cursor = database[NAME].find(app_links, {"path": 1}).sort(NEWEST_FIRST).limit(limit)
     return [document["path"] for document in await cursor.to_list(limit)]
 
@@ -107,11 +109,12 @@ async def list_app_paths(database: Database, domain: str, limit: int) -> list[st
 async def list_browser_paths(database: Database, domain: str, limit: int) -> list[str]:
     """Paths of a domain's links that must not open in the iOS app, newest first, at most `limit`.
 
-    These are links that open in the browser, and disabled ones.
+    These are links that open in the browser, disabled ones, and those that the operator holds.
     """
     in_browser = {"domain": domain, "ios_behavior": Behavior.BROWSER.value}
     disabled = {"domain": domain, "ios_behavior": Behavior.APP.value, "is_enabled": False}
-    cursor = database[NAME].find({"$or": [in_browser, disabled]}, {"path": 1}).limit(limit)
+    held = {"domain": domain, "ios_behavior": Behavior.APP.value, "is_enabled": True} | HELD
+    cursor = database[NAME].find({"$or": [in_browser, disabled, held]}, {"path": 1}).limit(limit)
     return [document["path"] for document in await cursor.to_list(limit)]
 
 
@@ -173,6 +176,8 @@ def to_document(link: Link) -> dict[str, Any]:
     document["limits"] = _limits_document(link.limits)
     if link.imported_clicks:
         document["imported_clicks"] = asdict(link.imported_clicks)
+    if link.hold:
+        document["hold"] = asdict(link.hold)
     return document
 
 
@@ -197,4 +202,6 @@ def from_document(document: dict[str, Any]) -> Link:
         values["imported_clicks"] = ImportedClicks(**known_fields(clicks, ImportedClicks))
     limits = values.get("limits")
     values["limits"] = LinkLimits(**known_fields(limits, LinkLimits)) if limits else NO_LIMITS
+    if (hold := values.get("hold")) is not None:
+        values["hold"] = Hold(**known_fields(hold, Hold))
     return Link(id=document["_id"], **values)

@@ -9,6 +9,7 @@ from typing import Any
 
 from pymongo import IndexModel, ReturnDocument
 
+from backend.domain.destination_policy import DestinationRules
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.domain.organizations import CLICK_DAYS, Organization
@@ -144,6 +145,25 @@ async def set_device_cookie(database: Database, org_id: OrgId, is_on: bool, doma
         raise UnknownOrganization(org_id)
 
 
+async def find_destination_rules(database: Database, org_id: OrgId) -> DestinationRules:
+    """Where the organization's links may lead; no rules if there is no such organization."""
+    found = await database[NAME].find_one({"_id": org_id}, {"destination_rules": 1})
+    return _rules_in(found or {})
+
+
+async def set_destination_rules(database: Database, org_id: OrgId, rules: DestinationRules) -> None:
+    """Set where the organization's links may lead, from now on. Raises UnknownOrganization."""
+    stored = {"allowed": list(rules.allowed), "refused": list(rules.refused)}
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"destination_rules": stored}})
+    if not found.matched_count:
+        raise UnknownOrganization(org_id)
+
+
+def _rules_in(document: dict[str, Any]) -> DestinationRules:
+    stored = document.get("destination_rules", {})
+    return DestinationRules(tuple(stored.get("allowed", ())), tuple(stored.get("refused", ())))
+
+
 def _from_document(document: dict[str, Any]) -> Organization:
     return Organization(
         id=document["_id"],
@@ -154,4 +174,5 @@ def _from_document(document: dict[str, Any]) -> Organization:
         device_cookie=document.get("device_cookie", False),
         cookie_domain=document.get("cookie_domain"),
         click_days=document.get("click_days", CLICK_DAYS),
+        destination_rules=_rules_in(document),
     )

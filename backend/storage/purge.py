@@ -11,6 +11,7 @@ from backend.domain.link_operations import ArchiveLink, LinkGone, LinkRequest
 from backend.domain.links import CreatedBy
 from backend.storage import click_counts, installs, links
 from backend.storage.collections import COLLECTIONS
+from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.link_writes import store_link
 from backend.storage.mongo import Database
 from backend.storage.ownership import ByLink
@@ -22,22 +23,33 @@ class LinkHasClicks(ValueError):
     """The link was clicked, and its counts would be lost."""
 
 
+class LinkIsHeld(ValueError):
+    """The operator has stopped the link. Once it is gone, one with its short URL could be made anew."""
+
+
 async def purge_link(
     database: Database, link_id: LinkId, org_id: OrgId, now: datetime, *, even_with_clicks: bool
 ) -> bool:
     """Delete the organization's link and its counts. Returns False if it has no such link.
 
     Its installs stay, without the link; what visitors did stays as well, also its clicks in blocks. The link
-    goes last, and is archived until then: after an interruption it can be purged again. Raises LinkHasClicks.
+    goes last, and is archived until then: after an interruption it can be purged again. Raises LinkHasClicks
+    and LinkIsHeld.
     """
-    if await links.find_link(database, link_id, org_id) is None:
+    link = await links.find_link(database, link_id, org_id)
+    if link is None:
         return False
+    if link.hold:
+        raise LinkIsHeld(link_id)
     if not even_with_clicks and await _has_clicks(database, org_id, link_id):
         raise LinkHasClicks(link_id)
     try:
-        await store_link(database, LinkRequest(org_id, CreatedBy.REST, now, ArchiveLink(link_id)))
+        archive = LinkRequest(org_id, CreatedBy.REST, now, ArchiveLink(link_id))
+        archived = await store_link(database, archive, DestinationPolicies(database))
     except LinkGone:  # another request was faster
         return False
+    if archived.hold:  # since it was looked at
+        raise LinkIsHeld(link_id)
     await delete_counts(database, [link_id])
     await add_purged_link(database, link_id, org_id, now)
     of_link = {"org_id": org_id, "link_id": link_id}

@@ -31,6 +31,7 @@ from backend.storage.demo_history import (
     remove_history,
     stored_hours,
 )
+from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.link_writes import store_link
 from backend.storage.mongo import Database
 from backend.storage.organizations import find_retention_days
@@ -147,11 +148,13 @@ def _link(org_id: OrgId, shop: str, plan: PlannedLink, number: int, mark: dict[s
 
 async def _lead_to(database: Database, begun: list[Link], shop: str, now: datetime) -> None:
     """Let the links lead to the shop, if its port is another one than at their making."""
+    policies = DestinationPolicies(database)
     for link in begun:
         page = link.destination_url.removeprefix("http://localhost:").lstrip("0123456789")
         if link.destination_url.startswith("http://localhost:") and link.destination_url != shop + page:
             change = ChangeLink(link.id, {"destination_url": shop + page})
-            await store_link(database, LinkRequest(link.org_id, CreatedBy.DASHBOARD, now, change))
+            request = LinkRequest(link.org_id, CreatedBy.DASHBOARD, now, change)
+            await store_link(database, request, policies)
 
 
 def _run(link: Link) -> str:

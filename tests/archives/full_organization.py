@@ -8,14 +8,17 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.destination_policy import DestinationRules
 from backend.domain.ids import InstallId, LinkId, OrgId, UserId
 from backend.domain.installs import AppPlatform, Install
 from backend.domain.users import User
 from backend.storage import clicks as clicks_before
 from backend.storage.apps import set_apps
 from backend.storage.installs import record_install
+from backend.storage.link_holds import hold_link
 from backend.storage.links import list_links
 from backend.storage.mongo import Database
+from backend.storage.organizations import set_destination_rules
 from backend.storage.users import insert_user
 from tests.clicks import click, fold, ship
 from tests.organizations import TestOrganization
@@ -32,6 +35,9 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     link_ids = [link.id for link in await list_links(database, organization.id, skip=0, limit=9)]
     clicks = {"count": 1042, "source": "Bitly", "imported_at": datetime(2026, 1, 2, tzinfo=UTC)}
     await database["links"].update_one({"_id": link_ids[0]}, {"$set": {"imported_clicks": clicks}})
+    await hold_link(database, link_ids[1], "It sells what it does not have.", datetime.now(UTC))
+    rules = DestinationRules(("shop.example", "com.example/shop/*"), ("old.shop.example",))
+    await set_destination_rules(database, organization.id, rules)
     await _click(database, organization, link_ids)
     await _visit(client, organization)
     install = Install(

@@ -13,6 +13,7 @@ from backend.dashboard.links import link_figures
 from backend.domain.ids import LinkId
 from backend.domain.link_operations import ArchiveLink, ChangeLink, LinkRequest, Operation
 from backend.domain.links import CreatedBy, Link
+from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.link_writes import store_link
 from backend.storage.mongo import Database
 from tests.conftest import OrganizationFactory
@@ -48,7 +49,8 @@ def names(page: str) -> list[str]:
 
 async def change(database: Database, link: Link, now: datetime, operation: Operation) -> None:
     """Change the link as somebody would."""
-    await store_link(database, LinkRequest(link.org_id, CreatedBy.DASHBOARD, now, operation))
+    request = LinkRequest(link.org_id, CreatedBy.DASHBOARD, now, operation)
+    await store_link(database, request, DestinationPolicies(database))
 
 
 async def test_what_came_of_each_link(person: Person, sold: dict[str, Link]) -> None:

@@ -28,6 +28,7 @@ from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_counts import count_window
 from backend.storage.click_logs import AlreadyShipped
 from backend.storage.database import Indexes, open_database
+from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.link_writes import Submission, write_links
 from backend.storage.mongo import StorageError, deadline
 from tests.api.links import API, create, info, link_body
@@ -201,10 +202,11 @@ async def test_links_that_are_stored_beside_one_whose_path_is_taken(tmp_path: Pa
                 now = datetime.now(UTC)
                 return Submission([LinkRequest(organization.id, CreatedBy.REST, now, operation)])
 
-            await write_links(database, [new("taken")])
+            policies = DestinationPolicies(database)
+            await write_links(database, [new("taken")], policies)
             member.leave_unconfirmed("insert")
             with pytest.raises(StorageError):
-                await write_links(database, [new("taken"), new("free")])
+                await write_links(database, [new("taken"), new("free")], policies)
 
 
 async def acknowledged(action: Try) -> str:

@@ -11,6 +11,7 @@ from backend.domain.links import CreatedBy, LinkState
 from backend.redirector.link_cache import LinkCache
 from backend.redirector.recognition import recognize
 from backend.settings import Settings
+from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.link_writes import store_link
 from backend.storage.links import NAME
 from backend.storage.mongo import Database
@@ -49,7 +50,7 @@ async def test_an_archived_and_a_purged_link_stop_in_every_process(
         await until(lambda: cache.follows_changes, "the stream does not prove that it is current")
         for each in (link, other):
             await cache.load(each.domain, each.path)
-        await store_link(database, archive)
+        await store_link(database, archive, DestinationPolicies(database))
         await until(lambda: not cache.current(link.domain, link.path), "the archiving was not told")
         entry = await cache.load(link.domain, link.path)
         assert entry is not None

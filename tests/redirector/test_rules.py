@@ -13,6 +13,7 @@ from backend.domain.link_rules import Circumstances
 from backend.domain.links import CreatedBy, Link
 from backend.redirector.link_cache import LinkCache
 from backend.redirector.recognition import recognize
+from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.link_writes import store_link
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization
@@ -104,7 +105,8 @@ async def test_a_changed_rule_is_told_to_every_process(
         assert await leads_to() == "https://old.example/"
         for rules, url in (([rule("new")], "https://new.example/"), ([], None)):
             change = ChangeLink(link.id, {"rules": rules})
-            await store_link(database, LinkRequest(organization.id, CreatedBy.REST, utc_now(), change))
+            request = LinkRequest(organization.id, CreatedBy.REST, utc_now(), change)
+            await store_link(database, request, DestinationPolicies(database))
             await until(lambda: not cache.current(link.domain, link.path), "the change was not told")
             assert await leads_to() == url
             await until(lambda: cache.current(link.domain, link.path), "it is not kept")

@@ -14,6 +14,7 @@ from backend.domain.link_input import parse_new_link
 from backend.domain.link_operations import CreateLink, LinkRequest
 from backend.domain.links import CreatedBy, Link
 from backend.storage import domains, link_writes
+from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.domain_removal import remove_domain
 from backend.storage.domains import DomainInUse, insert_domain, set_leaving
@@ -63,7 +64,9 @@ async def test_a_link_that_comes_too_late(
     create = CreateLink(parse_new_link(link_body(organization)))
     request = LinkRequest(organization.id, CreatedBy.REST, utc_now(), create)
     with pytest.raises(StorageError):
-        await link_writes.write_links(database, [link_writes.Submission([request])], SlowOwners(database))
+        await link_writes.write_links(
+            database, [link_writes.Submission([request])], DestinationPolicies(database), SlowOwners(database)
+        )
     assert await count_links(database, organization.id) == 0
 
 

@@ -18,6 +18,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "domain": set(),
     "concurrency": set(),
     "settings": {"domain"},
+    "block_list": {"concurrency", "domain"},
     "proxies": {"concurrency", "domain"},
     "qr_image": {"concurrency"},
     "sdk_files": set(),
@@ -28,7 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # what is kept, and what every request handler works with
     "storage": {"concurrency", "domain", "settings"},
     "rate_limits": {"domain", "settings", "storage"},
-    "current": {"domain", "proxies", "rate_limits", "settings", "storage"},
+    "current": {"block_list", "domain", "proxies", "rate_limits", "settings", "storage"},
     # pieces that interfaces and the command line use
     "json_api": {"concurrency", "current", "domain", "rate_limits", "storage"},
     "archives": {"domain", "storage"},
@@ -46,13 +47,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "operations": {"concurrency", "current", "domain", "storage"},
     # what puts them together, and runs them
     "app": {
-        "api_host", "app_api", "current", "dashboard", "json_api", "operations", "proxies", "rate_limits",
-        "redirector", "rest_api", "sdk_api", "settings", "storage",
+        "api_host", "app_api", "block_list", "current", "dashboard", "json_api", "operations", "proxies",
+        "rate_limits", "redirector", "rest_api", "sdk_api", "settings", "storage",
     },
     "serving": {"app", "domain", "operations", "settings"},
     "cli": {
-        "api_host", "archives", "doctor", "domain", "imports", "passwords", "rate_limits", "serving",
-        "settings", "storage", "version",
+        "api_host", "archives", "block_list", "doctor", "domain", "imports", "passwords", "rate_limits",
+        "serving", "settings", "storage", "version",
     },
 }  # fmt: skip
 

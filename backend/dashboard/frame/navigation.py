@@ -20,6 +20,7 @@ class Item:
 ITEMS = (
     Item("Overview", "home", "home"),
     Item("Links", "links", "links"),
+    Item("Destinations", "destinations", "out"),
     Item("Attribution", "attribution", "attribution"),
     Item("Keys", "keys", "key"),
     Item("Allowed origins", "origins", "shield"),

@@ -22,6 +22,7 @@ STATES = {
     LinkState.DISABLED: "Disabled",
     LinkState.NOT_STARTED: "Not started",
     LinkState.EXPIRED: "Expired",
+    LinkState.HELD: "Held",
     LinkState.ARCHIVED: "Archived",
 }
 _LONGEST_SEARCH = 500

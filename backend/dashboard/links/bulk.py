@@ -91,7 +91,7 @@ async def _carry_out(action: Action, ids: Sequence[LinkId]) -> Results:
     ]
     results: list[LinkResult] = []
     if requests:
-        (results,) = await write_links(resources().database, [Submission(requests)])
+        (results,) = await write_links(resources().database, [Submission(requests)], resources().destinations)
     refused = [
         _refused(link_id, known.get(link_id), result.error)
         for link_id, result in zip(ids, results, strict=True)

@@ -72,7 +72,7 @@ async def _change(link: Link, changes: Changes) -> None:
     try:
         change = ChangeLink(link.id, changes)
         request = LinkRequest(link.org_id, CreatedBy.DASHBOARD, resources().clock(), change)
-        await store_link(resources().database, request)
+        await store_link(resources().database, request, resources().destinations)
     except LinkGone:
         abort(404)
 

@@ -25,6 +25,7 @@ _OUTCOMES = {
     Outcome.APP_PAGE: "Page that opens the app",
     Outcome.PREVIEW: "Link preview",
     Outcome.NOT_FOUND: "Error page",
+    Outcome.HELD: "Page of a stopped link",
 }
 _REASONS: dict[str, str] = {
     NotCounted.HEAD: "a check (HEAD)",
@@ -34,6 +35,7 @@ _REASONS: dict[str, str] = {
     NotCounted.DISABLED: "the link was disabled",
     NotCounted.NOT_STARTED: "before the link's start",
     NotCounted.EXPIRED: "the link had expired",
+    NotCounted.HELD: "the link was stopped by the operator",
 }
 # A click is mostly stored within a second. One that takes longer than this shows on the next load.
 _LATE = timedelta(seconds=30)

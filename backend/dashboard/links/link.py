@@ -19,6 +19,7 @@ from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.domain.analytics import Count
 from backend.domain.analytics_query import Field, Measure
 from backend.domain.clicks import NotCounted
+from backend.domain.destination_policy import leads_to
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
 from backend.domain.rollup import OTHER
@@ -46,6 +47,7 @@ REASONS = {
     NotCounted.DISABLED: "Visits while the link was disabled",
     NotCounted.NOT_STARTED: "Visits before the link's start",
     NotCounted.EXPIRED: "Visits after the link had expired",
+    NotCounted.HELD: "Visits while the operator of this service had stopped the link",
 }
 
 
@@ -59,6 +61,7 @@ async def links_one(link_id: LinkId) -> Response:
     return await page(
         "links/link.html",
         link=link,
+        is_blocked=leads_to(link, resources().block_list.current),
         short_url=short_url_of(link),
         clicks=await count_window(database, link.id, now),
         installs=await count_install_window(database, link.id, now),

@@ -42,7 +42,7 @@ async def _store(body: dict[str, object]) -> Link:
     try:
         create = CreateLink(parse_new_link(body))
         request = LinkRequest(org_id(), CreatedBy.DASHBOARD, resources().clock(), create)
-        return await store_link(resources().database, request)
+        return await store_link(resources().database, request, resources().destinations)
     except PathTaken:
         raise InvalidField("selected_path", "is already in use on this domain") from None
     except DomainNotConfigured:

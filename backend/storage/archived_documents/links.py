@@ -9,6 +9,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Flag, Number, Uuid
 from backend.domain.link_input import (
     EXTERNAL_ID,
+    HOLD_REASON,
     IMPORTED_FROM,
     LINK_RULES,
     MOST_IMPORTED_CLICKS,
@@ -44,6 +45,7 @@ _IMPORTED_CLICKS = nested(
 _LIMITS = nested(
     DocumentFields({}, {**dict.fromkeys(LIMIT_TIMES, time), "expired_url": LIMIT_FIELDS["expired_url"].parse})
 )
+_HOLD = nested(DocumentFields({"at": time, "why": HOLD_REASON.parse}))
 _PURGED_LINK = DocumentFields({"at": time})
 _TAG = DocumentFields(
     {"name": TagName().parse, "color": TagColor().parse, "created_at": time, "key": anything}
@@ -72,6 +74,9 @@ def _link(document: Document, holdings: Holdings) -> None:
         _IMPORTED_CLICKS("imported_clicks", document["imported_clicks"])
         made = replace(made, imported_clicks=link.imported_clicks)
     as_stored("rules", link.rules, LINK_RULES.parse)
+    if "hold" in document:
+        _HOLD("hold", document["hold"])
+        made = replace(made, hold=link.hold)
     or_none(EXTERNAL_ID.parse)("external_id", link.external_id)
     or_none(time)("archived_at", link.archived_at)
     _LIMITS("limits", document.get("limits", {}))

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 from bson import ObjectId
 
+from backend.domain.address_patterns import AddressPattern
 from backend.domain.api_keys import NAME_RULE as KEY_NAME_RULE
 from backend.domain.api_keys import KeyKind
+from backend.domain.destination_policy import MOST_PATTERNS
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Flag, HostName, Uuid, parse_string
 from backend.domain.organizations import NAME_RULE
@@ -58,6 +60,7 @@ _USER = DocumentFields(
         "created_at": time,
     }
 )
+_PATTERNS = list_of(AddressPattern().parse, MOST_PATTERNS)
 _ORGANIZATION = DocumentFields(
     {"name": NAME_RULE.parse, "created_at": time},
     {
@@ -66,6 +69,7 @@ _ORGANIZATION = DocumentFields(
         "click_days": or_none(days),
         "device_cookie": Flag().parse,
         "cookie_domain": or_none(HostName().parse),
+        "destination_rules": nested(DocumentFields({"allowed": _PATTERNS, "refused": _PATTERNS})),
     },
 )
 

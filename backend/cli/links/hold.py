@@ -1,0 +1,64 @@
+"""`waylink links hold`, `release` and `held`: stop links, and let them go again."""
+
+from __future__ import annotations
+
+import click
+
+from backend.cli.command import Result, stored, utc_now
+from backend.cli.links.group import links
+from backend.domain.errors import InvalidField
+from backend.domain.ids import LinkId
+from backend.domain.link_input import HOLD_REASON
+from backend.domain.links import Link
+from backend.settings import load_settings
+from backend.storage import link_holds
+from backend.storage.mongo import Database
+
+
+def _reason(_: click.Context, __: click.Parameter, text: str) -> str:
+    try:
+        return HOLD_REASON.parse("the reason", text.strip())
+    except InvalidField as error:
+        raise click.BadParameter(str(error)) from None
+
+
+@links.command("hold")
+@click.argument("link_id", metavar="ID")
+@click.option(
+    "--why", required=True, metavar="TEXT", callback=_reason,
+    help="The reason, which the organization reads; visitors don't.",
+)  # fmt: skip
+@stored
+async def hold(database: Database, link_id: LinkId, why: str) -> Result:
+    """Stop the link ID of any organization: visitors get a page that says so.
+
+    Its organization can change and archive it, but neither release nor purge it.
+    """
+    return _row(await link_holds.hold_link(database, link_id, why, utc_now()))
+
+
+@links.command("release")
+@click.argument("link_id", metavar="ID")
+@stored
+async def release(database: Database, link_id: LinkId) -> Result:
+    """Let the link ID go on, as its organization left it."""
+    return _row(await link_holds.release_link(database, link_id, utc_now()))
+
+
+@links.command("held")
+@stored
+async def list_held(database: Database) -> Result:
+    """List the links that are held, of all organizations, the latest first."""
+    return {"links": [_row(each) for each in await link_holds.list_held(database)]}
+
+
+def _row(link: Link) -> Result:
+    """The output for one link."""
+    held = {"held_at": link.hold.at.isoformat(), "why": link.hold.why} if link.hold else {}
+    return {
+        "id": link.id,
+        "short_url": load_settings().short_url_form.write(link.domain, link.path),
+        "org_id": link.org_id,
+        "state": link.state_at(utc_now()).value,
+        **held,
+    }

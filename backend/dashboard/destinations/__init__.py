@@ -1,0 +1,1 @@
+"""Where the organization's links may lead."""

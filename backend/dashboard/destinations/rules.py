@@ -1,0 +1,51 @@
+"""/destinations: where the organization's links may lead, and where not."""
+
+from __future__ import annotations
+
+from quart import Response, redirect, url_for
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.page import page
+from backend.domain.destination_policy import DestinationRules, parse_rules
+from backend.domain.errors import InvalidField
+from backend.storage.organizations import find_destination_rules, set_destination_rules
+
+_LISTS = ("allowed", "refused")
+
+
+@dashboard.get("/destinations")
+async def destinations() -> Response:
+    """The form with the rules as they are."""
+    rules = await find_destination_rules(resources().database, org_id())
+    return await _form({"allowed": "\n".join(rules.allowed), "refused": "\n".join(rules.refused)}, {})
+
+
+@dashboard.post("/destinations/rules")
+async def destinations_set() -> Response:
+    """Set the rules, an address a line; if one can't be read, show the form again with the errors."""
+    fields = {name: field(name) for name in _LISTS}
+    problems = {name: rule for name in _LISTS if (rule := _problem(name, fields[name]))}
+    if problems:
+        return await _form(fields, problems)
+    await set_destination_rules(resources().database, org_id(), _parsed(fields))
+    return redirect(url_for("dashboard.destinations", notice="destinations-set"), 303)  # type: ignore[return-value]
+
+
+def _parsed(fields: dict[str, str]) -> DestinationRules:
+    return parse_rules({name: text.split() for name, text in fields.items()})
+
+
+def _problem(name: str, text: str) -> str | None:
+    """What is wrong with a list, which completes "<label> ..."; None if nothing is."""
+    for each in [[word] for word in text.split()] + [text.split()]:
+        try:
+            parse_rules({name: each})
+        except InvalidField as error:
+            return f"{error.rule} ({each[0]} is not)" if len(each) == 1 else error.rule
+    return None
+
+
+async def _form(fields: dict[str, str], problems: dict[str, str]) -> Response:
+    return await page("destinations/rules.html", 422 if problems else 200, fields=fields, problems=problems)

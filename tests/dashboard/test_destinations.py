@@ -1,0 +1,51 @@
+"""Where links may lead, and links that the operator stopped."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+
+from backend.app import Service, utc_now
+from backend.domain.address_patterns import AddressPatterns
+from backend.domain.destination_policy import DestinationRules
+from backend.domain.links import Link
+from backend.domain.short_urls import host_of
+from backend.storage.link_holds import hold_link
+from backend.storage.mongo import Database
+from backend.storage.organizations import find_destination_rules
+from tests.dashboard.people import Person
+from tests.organizations import TestOrganization
+
+
+async def test_rules_are_set(person: Person, organization: TestOrganization, database: Database) -> None:
+    """A line for each address, in the form in which they are stored; what can't be read comes again."""
+    answer = await person.send(
+        "/destinations", "/destinations/rules", allowed="Shop.com\n*.a.example", refused=""
+    )
+    assert answer.headers["Location"] == "/destinations?notice=destinations-set"
+    rules = DestinationRules(("shop.com", "*.a.example"), ())
+    assert await find_destination_rules(database, organization.id) == rules
+    assert "shop.com\n*.a.example</textarea>" in (await person.get("/destinations")).text
+    wrong = await person.send(
+        "/destinations", "/destinations/rules", allowed="b.example\n<b>", refused="c.example"
+    )
+    assert wrong.status_code == 422
+    assert "(<b> is not)" in unescape(wrong.text)
+    assert "c.example</textarea>" in wrong.text
+    assert await find_destination_rules(database, organization.id) == rules
+
+
+async def test_a_stopped_link(
+    person: Person, link: Link, service: Service, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its page and the list say so, and why; one whose destination is blocked is told on its page."""
+    monkeypatch.setattr(
+        service.resources.block_list, "current", AddressPatterns.of([host_of(link.destination_url) or ""])
+    )
+    assert "blocks where this link leads" in (await person.get(f"/links/{link.id}")).text
+    await hold_link(database, link.id, "A <fake> shop", utc_now())
+    page = (await person.get(f"/links/{link.id}")).text
+    assert "The reason: “A &lt;fake&gt; shop”" in page
+    assert '<span class="badge bad">Held</span>' in page
+    assert '<span class="badge bad">Held</span>' in (await person.get("/links")).text
