@@ -54,7 +54,7 @@ async def release_link(database: Database, link_id: LinkId, now: datetime) -> Li
 
 async def list_held(database: Database) -> list[Link]:
     """All links that are held, of all organizations, the latest first."""
-    cursor = database[links.NAME].find(links.HELD).sort([("hold.at", -1), ("_id", 1)])
+    cursor = database[links.NAME].find(links.HELD).sort("hold.at", -1)
     return [links.from_document(found) async for found in cursor]
 
 

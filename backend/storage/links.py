@@ -42,7 +42,7 @@ COLLECTION = Collection(
         ),
         IndexModel([("org_id", 1), ("archived_at", 1)], partialFilterExpression=ARCHIVED),
         IndexModel([("org_id", 1), ("tag_ids", 1), *NEWEST_FIRST], partialFilterExpression=TAGGED),
-        IndexModel([("domain", 1), ("hold.at", 1)], partialFilterExpression=HELD),
+        IndexModel([("hold.at", 1)], partialFilterExpression=HELD),
     ],
     owned_by=ByField(),
     personal=NotPersonal("the organization made it, and its own people delete it"),
@@ -113,8 +113,8 @@ async def list_browser_paths(database: Database, domain: str, limit: int) -> lis
     """
     in_browser = {"domain": domain, "ios_behavior": Behavior.BROWSER.value}
     disabled = {"domain": domain, "ios_behavior": Behavior.APP.value, "is_enabled": False}
-    held = {"domain": domain, "ios_behavior": Behavior.APP.value, "is_enabled": True} | HELD
-    cursor = database[NAME].find({"$or": [in_browser, disabled, held]}, {"path": 1}).limit(limit)
+    which = {"$or": [in_browser, disabled, {"domain": domain} | HELD]}
+    cursor = database[NAME].find(which, {"path": 1}).limit(limit)
     return [document["path"] for document in await cursor.to_list(limit)]
 
 

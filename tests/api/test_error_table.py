@@ -12,11 +12,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from backend.app import Service, create_app
+from backend.app import Service, create_app, utc_now
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
 from backend.settings import Settings
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from backend.storage.link_holds import hold_link
+from backend.storage.mongo import Database
 from tests.api.links import API, create, link_body
 from tests.organizations import TestOrganization, create_test_organization
 from tests.polling import wait_for_async
@@ -31,6 +33,7 @@ class Caller:
 
     client: httpx.AsyncClient
     organization: TestOrganization
+    database: Database
 
     async def call(
         self, method: str, path: str, body: object = None, headers: dict[str, str] | None = None
@@ -73,6 +76,13 @@ async def external_id_taken(caller: Caller) -> httpx.Response:
         for name in ("sku-1", "sku-2")
     ]
     return await caller.call("PATCH", f"/links/{answers[1].json()['id']}", {"external_id": "sku-1"})
+
+
+async def link_is_held(caller: Caller) -> httpx.Response:
+    """Purge a link that the operator stopped."""
+    link = (await caller.call("POST", "/links", link_body(caller.organization))).json()
+    await hold_link(caller.database, link["id"], "Phishing", utc_now())
+    return await caller.call("DELETE", f"/links/{link['id']}?purge=true")
 
 
 async def link_has_clicks(caller: Caller) -> httpx.Response:
@@ -127,6 +137,7 @@ BY_A_CALL: dict[str, Provocation] = {
     "EXTERNAL_ID_TAKEN": external_id_taken,
     "QUERY_INVALID": calling("GET", "/links?colour=red"),
     "LINK_HAS_CLICKS": link_has_clicks,
+    "LINK_IS_HELD": link_is_held,
     "TAG_TAKEN": tag_taken,
     "TAG_NOT_FOUND": calling("DELETE", "/tags/spring"),
     "PATH_UNKNOWN": calling("GET", "/nothing"),
@@ -151,9 +162,11 @@ def test_no_row_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("name", BY_A_CALL)
-async def test_a_row(client: httpx.AsyncClient, organization: TestOrganization, name: str) -> None:
+async def test_a_row(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database, name: str
+) -> None:
     """The answer has the row's status, and the row's body to the letter."""
-    answer = await BY_A_CALL[name](Caller(client, organization))
+    answer = await BY_A_CALL[name](Caller(client, organization, database))
     row = ROWS[name]
     assert (answer.status_code, answer.json()) == (row.status, row.body(**DETAILS.get(name, {})))
 

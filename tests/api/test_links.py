@@ -60,6 +60,7 @@ async def test_every_field_is_read_back(links: Links) -> None:
         "created_at": made["created_at"],
         "modified_at": made["created_at"],
         "archived_at": None,
+        "hold": None,
         "imported_clicks": None,
         **dict.fromkeys(("starts_at", "expires_at", "expired_url")),
         "tags": [],

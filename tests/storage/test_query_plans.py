@@ -64,6 +64,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "the tags of an organization": (tags.NAME, ORG, {"key": 1}),
     "the archived links": (links.NAME, ORG | {"archived_at": {"$type": "date"}}, {}),
     "what was clicked in the last days": (click_counts.NAME, ORG | {"day": {"$gte": "2026-01-01"}}, {}),
+    "the held links of everyone": (links.NAME, links.HELD, {"hold.at": -1}),
     "the oldest order of links": (link_orders.NAME, ORG, {"made_at": 1}),
     "a link by id": (links.NAME, {"_id": "x"} | ORG, {}),
     "a link by short URL": (links.NAME, {"domain": "d", "path": "p"} | ORG, {}),
@@ -87,7 +88,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "a link of a visitor": (links.NAME, {"domain": "d", "path": "p"}, {}),
     "the app links of a domain": (
         links.NAME,
-        {"domain": "d", "is_enabled": True, "ios_behavior": 2},
+        {"domain": "d", "is_enabled": True, "ios_behavior": 2, "hold": None},
         NEWEST_FIRST,
     ),
     "the browser links of a domain": (
@@ -96,6 +97,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
             "$or": [
                 {"domain": "d", "ios_behavior": 1},
                 {"domain": "d", "ios_behavior": 2, "is_enabled": False},
+                {"domain": "d"} | links.HELD,
             ]
         },
         {},
