@@ -57,7 +57,7 @@ def test_without_rules_everything_is_allowed() -> None:
 
 
 def test_every_destination_of_a_link_is_asked() -> None:
-    """Fallbacks, rules and the last one too; but not what was there before, so that a link can be renamed under new rules."""
+    """Fallbacks, rules and the last one too; not what was there before: a link can be renamed under rules."""
     elsewhere = replace(LINK, fallbacks={"desktop_url": "https://other.com/"})
     with pytest.raises(InvalidField, match=r"^desktop_url must lead to"):
         refuse_destinations(elsewhere, LINK, POLICY)
