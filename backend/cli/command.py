@@ -13,8 +13,7 @@ from typing import Any
 import click
 
 from backend.cli.options import json_option
-from backend.cli.printable import printable
-from backend.cli.table import NONE, table
+from backend.cli.table import NONE, cell, table
 from backend.domain.errors import OperatorError
 from backend.settings import Settings, load_settings, names_installation
 from backend.storage.database import Indexes, open_database
@@ -96,7 +95,7 @@ def _as_lines(result: Result) -> str:
     if lists:
         return "\n\n".join(_as_table(name, rows) for name, rows in lists.items() if rows) or NONE
     width = max(len(name) for name in result)
-    return "\n".join(f"{name:<{width}}  {printable(str(value))}" for name, value in result.items())
+    return "\n".join(f"{name:<{width}}  {cell(value)}" for name, value in result.items())
 
 
 def _as_table(name: str, rows: list[Any]) -> str:

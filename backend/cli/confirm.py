@@ -11,10 +11,11 @@ yes_option = click.option("--yes", "is_confirmed", is_flag=True, help="Don't ask
 def confirm(question: str, is_confirmed: bool) -> None:
     """Ask at the terminal, unless it `is_confirmed` by --yes.
 
-    Raises ClickException if the answer is no, or if nobody can answer.
+    Raises ClickException if the answer is no, or if nobody can answer; with --json, nobody is asked.
     """
     if is_confirmed:
         return
+    _refuse_for_scripts()
     try:
         click.confirm(question, abort=True, err=True)
     except click.Abort:
@@ -25,9 +26,16 @@ def confirm_by_name(question: str, name: str, is_confirmed: bool) -> None:
     """As `confirm`, for what is so much that its name has to be typed."""
     if is_confirmed:
         return
+    _refuse_for_scripts()
     try:
         typed = click.prompt(f"{question} Type its name to go on", err=True)
     except click.Abort:
         typed = None
     if typed != name:
+        raise click.ClickException(NOT_CONFIRMED)
+
+
+def _refuse_for_scripts() -> None:
+    """Raise ClickException where the answer is read by a program, to which a question would be no JSON."""
+    if click.get_current_context().params.get("as_json"):
         raise click.ClickException(NOT_CONFIRMED)

@@ -47,6 +47,7 @@ async def remove_domain(database: Database, domain_name: str, org_id: OrgId, is_
     name = _host(domain_name)
     await organizations.get_organization(database, org_id)
     confirm(f"Remove {name}? Other organizations may add it then.", is_confirmed)
+    click.echo("Waiting for some ten seconds, until no process makes links on it any more ...", err=True)
     await domain_removal.remove_domain(database, name, org_id)
     return {"domain": name, "removed": True}
 

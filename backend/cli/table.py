@@ -17,10 +17,10 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """
     if not rows:
         return NONE
-    cells = [[_heading(each) for each in headings], *([_cell(each) for each in row] for row in rows)]
+    cells = [[_heading(each) for each in headings], *([cell(each) for each in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
         for row in cells
     )
 
@@ -29,7 +29,16 @@ def _heading(name: str) -> str:
     return name.replace("_", " ").upper()
 
 
-def _cell(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "-" if value is None else printable(str(value))
+def cell(value: object) -> str:
+    """A value in words: what is not there as `-`, true and false as yes and no, several ones in a line."""
+    match value:
+        case None:
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case dict():
+            there = {name: each for name, each in value.items() if each is not None}
+            return ", ".join(f"{name} {cell(each)}" for name, each in there.items()) or "-"
+        case list():
+            return ", ".join(map(cell, value)) or "-"
+    return printable(str(value))

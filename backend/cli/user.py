@@ -128,4 +128,4 @@ def _read_password(from_stdin: bool) -> str:
 
 
 def _row(each: User) -> dict[str, Any]:
-    return {"id": each.id, "email": each.email, "organizations": " ".join(each.org_ids)}
+    return {"id": each.id, "email": each.email, "organizations": list(each.org_ids)}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from backend.cli.table import cell
 from backend.domain.ids import OrgId
 from tests.service_process import ServiceProcess, invoke
 
@@ -45,6 +46,22 @@ def test_with_json_an_error_is_json(
     assert (done.exit_code, done.stdout) == (exit_code, "")
     assert sentence in json.loads(done.stderr)["error"]
     assert invoke(*arguments, environment=running.environment).exit_code == exit_code
+
+
+def test_with_json_nobody_is_asked(running: ServiceProcess, org_id: OrgId) -> None:
+    """What needs a confirmation is refused in JSON, before a question that no program could read."""
+    command = ("privacy", "retention", "--org", org_id, "--days", "3")
+    done = invoke(*command, "--json", environment=running.environment, typed="y\n")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "add --yes" in json.loads(done.stderr)["error"]
+
+
+def test_what_is_in_a_value_is_shown_in_words() -> None:
+    """People read no Python: names and values, yes and no, a dash for what is not there."""
+    app = {"team_id": "ABCDE12345", "app_store_id": None}
+    assert [cell(each) for each in (app, {}, ["a", "b"], [], True, None)] == [
+        "team_id ABCDE12345", "-", "a, b", "-", "yes", "-",
+    ]  # fmt: skip
 
 
 def test_bash_completes_commands() -> None:
