@@ -100,9 +100,18 @@ async def _grouped(asked: Reading, name: str) -> list[Document]:
 async def _aggregated(asked: Reading, name: str, stages: list[Document]) -> list[Document]:
     """What these stages make of the organization's documents in the spans."""
     bounds = {"$gte": _moment(asked.spans.first), "$lt": _moment(asked.spans.end)}
-    match: Document = {"$match": {"org_id": asked.org_id, "at": bounds}}
+    match: Document = {"$match": {"org_id": asked.org_id, "at": bounds} | _of_links(asked.query, name)}
     cursor = asked.database[name].aggregate([match, *stages], session=asked.session, allowDiskUse=True)
     return [each async for each in cursor]
+
+
+def _of_links(query: Query, name: str) -> Document:
+    """What leaves the records of the links that are filtered by, so that no others are read."""
+    wanted = query.filters.get(Field.LINK)
+    if wanted is None or None in wanted:
+        return {}
+    field = "link_id" if name == installs.NAME else f"{_TOUCHES[query.model]}.link_id"
+    return {field: {"$in": sorted(each for each in wanted if each)}}
 
 
 def _quarter(query: Query) -> Document:

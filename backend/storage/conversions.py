@@ -18,6 +18,11 @@ COLLECTION = Collection(
             unique=True,
             partialFilterExpression={"transaction_id": {"$type": "string"}},
         ),
+        # For the sales of a link, and what of a period is a link's. Not by type: then no query would use it.
+        IndexModel(
+            [("org_id", 1), ("touch.link_id", 1), ("at", 1), ("_id", 1)],
+            partialFilterExpression={"touch.link_id": {"$gt": ""}},
+        ),
     ],
     owned_by=ByIdPrefix(),
     personal=Personal(customer="customer_id", device="device_id", touches=records.TOUCHES),

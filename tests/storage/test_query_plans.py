@@ -80,6 +80,16 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "the deletions that are not finished": (deleted_organizations.NAME, {"is_gone": False}, {}),
     "an organization by name": (organizations.NAME, {"name": "n"}, {"created_at": 1}),
     "the installs of an organization": (installs.NAME, ORG, {"at": 1}),
+    "the sales of a link": (
+        conversions.NAME,
+        ORG | {"touch.link_id": "l"},
+        {"at": -1, "_id": -1},
+    ),
+    "the sales of some links in a period": (
+        conversions.NAME,
+        ORG | {"touch.link_id": {"$in": ["l", "m"]}, "at": {"$gte": NOW}},
+        {},
+    ),
     "counts of a link": (
         click_counts.NAME,
         {"_id": {"$in": sorted(buckets_of_windows(NOW))}},

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from quart import Response, abort, jsonify, request
 
 from backend.current import resources
+from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.links.own_link import own_link
@@ -94,7 +95,7 @@ def _row(click: Click) -> dict[str, str]:
     facts = (platform, click.system if click.system != platform else "", click.browser)
     return {
         "at": str(_milliseconds(click.at)),
-        "time": click.at.astimezone(UTC).strftime("%-d %b, %H:%M:%S"),
+        "time": click.at.astimezone(zone_of_browser()).strftime("%-d %b, %H:%M:%S"),
         "device": ", ".join(fact for fact in facts if fact),
         "country": click.country or "Unknown",
         "referrer": click.referrer_host or "None",

@@ -10,12 +10,14 @@ from quart import Response, abort, request
 from backend.current import resources
 from backend.dashboard.analytics.answers import ask
 from backend.dashboard.analytics.figures import Figure, figures, main_currency
+from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.analytics.view import read_view
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.latest import latest_table
 from backend.dashboard.links.own_link import own_link, short_url_of
+from backend.dashboard.links.sales import LATEST, sale_table
 from backend.domain.analytics import Count
 from backend.domain.analytics_query import Field, Measure
 from backend.domain.clicks import NotCounted
@@ -76,6 +78,8 @@ async def links_one(link_id: LinkId) -> Response:
         single_clicks_since=await _single_clicks_since(link, now),
         outcome=await _outcome(link, now),
         latest=await latest_table(link.id),
+        sales=await sale_table(link.id, skip=0, limit=LATEST),
+        zone=zone_of_browser(),
         other=OTHER,
         platform_names=PLATFORMS,
         reasons=REASONS,

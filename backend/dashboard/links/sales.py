@@ -1,0 +1,122 @@
+"""/links/ID/sales: the single sales that a link gets the credit for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from quart import Response
+
+from backend.current import resources
+from backend.dashboard.analytics.figures import amount
+from backend.dashboard.analytics.time_zone import zone_of_browser
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.dashboard.frame.paging import PAGE_SIZE, paging
+from backend.dashboard.links.own_link import own_link, short_url_of
+from backend.domain.ids import LinkId
+from backend.domain.spreadsheets import csv_line
+from backend.file_answer import file_answer
+from backend.storage.link_sales import Sale, all_sales, count_link_sales, list_sales
+
+# On the link's own page.
+LATEST = 10
+_HEADINGS = ("at", "revenue", "currency", "transaction_id", "customer_id", "visit_at")
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+@dataclass(frozen=True, slots=True)
+class SaleRow:
+    """A sale as a table shows it. `after` is the time from the visit to the sale, in words."""
+
+    at: str
+    amount: str
+    transaction_id: str
+    customer_id: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class SaleTable:
+    """Rows of sales, and how many there are in all."""
+
+    rows: list[SaleRow]
+    total: int
+    zone: ZoneInfo
+
+    def address(self, path: str, **changes: str) -> str:
+        """The address of another page of them."""
+        return f"{path}?{urlencode(changes)}"
+
+
+@dashboard.get("/links/<link_id>/sales")
+async def links_sales(link_id: LinkId) -> Response:
+    """One page of the link's sales, newest first."""
+    link, paged = await own_link(link_id), paging()
+    table = await sale_table(link.id, skip=paged.skip, limit=PAGE_SIZE)
+    return await page(
+        "links/sales.html",
+        link=link,
+        short_url=short_url_of(link),
+        sales=table,
+        paging=paged.with_total(table.total),
+    )
+
+
+@dashboard.get("/links/<link_id>/sales.csv")
+async def links_sales_csv(link_id: LinkId) -> Response:
+    """All sales of the link as a file, with exact amounts."""
+    link = await own_link(link_id)
+    lines = _lines(all_sales(resources().database, org_id(), link.id), zone_of_browser())
+    name = link.path.replace("/", "-")
+    headers = {"Content-Disposition": f'attachment; filename="waylink-sales-{name}.csv"'}
+    return await file_answer(lines, "text/csv; charset=utf-8", headers)
+
+
+async def sale_table(link_id: LinkId, *, skip: int, limit: int) -> SaleTable:
+    """Sales of the organization's link, newest first, by the clock of the person who looks at them."""
+    database, zone = resources().database, zone_of_browser()
+    found = await list_sales(database, org_id(), link_id, skip=skip, limit=limit)
+    total = await count_link_sales(database, org_id(), link_id)
+    return SaleTable([_row(each, zone) for each in found], total, zone)
+
+
+def _row(sale: Sale, zone: ZoneInfo) -> SaleRow:
+    return SaleRow(
+        f"{sale.at.astimezone(zone):%-d %b %Y, %H:%M}",
+        f"{amount(sale.revenue)} {sale.currency}",
+        sale.transaction_id or "–",
+        sale.customer_id or "–",
+        in_words(sale.at - sale.touched_at),
+    )
+
+
+def in_words(passed: timedelta) -> str:
+    """A length of time in its largest unit, rounded down."""
+    for seconds, unit in _UNITS:
+        if number := int(passed.total_seconds() // seconds):
+            return f"{number} {unit}{'' if number == 1 else 's'}"
+    return "at once"
+
+
+async def _lines(pieces: AsyncGenerator[list[Sale], None], zone: ZoneInfo) -> AsyncGenerator[bytes, None]:
+    yield csv_line(_HEADINGS).encode()
+    async for some in pieces:
+        yield "".join(_written(some, zone)).encode()
+
+
+def _written(sales: Iterable[Sale], zone: ZoneInfo) -> Iterable[str]:
+    for each in sales:
+        yield csv_line(
+            [
+                each.at.astimezone(zone).isoformat(),
+                f"{each.revenue:f}",
+                each.currency,
+                each.transaction_id,
+                each.customer_id,
+                each.touched_at.astimezone(zone).isoformat(),
+            ]
+        )

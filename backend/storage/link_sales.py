@@ -1,0 +1,65 @@
+"""Reads the single sales that a link gets the credit for: conversions whose last touch is of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from pymongo import DESCENDING
+
+from backend.domain.ids import LinkId, OrgId
+from backend.storage import conversions
+from backend.storage.mongo import Database, Document
+
+_NEWEST_FIRST = [("at", DESCENDING), ("_id", DESCENDING)]
+_FIELDS = dict.fromkeys(("at", "touch.at", "revenue", "currency", "transaction_id", "customer_id"), 1)
+_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sale:
+    """A sale: when it was, of how much, and when the visit was that gets the credit."""
+
+    at: datetime
+    touched_at: datetime
+    revenue: Decimal
+    currency: str
+    transaction_id: str | None
+    customer_id: str | None
+
+
+async def list_sales(
+    database: Database, org_id: OrgId, link_id: LinkId, *, skip: int, limit: int
+) -> list[Sale]:
+    """The link's sales, newest first: at most `limit`, after the first `skip`."""
+    cursor = database[conversions.NAME].find(_of_link(org_id, link_id), _FIELDS).sort(_NEWEST_FIRST)
+    return [_sale(found) async for found in cursor.skip(skip).limit(limit)]
+
+
+async def count_link_sales(database: Database, org_id: OrgId, link_id: LinkId) -> int:
+    """How many sales the link has, by an index alone."""
+    return int(await database[conversions.NAME].count_documents(_of_link(org_id, link_id)))
+
+
+async def all_sales(database: Database, org_id: OrgId, link_id: LinkId) -> AsyncGenerator[list[Sale], None]:
+    """All sales of the link, newest first, many at a time."""
+    cursor = database[conversions.NAME].find(_of_link(org_id, link_id), _FIELDS).sort(_NEWEST_FIRST)
+    while found := await cursor.to_list(_AT_ONCE):
+        yield [_sale(each) for each in found]
+
+
+def _of_link(org_id: OrgId, link_id: LinkId) -> Document:
+    return {"org_id": org_id, "touch.link_id": link_id}
+
+
+def _sale(found: Document) -> Sale:
+    return Sale(
+        found["at"],
+        found["touch"]["at"],
+        found["revenue"].to_decimal(),
+        found["currency"],
+        found.get("transaction_id"),
+        found.get("customer_id"),
+    )
