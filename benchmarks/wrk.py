@@ -34,9 +34,11 @@ def require_wrk() -> None:
         sys.exit("The benchmark needs wrk: apt-get install wrk")
 
 
-async def ask(url: str, seconds: int, *, script: Path | None = None, all_redirect: bool = True) -> Run:
-    """Ask for a short URL over 32 connections for this many seconds, at this URL or as a Lua script says."""
-    options = ["-c32", "-H", f"Host: {HOST}", *(["-s", str(script)] if script else [])]
+async def ask(
+    url: str, seconds: int, connections: int = 32, *, script: Path | None = None, all_redirect: bool = True
+) -> Run:
+    """Ask for a short URL for this many seconds, at this URL or as a Lua script says."""
+    options = [f"-c{connections}", "-H", f"Host: {HOST}", *(["-s", str(script)] if script else [])]
     run = await _run(seconds, [*options, url])
     if all_redirect and run.errors:
         raise RuntimeError(f"{run.errors} answers were no redirects")

@@ -38,7 +38,8 @@ async def open_app() -> dict[str, Any]:
 
 
 def _leads_somewhere(link: Link) -> bool:
-    if link.state_at(resources().clock()) is not LinkState.ENABLED:
+    """Whether apps are told where the link leads: not past limits, which hold for visitors in browsers."""
+    if link.state_at(resources().clock()) is not LinkState.ENABLED or link.limits.stays_in_browser:
         return False
     return not leads_to(link, resources().block_list.current)
 

@@ -51,12 +51,12 @@ def decide(link: Link | None, client: Client, apps: Apps, target: Target | None 
 
 def _on_ios(link: Link, apps: Apps) -> Outcome:
     """The answer on iOS, if the app is not installed: otherwise iOS opens it without asking the service."""
-    wants_store = link.ios_behavior is Behavior.APP and "ios_fallback_url" not in link.fallbacks
+    wants_store = _opens_app(link, Platform.IOS) and "ios_fallback_url" not in link.fallbacks
     return Outcome.APP_STORE if wants_store and apps.ios and apps.ios.store_url else Outcome.WEB
 
 
 def _on_android(link: Link, client: Client, apps: Apps) -> Outcome:
-    if link.android_behavior is not Behavior.APP or apps.android is None:
+    if not _opens_app(link, Platform.ANDROID) or apps.android is None:
         return Outcome.WEB
     return Outcome.INTENT if client.follows_intents else Outcome.APP_PAGE
 
@@ -70,8 +70,13 @@ def fallback_url(link: Link, client: Client) -> str | None:
 
 def _uses_fallback(link: Link, platform: Platform) -> bool:
     """Whether the platform's fallback is used: always on desktop, on a phone if the link opens the app."""
-    behaviors = {Platform.IOS: link.ios_behavior, Platform.ANDROID: link.android_behavior}
-    return behaviors.get(platform, Behavior.APP) is Behavior.APP
+    return platform is Platform.DESKTOP or _opens_app(link, platform)
+
+
+def _opens_app(link: Link, platform: Platform) -> bool:
+    """Whether the link opens the app on this system of phones. Links whose limits need the service don't."""
+    behavior = link.ios_behavior if platform is Platform.IOS else link.android_behavior
+    return behavior is Behavior.APP and not link.limits.stays_in_browser
 
 
 def possible_targets(link: Link, platform: Platform, is_browser: bool) -> dict[str, str]:

@@ -65,6 +65,7 @@ CHANGE_FIELDS: dict[str, Rule[Any]] = {
 }
 # Null, and for a text "", stand for such a field that is not set.
 CLEARABLE = frozenset({*OPTIONAL, "external_id", "tags", *LIMIT_FIELDS})
+_NUMBERS = frozenset({"ios_behavior", "android_behavior", "max_clicks"})
 _FIXED = frozenset({"domain", "selected_path"})
 _GROUPED = frozenset({*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS})
 
@@ -226,7 +227,7 @@ def _parse(body: Mapping[str, object], rules: Rules) -> Changes:
 
 
 def _parse_field(name: str, value: object, rule: Rule[Any]) -> Any:
-    if name in CLEARABLE and (value is None or (value == "" and rule is not _BEHAVIOR)):
+    if name in CLEARABLE and (value is None or (value == "" and name not in _NUMBERS)):
         return None
     return rule.parse(name, value)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -29,9 +29,26 @@ class LimitTime:
         return {"type": "string", "format": "date-time"}
 
 
+class ClickCount:
+    """A number of clicks from 1."""
+
+    _MOST = 10**9
+
+    def parse(self, field: str, value: object) -> int:
+        """The number. Raises InvalidField, also for true and false, which Python takes for numbers."""
+        if type(value) is not int or not 1 <= value <= self._MOST:
+            raise InvalidField(field, f"must be a whole number from 1 to {self._MOST}")
+        return value
+
+    def schema(self) -> Schema:
+        """JSON Schema of the number."""
+        return {"type": "integer", "minimum": 1, "maximum": self._MOST}
+
+
 LIMIT_TIMES = ("starts_at", "expires_at")
 LIMIT_FIELDS: Mapping[str, Rule[Any]] = {
     **{name: LimitTime() for name in LIMIT_TIMES},
+    "max_clicks": ClickCount(),
     "expired_url": WebAddress(),
 }
 
@@ -40,13 +57,16 @@ LIMIT_FIELDS: Mapping[str, Rule[Any]] = {
 class LinkLimits:
     """The limits of a link; None where there is no such limit.
 
-    It leads anywhere from `starts_at` on and before `expires_at`. Who comes later goes to `expired_url`, or
-    gets the error page.
+    It leads anywhere from `starts_at` on and before `expires_at`, and for `max_clicks` clicks;
+    `is_used_up` is set some time after all of them were taken. Who comes later goes to `expired_url`, or gets
+    the error page.
     """
 
     starts_at: datetime | None = None
     expires_at: datetime | None = None
+    max_clicks: int | None = None
     expired_url: str | None = None
+    is_used_up: bool = False
 
     def is_before_start(self, now: datetime) -> bool:
         """Whether the link does not lead anywhere yet."""
@@ -54,19 +74,35 @@ class LinkLimits:
 
     def is_expired(self, now: datetime) -> bool:
         """Whether the link does not lead to its destination any more."""
-        return self.expires_at is not None and now >= self.expires_at
+        return self.is_used_up or (self.expires_at is not None and now >= self.expires_at)
+
+    @property
+    def stays_in_browser(self) -> bool:
+        """Whether apps are left out: the system would open them without asking the service."""
+        return self.max_clicks is not None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The limits that are set, by name."""
+        return {} if self is NO_LIMITS else {name: value for name, value in asdict(self).items() if value}
+
+    def with_taken(self, clicks: int) -> LinkLimits:
+        """The limits of a link of which so many clicks were taken."""
+        is_used_up = self.max_clicks is not None and clicks >= self.max_clicks
+        return self if is_used_up == self.is_used_up else replace(self, is_used_up=is_used_up)
 
     def changed(self, changes: Mapping[str, Any]) -> LinkLimits:
         """The limits with those of these changes that are about them. Raises InvalidField."""
-        own = {name: value for name, value in changes.items() if name in _NAMES}
+        own = {name: value for name, value in changes.items() if name in LIMIT_FIELDS}
         if not own:
             return self
         limits = replace(self, **own)
         if limits.starts_at and limits.expires_at and limits.starts_at >= limits.expires_at:
             raise InvalidField("expires_at", "must be after starts_at")
+        if limits.max_clicks is None:
+            limits = replace(limits, is_used_up=False)
         return limits if limits != NO_LIMITS else NO_LIMITS
 
 
-_NAMES = frozenset(each.name for each in fields(LinkLimits))
 # One object for all links without limits, so that redirects see that by a look at it.
 NO_LIMITS = LinkLimits()

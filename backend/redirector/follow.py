@@ -24,6 +24,7 @@ from backend.redirector.association_files import ANDROID, APPLE, AssociationFile
 from backend.redirector.country import country_code, country_lookup
 from backend.redirector.daily_keys import DailyKeys
 from backend.redirector.handoffs import Handoffs
+from backend.redirector.limited_links import LimitedLinks
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
 from backend.redirector.link_file import MOST_LINKS, LinkFile, hosts_in, path_in
 from backend.redirector.metrics import AnswerTallies, observe_backlog
@@ -32,7 +33,6 @@ from backend.redirector.qr_code import qr_code, split_suffix
 from backend.redirector.recognition import recognize
 from backend.redirector.shipper import Shipper
 from backend.redirector.visit import InvalidHost, Scope, Visit
-from backend.redirector.withheld import withhold
 from backend.storage.address_keys import visitor_key
 from backend.storage.lanes import Lane
 from backend.storage.mongo import StorageError
@@ -71,6 +71,7 @@ class Redirector:
             capacity=settings.link_cache_size,
             seconds_to_live=settings.link_cache_seconds,
         )
+        self._limited = LimitedLinks(resources.database, self._clock, lane)
         self._association_files = AssociationFiles(resources.database)
         self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
         self._visitor_keys = DailyKeys(resources.database, self._clock, "visitors", visitor_key)
@@ -211,11 +212,11 @@ class Redirector:
         if outcome is not Outcome.NOT_FOUND and entry.is_blocked(self._block_list.current):
             outcome = Outcome.HELD
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
-        limits = entry.link.limits
-        if limits is not NO_LIMITS and outcome not in _STOPPED:
-            withheld = withhold(visit, limits, self._clock())
+        if entry.link.limits is not NO_LIMITS and outcome not in _STOPPED:
+            withheld = await self._limited.withhold(visit, entry.link, reason)
             if withheld:
-                await self._record(withheld.outcome, withheld.reason, visit, entry, client)
+                if withheld.reason:
+                    await self._record(withheld.outcome, withheld.reason, visit, entry, client)
                 return withheld.answer
         if target and outcome is Outcome.WEB:
             answer = answer_by_rule(visit, target)

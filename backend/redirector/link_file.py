@@ -121,10 +121,8 @@ def _plain(link: Link) -> dict[str, Any]:
 
 def _plain_limits(limits: LinkLimits) -> dict[str, Any]:
     """The limits that are set, with their times as seconds."""
-    found = {name: value for name, value in asdict(limits).items() if value is not None}
-    return {
-        name: value.timestamp() if isinstance(value, datetime) else value for name, value in found.items()
-    }
+    found = limits.given
+    return found | {name: found[name].timestamp() for name in LIMIT_TIMES if name in found}
 
 
 def _read_limits(plain: dict[str, Any]) -> LinkLimits:

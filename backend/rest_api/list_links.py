@@ -19,7 +19,7 @@ from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.link_reference import parse_link_id
 from backend.rest_api.list_cursor import InvalidCursor, ListCursor, read_cursor
 from backend.rest_api.query_string import query_refusal, read_query
-from backend.rest_api.representations import whole_links_json
+from backend.rest_api.representations import LinkFacts, whole_link_json
 from backend.storage.click_counts import count_windows
 from backend.storage.link_listing import (
     MOST_RANKED,
@@ -32,6 +32,7 @@ from backend.storage.link_listing import (
 from backend.storage.link_orders import OrderGone, keep_order, read_order
 from backend.storage.links import find_link
 from backend.storage.tags import find_tags_of
+from backend.storage.taken_clicks import count_taken
 
 DEFAULT_SIZE = 20
 MAX_SIZE = 200
@@ -128,7 +129,10 @@ async def shown_links(links: Sequence[Link]) -> list[dict[str, Any]]:
     database, now = resources().database, resources().clock()
     counts = await count_windows(database, [link.id for link in links], now)
     tags = await find_tags_of(database, links)
-    return whole_links_json(links, counts, tags, resources().short_url_form, now)
+    limited = [link.id for link in links if link.limits.max_clicks is not None]
+    taken = await count_taken(database, limited)
+    facts, form = LinkFacts(counts, tags, taken), resources().short_url_form
+    return [whole_link_json(link, facts, form, now) for link in links]
 
 
 def _read() -> _Asked:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,24 +31,21 @@ def link_json(link: Link, form: ShortUrlForm) -> dict[str, Any]:
     }
 
 
-def whole_links_json(
-    links: Sequence[Link],
-    counts: Mapping[LinkId, WindowCounts],
-    tags: Mapping[TagId, Tag],
-    form: ShortUrlForm,
-    now: datetime,
-) -> list[dict[str, Any]]:
-    """These links with every field, as GET /links shows them. One that has no counts was not clicked."""
-    return [whole_link_json(link, counts.get(link.id, NO_CLICKS), tags, form, now) for link in links]
+@dataclass(frozen=True, slots=True)
+class LinkFacts:
+    """What is shown of links besides themselves: their clicks, all their tags, and clicks taken from limits.
 
-
-def whole_link_json(
-    link: Link, clicks: WindowCounts, tags: Mapping[TagId, Tag], form: ShortUrlForm, now: datetime
-) -> dict[str, Any]:
-    """A link with every field, and its state at this time. A field that is not set is null.
-
-    `tags` has those of the link, or more.
+    A link that is not named in `clicks` or `taken` has none.
     """
+
+    clicks: Mapping[LinkId, WindowCounts]
+    tags: Mapping[TagId, Tag]
+    taken: Mapping[LinkId, int]
+
+
+def whole_link_json(link: Link, facts: LinkFacts, form: ShortUrlForm, now: datetime) -> dict[str, Any]:
+    """A link with every field, and its state at this time. A field that is not set is null."""
+    clicks = facts.clicks.get(link.id, NO_CLICKS)
     return {
         "id": link.id,
         "external_id": link.external_id,
@@ -67,8 +65,8 @@ def whole_link_json(
         **{name: link.fallbacks.get(name) for name in FALLBACK_FIELDS},
         "custom_data": link.custom_data,
         "rules": link.rules,
-        **_limits_json(link.limits),
-        "tags": [tag.name for tag in tags_on(link.tag_ids, tags)],
+        **_limits_json(link.limits, facts.taken.get(link.id, 0)),
+        "tags": [tag.name for tag in tags_on(link.tag_ids, facts.tags)],
         "created_by": link.created_by,
         "created_at": time_json(link.created_at),
         "modified_at": time_json(link.modified_at),
@@ -83,10 +81,12 @@ def whole_link_json(
     }
 
 
-def _limits_json(limits: LinkLimits) -> dict[str, Any]:
+def _limits_json(limits: LinkLimits, taken: int) -> dict[str, Any]:
     return {
         "starts_at": time_json(limits.starts_at) if limits.starts_at else None,
         "expires_at": time_json(limits.expires_at) if limits.expires_at else None,
+        "max_clicks": limits.max_clicks,
+        "clicks_left": None if limits.max_clicks is None else max(0, limits.max_clicks - taken),
         "expired_url": limits.expired_url,
     }
 

@@ -29,7 +29,7 @@ from backend.rest_api.link_reference import parse_link_id
 from backend.rest_api.link_service import carry_out, link_of, requested, submit
 from backend.rest_api.list_links import shown_links
 from backend.rest_api.query_string import query_refusal, read_query
-from backend.rest_api.representations import NO_CLICKS, whole_link_json
+from backend.rest_api.representations import LinkFacts, whole_link_json
 from backend.storage.idempotency import EarlierRequest, KeyUsed, answer_record
 from backend.storage.link_writes import Submission
 from backend.storage.mongo import Document
@@ -133,7 +133,7 @@ async def _answer(outcome: LinkResult) -> tuple[int, str]:
     link = outcome.require_link()
     if outcome.done is Done.CREATED:
         tags, form = await find_tags_of(resources().database, [link]), resources().short_url_form
-        return 201, json.dumps(whole_link_json(link, NO_CLICKS, tags, form, resources().clock()))
+        return 201, json.dumps(whole_link_json(link, LinkFacts({}, tags, {}), form, resources().clock()))
     (shown,) = await shown_links([link])
     return 200, json.dumps(shown)
 

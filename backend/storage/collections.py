@@ -43,6 +43,7 @@ from backend.storage import (
     restores,
     sessions,
     tags,
+    taken_clicks,
     users,
 )
 from backend.storage.collection import AgesFrom, Collection, Personal, Stage
@@ -77,6 +78,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     click_folds.COLLECTION,
     click_blocks.COLLECTION,
     install_counts.COLLECTION,
+    taken_clicks.COLLECTION,
     refusals.COLLECTION,
     purged_links.COLLECTION,
     tags.COLLECTION,

@@ -25,6 +25,7 @@ from backend.storage.domain_owners import DomainOwners
 from backend.storage.loops import Place
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.tags import find_tag_ids
+from backend.storage.taken_clicks import count_taken
 
 
 @dataclass(slots=True)
@@ -38,6 +39,8 @@ class KnownLinks:
     external_ids: dict[tuple[OrgId, str], LinkId] = field(default_factory=dict)
     # By the keys of their names: all tags of each organization whose requests name some.
     tag_ids: dict[OrgId, dict[str, TagId]] = field(default_factory=dict)
+    # Clicks that were taken of links, where an operation is about their limit.
+    taken: dict[LinkId, int] = field(default_factory=dict)
 
     def add(self, link: Link) -> None:
         """Take this link as what is there now."""
@@ -85,6 +88,8 @@ async def read_known(
     for query in () if expects_news else _queries(requests, generated_paths):
         for link in await links.find_all(database, session, query):
             known.add(link)
+    if any("max_clicks" in _fields_of(each.operation) for each in requests):
+        known.taken = await count_taken(database, known.links, session)
     hosts = {*_hosts(requests), *(host for link in known.links.values() for host in target_hosts(link))}
     known.owners = await owners.find(hosts)
     known.tag_ids = await find_tag_ids(database, session, _tagging(requests))

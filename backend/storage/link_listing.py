@@ -143,7 +143,7 @@ def _query_without_tag(org_id: OrgId, wanted: LinkFilter, now: datetime) -> Docu
 
 def _in_state(state: LinkState | None, now: datetime) -> Document:
     """The query for links in this state (`Link.state_at`); without one, for all but archived ones."""
-    expired: Document = {"limits.expires_at": {"$lte": now}}
+    expired: Document = {"$or": [{"limits.expires_at": {"$lte": now}}, {"limits.is_used_up": True}]}
     ahead: Document = {"limits.starts_at": {"$gt": now}}
     states: dict[LinkState | None, Document] = {
         None: {"archived_at": None},
@@ -151,7 +151,7 @@ def _in_state(state: LinkState | None, now: datetime) -> Document:
         LinkState.DISABLED: {"is_enabled": False, "archived_at": None, "hold": None},
         LinkState.ARCHIVED: links.ARCHIVED,
         LinkState.HELD: {"archived_at": None, **links.HELD},
-        LinkState.EXPIRED: {"is_enabled": True, "hold": None, **expired},
+        LinkState.EXPIRED: {"is_enabled": True, "hold": None, "$and": [expired]},
         LinkState.NOT_STARTED: {"is_enabled": True, "hold": None, **ahead, "$nor": [expired]},
     }
     return states[state]

@@ -286,7 +286,7 @@ class _Run:
         self, session: ClientSession | None, link: Link, changes: Changes, request: LinkRequest
     ) -> LinkResult:
         changes = self._known.with_tag_ids(link.org_id, link.tag_ids, changes)
-        changed = apply_changes(link, changes, request.now)
+        changed = self._with_taken(apply_changes(link, changes, request.now), changes)
         refuse_destinations(changed, link, self._policy_of[link.org_id])
         if may_loop(changes):
             await self._refuse_loop(session, changed)
@@ -295,6 +295,13 @@ class _Run:
         self._refuse_taken_external_id(changed)
         self._known.add(changed)
         return LinkResult(Done.UPDATED, changed)
+
+    def _with_taken(self, link: Link, changes: Changes) -> Link:
+        """The link, used up if more clicks were taken than its new limit allows."""
+        if "max_clicks" not in changes:
+            return link
+        limits = link.limits.with_taken(self._known.taken.get(link.id, 0))
+        return link if limits is link.limits else replace(link, limits=limits)
 
     async def _archive(
         self, session: ClientSession | None, link_id: LinkId, request: LinkRequest

@@ -24,6 +24,8 @@ ARCHIVED = {"archived_at": {"$type": "date"}}
 # Not by type: then no query for a tag would use the index.
 TAGGED = {"tag_ids": {"$gt": ""}}
 HELD = {"hold.at": {"$type": "date"}}
+# Of links that stay in the browser (`LinkLimits.stays_in_browser`).
+_KEEPS_APPS_OUT = ({"limits.max_clicks": {"$gt": 0}},)
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
 COLLECTION = Collection(
     name=NAME,
@@ -43,6 +45,11 @@ COLLECTION = Collection(
         IndexModel([("org_id", 1), ("archived_at", 1)], partialFilterExpression=ARCHIVED),
         IndexModel([("org_id", 1), ("tag_ids", 1), *NEWEST_FIRST], partialFilterExpression=TAGGED),
         IndexModel([("hold.at", 1)], partialFilterExpression=HELD),
+        *(
+            IndexModel([("domain", 1), (name, 1)], partialFilterExpression=limit)
+            for limit in _KEEPS_APPS_OUT
+            for name in limit
+        ),
     ],
     owned_by=ByField(),
     personal=NotPersonal("the organization made it, and its own people delete it"),
@@ -99,23 +106,35 @@ def update(stored: Link, changed: Link) -> UpdateOne:
     return UpdateOne({"_id": stored.id, "org_id": stored.org_id}, {"$set": different})
 
 
+async def mark_used_up(database: Database, link_id: LinkId, max_clicks: int) -> None:
+    """Note that the link has let all of these clicks through, unless its limit is another one by now."""
+    limited = {"_id": link_id, "limits.max_clicks": max_clicks, "limits.is_used_up": {"$ne": True}}
+    await database[NAME].update_one(limited, {"$set": {"limits.is_used_up": True}})
+
+
 async def list_app_paths(database: Database, domain: str, limit: int) -> list[str]:
     """Paths of a domain's enabled links that open in the iOS app, newest first, at most `limit`."""
     app_links = {"domain": domain, "is_enabled": True, "ios_behavior": Behavior.APP.value, "hold": None}
-    cursor = database[NAME].find(app_links, {"path": 1}).sort(NEWEST_FIRST).limit(limit)
+    opening = app_links | {"$nor": [*_KEEPS_APPS_OUT]}
+    cursor = database[NAME].find(opening, {"path": 1}).sort(NEWEST_FIRST).limit(limit)
     return [document["path"] for document in await cursor.to_list(limit)]
 
 
 async def list_browser_paths(database: Database, domain: str, limit: int) -> list[str]:
     """Paths of a domain's links that must not open in the iOS app, newest first, at most `limit`.
 
-    These are links that open in the browser, disabled ones, and those that the operator holds.
+    These are links that open in the browser, disabled ones, those that the operator holds, and those whose
+    limits need the service.
     """
     in_browser = {"domain": domain, "ios_behavior": Behavior.BROWSER.value}
     disabled = {"domain": domain, "ios_behavior": Behavior.APP.value, "is_enabled": False}
-    which = {"$or": [in_browser, disabled, {"domain": domain} | HELD]}
-    cursor = database[NAME].find(which, {"path": 1}).limit(limit)
-    return [document["path"] for document in await cursor.to_list(limit)]
+    stopped = {"$or": [in_browser, disabled, {"domain": domain} | HELD]}
+    queries = [stopped, *({"domain": domain, **limit} for limit in _KEEPS_APPS_OUT)]
+    paths: dict[str, None] = {}
+    for query in queries:
+        cursor = database[NAME].find(query, {"path": 1}).limit(limit)
+        paths |= {document["path"]: None for document in await cursor.to_list(limit)}
+    return [*paths][:limit]
 
 
 async def count_links(database: Database, org_id: OrgId, created_by: CreatedBy | None = None) -> int:
@@ -173,19 +192,12 @@ def to_document(link: Link) -> dict[str, Any]:
     """The stored form of a link. It shares the link's parts: neither may be changed."""
     # Not asdict: its deep copy took longer than everything else for a new link.
     document = {"_id": link.id, **{name: getattr(link, name) for name in _STORED}}
-    document["limits"] = _limits_document(link.limits)
+    document["limits"] = link.limits.given
     if link.imported_clicks:
         document["imported_clicks"] = asdict(link.imported_clicks)
     if link.hold:
         document["hold"] = asdict(link.hold)
     return document
-
-
-def _limits_document(limits: LinkLimits) -> dict[str, Any]:
-    """Those limits that are set."""
-    if limits is NO_LIMITS:
-        return {}
-    return {name: value for name, value in asdict(limits).items() if value is not None}
 
 
 def _from_found(document: dict[str, Any] | None) -> Link | None:

@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 
+from backend.storage.mongo import Database
 from tests.api.links import invalid
 from tests.api.whole_links import Links
 from tests.conftest import MovableClock
+from tests.polling import wait_for_async
 
 PAST, FUTURE = "2020-01-01T00:00:00Z", "2100-01-01T00:00:00Z"
 LIMITS: dict[str, Any] = {
     "starts_at": "2026-01-01T00:00:00Z",
     "expires_at": FUTURE,
+    "max_clicks": 5,
     "expired_url": "https://shop.example/over",
 }
 
@@ -33,7 +36,7 @@ async def test_limits_are_read_back(links: Links) -> None:
     cleared = (await links.call("PATCH", f"/{made['id']}", {"expires_at": None, "expired_url": ""})).json()
     assert limits_of(cleared) == LIMITS | {"expires_at": None, "expired_url": None}
     upserted = await links.post(external_id="sku", selected_path=made["path"], starts_at=None)
-    assert limits_of(upserted.json()) == dict.fromkeys(LIMITS)
+    assert limits_of(upserted.json()) == dict.fromkeys(LIMITS) | {"max_clicks": 5}
 
 
 @pytest.mark.parametrize(
@@ -42,6 +45,9 @@ async def test_limits_are_read_back(links: Links) -> None:
         ({"starts_at": "2026-01-01"}, "starts_at must be an ISO 8601 time with a zone"),
         ({"expires_at": 1}, "expires_at must be an ISO 8601 time with a zone"),
         ({"starts_at": FUTURE, "expires_at": PAST}, "expires_at must be after starts_at"),
+        ({"max_clicks": 0}, "max_clicks must be a whole number from 1 to 1000000000"),
+        ({"max_clicks": True}, "max_clicks must be a whole number from 1 to 1000000000"),
+        ({"max_clicks": ""}, "max_clicks must be a whole number from 1 to 1000000000"),
         ({"expired_url": "javascript:alert(1)"}, "expired_url must be an absolute http or https URL"),
     ],
 )
@@ -65,6 +71,64 @@ async def test_the_end_does_not_lead_back(links: Links) -> None:
     )
     answer = await links.call("PATCH", f"/{other['id']}", {"expired_url": f"{base}/other"})
     assert answer.status_code == 400
+
+
+async def visits(links: Links, path: str, times: int) -> list[int]:
+    """The statuses of so many visits, one after the other."""
+    return [await links.visit(path) for _ in range(times)]
+
+
+async def seen_everywhere(links: Links, path: str, status: int) -> None:
+    """Return once visitors get this status; asked by a crawler, which uses nothing up."""
+    headers = {"Host": links.organization.domain, "User-Agent": "Googlebot/2.1"}
+
+    async def answered() -> int:
+        return (await links.client.get(f"/{path}", headers=headers)).status_code
+
+    await wait_for_async(answered, f"it is not answered {status}", lambda seen: seen == status)
+
+
+async def test_a_limit_of_clicks_is_raised_and_lowered(links: Links) -> None:
+    """As many visitors get through as the limit says at that time; what is left is told, and a link that is
+    used up has expired until its limit is raised or taken away."""
+    made = await links.make(max_clicks=2, expired_url="https://shop.example/over")
+    path = made["path"]
+
+    async def told() -> tuple[str, int | None]:
+        link = await links.get(made["id"])
+        return link["state"], link["clicks_left"]
+
+    async def change(**fields: Any) -> dict[str, Any]:
+        changed: dict[str, Any] = (await links.call("PATCH", f"/{made['id']}", fields)).json()
+        return changed
+
+    assert (made["state"], made["clicks_left"]) == ("enabled", 2)
+    assert await visits(links, path, 1) == [302]
+    assert await told() == ("enabled", 1)
+    await visits(links, path, 3)
+    await wait_for_async(told, "it has not expired", lambda seen: seen == ("expired", 0))
+    assert [each["id"] for each in await links.list("state=expired")] == [made["id"]]
+    raised = await change(max_clicks=3)
+    assert (raised["state"], raised["clicks_left"]) == ("enabled", 1)
+    assert await links.list("state=expired") == []
+    lowered = await change(max_clicks=1)
+    assert (lowered["state"], lowered["clicks_left"]) == ("expired", 0)
+    free = await change(max_clicks=None)
+    assert (free["state"], free["clicks_left"], free["max_clicks"]) == ("enabled", None, None)
+    again = await change(max_clicks=4, expired_url=None)
+    assert (again["state"], again["clicks_left"]) == ("enabled", 2)
+    await seen_everywhere(links, path, 302)
+    assert sorted(await visits(links, path, 5)) == [302, 302, 404, 404, 404]
+
+
+async def test_a_purged_link_leaves_no_clicks_taken(links: Links, database: Database) -> None:
+    """A link that is deleted for good takes along what was taken from its limit."""
+    made = await links.make(max_clicks=5)
+    await visits(links, made["path"], 1)
+    of_link = {"link_id": made["id"]}
+    assert await database["taken_clicks"].count_documents(of_link) == 1
+    assert (await links.call("DELETE", f"/{made['id']}?purge=true&force=true")).status_code == 204
+    assert await database["taken_clicks"].count_documents(of_link) == 0
 
 
 async def test_links_are_found_by_their_state(links: Links, clock: MovableClock) -> None:

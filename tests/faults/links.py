@@ -27,6 +27,19 @@ def new_link(service: ServiceProcess) -> dict[str, str]:
     return {"key": key, "short_url": made["short_url"], "path": urlsplit(made["short_url"]).path}
 
 
+def new_limited_link(service: ServiceProcess, key: str, max_clicks: int) -> str:
+    """A link on DOMAIN that lets so many clicks through; its path."""
+    given = {"domain": DOMAIN, "destination_url": "https://shop.example", "link_name": "Limited"}
+    body = given | {"max_clicks": max_clicks}
+    made = httpx.post(f"{service.base_url}{API}/links", json=body, headers={"API-KEY": key}).json()
+    return f"/{made['path']}"
+
+
+def follow(service: ServiceProcess, path: str) -> int:
+    """The status that a visitor gets."""
+    return httpx.get(service.base_url + path, headers={"host": DOMAIN}, timeout=30).status_code
+
+
 def _total_clicks(service: ServiceProcess, link: dict[str, str]) -> int:
     """What the analytics say."""
     answer = httpx.post(

@@ -11,7 +11,10 @@ import pytest
 from backend.domain.apps import Apps
 from backend.domain.link_limits import LinkLimits
 from backend.redirector.link_file import LinkFile
+from backend.storage.mongo import Database
+from tests.clicks import recorded_clicks
 from tests.conftest import MovableClock
+from tests.polling import wait_for_async
 from tests.redirector.conftest import LinkFactory, Recorded
 
 HOUR = timedelta(hours=1)
@@ -54,13 +57,39 @@ async def test_who_comes_too_late_is_led_elsewhere(
     assert (record["counted"], record["reason"]) == (False, "expired")
 
 
+async def test_only_clicks_use_a_link_up(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, recorded: Recorded, database: Database
+) -> None:
+    """Checks, crawlers and link previews take nothing from a link's clicks, and are answered until it is used
+    up. A page that is loaded ahead is refused: the browser could show it without asking again."""
+    link = await make_link(limits=LinkLimits(max_clicks=1), social={"social_title": "Kites"})
+    path = f"/{link.path}"
+
+    async def ask_without_a_click() -> list[int]:
+        """The statuses of a crawler, a link preview, a check and a prefetch."""
+        agents = ["Googlebot/2.1", "Twitterbot/1.0"]
+        seen = [await visitor.get(path, headers={"user-agent": each}) for each in agents]
+        seen.append(await visitor.head(path))
+        seen.append(await visitor.get(path, headers={"sec-purpose": "prefetch;prerender"}))
+        return [each.status_code for each in seen]
+
+    assert await ask_without_a_click() == [302, 200, 302, 503]
+    assert [(await visitor.get(path)).status_code for _ in range(3)] == [302, 404, 404]
+
+    await wait_for_async(ask_without_a_click, "it is not used up", lambda seen: seen == [404] * 4)
+    sentinel = await make_link()
+    await visitor.get(f"/{sentinel.path}")
+    await recorded(sentinel, 1)
+    records = await recorded_clicks(database, link.org_id, link.id)
+    assert sum(each.counted for each in records) == 1
+
+
 async def test_limits_stay_in_the_file_of_links(
     make_link: LinkFactory, clock: MovableClock, tmp_path: Path
 ) -> None:
     """A service that starts without its database still knows the limits of the links that it serves."""
-    limits = LinkLimits(
-        clock().replace(microsecond=0), clock().replace(microsecond=0) + HOUR, "https://a.example"
-    )
+    now = clock().replace(microsecond=0)
+    limits = LinkLimits(now, now + HOUR, 5, "https://a.example", is_used_up=True)
     links = [await make_link(limits=limits), await make_link()]
     file = LinkFile(tmp_path / "links.cache", "db", HOUR)
     file.write([(link, Apps()) for link in links], clock())

@@ -98,7 +98,13 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "a link of a visitor": (links.NAME, {"domain": "d", "path": "p"}, {}),
     "the app links of a domain": (
         links.NAME,
-        {"domain": "d", "is_enabled": True, "ios_behavior": 2, "hold": None},
+        {
+            "domain": "d",
+            "is_enabled": True,
+            "ios_behavior": 2,
+            "hold": None,
+            "$nor": [{"limits.max_clicks": {"$gt": 0}}],
+        },
         NEWEST_FIRST,
     ),
     "the browser links of a domain": (
@@ -110,6 +116,11 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
                 {"domain": "d"} | links.HELD,
             ]
         },
+        {},
+    ),
+    "the links of a domain with so many clicks": (
+        links.NAME,
+        {"domain": "d", "limits.max_clicks": {"$gt": 0}},
         {},
     ),
     "the records of a link's clicks": (

@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.client import Client, ClientKind, Platform
+from backend.domain.destination import Outcome, decide, fallback_url, possible_targets
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_limits import LIMIT_FIELDS, NO_LIMITS, LinkLimits
-from backend.domain.links import Link, LinkState
+from backend.domain.links import Behavior, Link, LinkState
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -26,6 +29,8 @@ SECOND = timedelta(seconds=1)
         ({"expires_at": NOW}, LinkState.EXPIRED),
         ({"starts_at": NOW - SECOND, "expires_at": NOW + SECOND}, LinkState.ENABLED),
         ({"expired_url": "https://shop.example/"}, LinkState.ENABLED),
+        ({"max_clicks": 1}, LinkState.ENABLED),
+        ({"max_clicks": 1, "is_used_up": True, "starts_at": NOW + SECOND}, LinkState.EXPIRED),
     ],
 )
 def test_the_state_at_a_time(fields: dict[str, Any], state: LinkState) -> None:
@@ -72,6 +77,32 @@ def test_a_link_does_not_end_before_it_starts() -> None:
         with pytest.raises(InvalidField, match="expires_at must be after starts_at"):
             limits.changed({"expires_at": end})
     assert limits.changed({"expires_at": NOW + SECOND, "utm_source": "x"}).expires_at == NOW + SECOND
+
+
+@pytest.mark.parametrize(("taken", "is_used_up"), [(0, False), (4, False), (5, True), (6, True)])
+def test_a_limit_of_clicks_is_used_up(taken: int, is_used_up: bool) -> None:
+    """A link is used up once as many clicks were taken as it has; without such a limit it never is."""
+    for before in (True, False):
+        assert LinkLimits(max_clicks=5, is_used_up=before).with_taken(taken).is_used_up is is_used_up
+    assert NO_LIMITS.with_taken(taken) is NO_LIMITS
+    assert LinkLimits(max_clicks=5, is_used_up=True).changed({"max_clicks": None}) is NO_LIMITS
+
+
+def test_a_link_with_so_many_clicks_stays_in_the_browser() -> None:
+    """Phones go to the destination where the system would open the app without asking the service."""
+    app = AndroidApp("com.shop.app", (":".join(["AB"] * 32),))
+    apps = Apps(IosApp("A1B2C3D4E5", "com.shop.app", "123456"), app)
+    fallbacks = {"ios_fallback_url": "https://shop.example/ios"}
+    for limits, outcome in ((NO_LIMITS, Outcome.INTENT), (LinkLimits(max_clicks=5), Outcome.WEB)):
+        link = Link(
+            LinkId("1"), OrgId("1"), "go.example", "a", "https://shop.example", "A", NOW, NOW,
+            ios_behavior=Behavior.APP, android_behavior=Behavior.APP, fallbacks=fallbacks, limits=limits,
+        )  # fmt: skip
+        phone = Client(ClientKind.BROWSER, Platform.ANDROID, follows_intents=True)
+        assert decide(link, phone, apps) is outcome
+        iphone = Client(ClientKind.BROWSER, Platform.IOS)
+        assert bool(fallback_url(link, iphone)) is (limits is NO_LIMITS)
+        assert set(possible_targets(link, Platform.IOS, True)) >= {"ios_fallback_url"}
 
 
 def test_cleared_limits_cost_nothing() -> None:

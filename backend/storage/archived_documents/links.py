@@ -16,18 +16,20 @@ from backend.domain.link_input import (
     body_of,
     parse_new_link,
 )
-from backend.domain.link_limits import LIMIT_FIELDS, LIMIT_TIMES, NO_LIMITS
+from backend.domain.link_limits import LIMIT_FIELDS, LIMIT_TIMES, NO_LIMITS, LinkLimits
 from backend.domain.links import Behavior
 from backend.domain.tags import MOST_ON_A_LINK, TagColor, TagName, tag_key
-from backend.storage import links, purged_links, tags
-from backend.storage.archived_documents.holdings import Holdings, Rule, own_domain
+from backend.storage import links, purged_links, tags, taken_clicks
+from backend.storage.archived_documents.holdings import Holdings, Rule, own_domain, own_id, own_link
 from backend.storage.document_fields import (
     DocumentFields,
     anything,
     as_stored,
+    integer,
     list_of,
     nested,
     or_none,
+    text,
     time,
 )
 from backend.storage.mongo import Document
@@ -43,9 +45,17 @@ _IMPORTED_CLICKS = nested(
     DocumentFields({"count": _click_count, "source": IMPORTED_FROM.parse, "imported_at": time})
 )
 _LIMITS = nested(
-    DocumentFields({}, {**dict.fromkeys(LIMIT_TIMES, time), "expired_url": LIMIT_FIELDS["expired_url"].parse})
+    DocumentFields(
+        {},
+        {
+            **dict.fromkeys(LIMIT_TIMES, time),
+            **{name: LIMIT_FIELDS[name].parse for name in ("max_clicks", "expired_url")},
+            "is_used_up": Flag().parse,
+        },
+    )
 )
 _HOLD = nested(DocumentFields({"at": time, "why": HOLD_REASON.parse}))
+_TAKEN = DocumentFields({"link_id": text, "taken": integer})
 _PURGED_LINK = DocumentFields({"at": time})
 _TAG = DocumentFields(
     {"name": TagName().parse, "color": TagColor().parse, "created_at": time, "key": anything}
@@ -80,7 +90,7 @@ def _link(document: Document, holdings: Holdings) -> None:
     or_none(EXTERNAL_ID.parse)("external_id", link.external_id)
     or_none(time)("archived_at", link.archived_at)
     _LIMITS("limits", document.get("limits", {}))
-    made = replace(made, limits=NO_LIMITS.changed(document.get("limits", {})))
+    made = replace(made, limits=_limits(document.get("limits", {})))
     as_stored("tag_ids", link.tag_ids, _TAG_IDS)
     Flag().parse("was_enabled", link.was_enabled)
     if link.is_archived and link.is_enabled:
@@ -91,6 +101,22 @@ def _link(document: Document, holdings: Holdings) -> None:
             raise InvalidField(name, "is not a field of a link")
         if stored[name] != value:
             raise InvalidField(name, "is not in the form in which it is stored")
+
+
+def _limits(document: Document) -> LinkLimits:
+    """The limits, as a link could have them. Raises InvalidField."""
+    limits = NO_LIMITS.changed(document)
+    if document.get("is_used_up") and limits.max_clicks is None:
+        raise InvalidField("is_used_up", "is for links with max_clicks")
+    return replace(limits, is_used_up=True) if document.get("is_used_up") else limits
+
+
+def _taken_clicks(document: Document, holdings: Holdings) -> None:
+    _TAKEN.check(document)
+    own_link(document["link_id"], holdings)
+    own_id(document, document["link_id"], "taken")
+    if document["taken"] < 0:
+        raise InvalidField("taken", "must not be negative")
 
 
 def _purged_link(document: Document, _: Holdings) -> None:
@@ -108,5 +134,6 @@ def _tag(document: Document, _: Holdings) -> None:
 RULES: Mapping[str, Rule] = {
     tags.NAME: _tag,
     links.NAME: _link,
+    taken_clicks.NAME: _taken_clicks,
     purged_links.NAME: _purged_link,
 }
