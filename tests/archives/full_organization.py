@@ -19,6 +19,7 @@ from backend.storage.link_holds import hold_link
 from backend.storage.links import list_links
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_destination_rules
+from backend.storage.taken_clicks import take_clicks
 from backend.storage.users import insert_user
 from tests.clicks import click, fold, ship
 from tests.organizations import TestOrganization
@@ -38,6 +39,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     await hold_link(database, link_ids[1], "It sells what it does not have.", datetime.now(UTC))
     rules = DestinationRules(("shop.example", "com.example/shop/*"), ("old.shop.example",))
     await set_destination_rules(database, organization.id, rules)
+    assert (await take_clicks(database, organization.id, link_ids[0], wanted=2, most=5)).left == 3
     await _click(database, organization, link_ids)
     await _visit(client, organization)
     install = Install(
@@ -88,6 +90,7 @@ async def _make_links(client: httpx.AsyncClient, organization: TestOrganization)
             "external_id": f"sku-{number}",
             "starts_at": "2026-01-01T00:00:00Z",
             "expires_at": "2100-01-01T00:00:00Z",
+            "max_clicks": 5,
             "expired_url": "https://shop.example/over",
             "tags": ["Spring", "given up", "shops/Köln"],
             "rules": [{"if": {"country": ["DE"]}, "then": {"destination_url": "https://shop.example/de"}}],
