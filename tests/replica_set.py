@@ -55,10 +55,13 @@ class ReplicaSet:
 
     def restart(self, port: int) -> None:
         """End a member in order, as an upgrade does, and start it again."""
-        member = self.members[port]
-        member.terminate()
-        member.wait(timeout=PATIENCE)
-        self.members[port] = _start(cast("list[str]", member.args))
+        self.members[port].terminate()
+        self.members[port].wait(timeout=PATIENCE)
+        self.start_again(port)
+
+    def start_again(self, port: int) -> None:
+        """Start a member that has ended, on what it has stored."""
+        self.members[port] = _start(cast("list[str]", self.members[port].args))
 
     def lag_behind(self) -> None:
         """The member that takes writes hands over to another one, and takes nothing from it."""
