@@ -26,8 +26,8 @@ from backend.domain.analytics_query import (
 from backend.domain.call_fields import CurrencyCode
 from backend.domain.errors import InvalidField, shown_name
 from backend.domain.field_rules import HostName, Instant, Rule, Schema, Text, Uuid, Word, parse_string
+from backend.domain.item_names import ItemName
 from backend.domain.query_period import Comparison, QueryPeriod
-from backend.domain.tags import TagName
 from backend.domain.time_zones import TimeZone
 
 DEFAULT_DAYS = 28
@@ -123,7 +123,7 @@ def _value(shown: str, field: Field, value: object) -> str | None:
         case Field.DOMAIN:
             return HostName().parse(shown, value)
         case Field.TAG:
-            return TagName().parse(shown, value)
+            return ItemName().parse(shown, value)
     text = parse_string(shown, value)
     if len(text) > _LONGEST_VALUE:
         raise InvalidField(shown, f"must have at most {_LONGEST_VALUE} characters")

@@ -19,10 +19,12 @@ from backend.domain.field_rules import (
     WebAddress,
 )
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.item_names import ItemName
 from backend.domain.link_limits import LIMIT_FIELDS, NO_LIMITS
 from backend.domain.link_rule_input import LinkRules
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, Behavior, CreatedBy, Link
 from backend.domain.tags import TagNames
+from backend.domain.utm_templates import TEMPLATE_FIELD
 
 _BEHAVIOR = Number(Behavior, "1 (open in browser) or 2 (open in app)")
 
@@ -49,6 +51,7 @@ NEW_LINK_FIELDS: dict[str, Rule[Any]] = {
     "external_id": EXTERNAL_ID,
     "tags": TagNames(),
     "rules": LINK_RULES,
+    TEMPLATE_FIELD: ItemName(),
     "is_enabled": Flag(),
     **LIMIT_FIELDS,
 }
@@ -64,7 +67,7 @@ CHANGE_FIELDS: dict[str, Rule[Any]] = {
     **LIMIT_FIELDS,
 }
 # Null, and for a text "", stand for such a field that is not set.
-CLEARABLE = frozenset({*OPTIONAL, "external_id", "tags", *LIMIT_FIELDS})
+CLEARABLE = frozenset({*OPTIONAL, "external_id", "tags", TEMPLATE_FIELD, *LIMIT_FIELDS})
 _NUMBERS = frozenset({"ios_behavior", "android_behavior", "max_clicks"})
 _FIXED = frozenset({"domain", "selected_path"})
 _GROUPED = frozenset({*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS})
@@ -137,6 +140,16 @@ def parse_new_link(body: Mapping[str, object], rules: Rules = CREATE_FIELDS) -> 
     _refuse_unknown(body, rules)
     fields = _parse(body, rules)
     return NewLink(fields.pop("domain"), fields.pop("selected_path", None), fields)
+
+
+def parse_copy(body: Mapping[str, object], domain: str, rules: Rules) -> NewLink:
+    """Read the body of a request for a copy of a link on this domain: any field of a new link, none required.
+
+    Null clears an optional field. Raises InvalidField.
+    """
+    _refuse_unknown(body, rules)
+    fields = _parse(body, rules)
+    return NewLink(fields.pop("domain", domain), fields.pop("selected_path", None), fields)
 
 
 def body_of(link: Link) -> dict[str, Any]:

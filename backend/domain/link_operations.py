@@ -33,12 +33,13 @@ class CreateLink:
     """Make a new link.
 
     With `link_id`, it is made only if no link has this id yet. `as_it_was` gives it the state that it had
-    elsewhere.
+    elsewhere. With `copy_of`, it is like that link in all that `new` does not say, which may be anything.
     """
 
     new: NewLink
     link_id: LinkId | None = None
     as_it_was: Callable[[Link], Link] | None = None
+    copy_of: LinkId | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from backend.domain.errors import InvalidField
-from backend.domain.field_rules import Schema, Text, parse_string
+from backend.domain.field_rules import Schema, parse_string
 from backend.domain.ids import OrgId, TagId
+from backend.domain.item_names import ItemName, name_key
 
 MOST_ON_A_LINK = 20
 # Of an organization. Two that are made at the same moment may exceed it.
 MOST_TAGS = 2_000
-LONGEST_NAME = 64
 # The fields of a request that say which tags a link has, by their names.
 TAG_FIELDS = frozenset({"tags", "add_tags", "remove_tags"})
 # Names of CSS for colours that can be told apart on light and dark pages.
@@ -39,18 +38,6 @@ PALETTE: Mapping[str, str] = {
 }
 
 
-class TagTaken(ValueError):
-    """The organization already has a tag of this name."""
-
-
-class TagUnknown(LookupError):
-    """The organization has no tag of this name, or not any more."""
-
-
-class TooManyTags(ValueError):
-    """The organization has as many tags as it may have."""
-
-
 @dataclass(frozen=True, slots=True)
 class Tag:
     """A tag. No two of an organization have names that differ in upper and lower case only."""
@@ -60,27 +47,6 @@ class Tag:
     name: str
     color: str
     created_at: datetime
-
-
-class TagName:
-    """The name of a tag, which is part of an address: `/` may stand between its parts."""
-
-    _TEXT = Text(LONGEST_NAME, shown=True)
-
-    def parse(self, field: str, value: object) -> str:
-        """The name, with single spaces and in Unicode's composed form. Raises InvalidField."""
-        text = " ".join(self._TEXT.parse(field, value).split())
-        name = unicodedata.normalize("NFC", text)
-        if "," in name:
-            # Files and forms list tags with commas between them.
-            raise InvalidField(field, "must not contain a comma")
-        if not {"", ".", ".."}.isdisjoint(part.strip() for part in name.split("/")):
-            raise InvalidField(field, "must not have an empty part, . or .. before or behind a /")
-        return self._TEXT.parse(field, name)
-
-    def schema(self) -> Schema:
-        """JSON Schema of a name."""
-        return {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME, "pattern": "^[^,]*$"}
 
 
 class TagColor:
@@ -104,7 +70,7 @@ class TagColor:
 class TagNames:
     """A list of the names of tags; one that is there twice counts once."""
 
-    _NAME = TagName()
+    _NAME = ItemName()
 
     def parse(self, field: str, value: object) -> list[str]:
         """The names in their order. Raises InvalidField."""
@@ -113,7 +79,7 @@ class TagNames:
         names: dict[str, str] = {}
         for each in value:
             name = self._NAME.parse(field, each)
-            names.setdefault(tag_key(name), name)
+            names.setdefault(name_key(name), name)
         return list(names.values())
 
     def schema(self) -> Schema:
@@ -121,15 +87,10 @@ class TagNames:
         return {"type": "array", "maxItems": MOST_ON_A_LINK, "items": self._NAME.schema()}
 
 
-def tag_key(name: str) -> str:
-    """What two names have in common that are the same name in upper and lower case."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
-
-
 def default_color(name: str) -> str:
     """The colour of a tag for which none was chosen: always the same for a name."""
     colors = list(PALETTE.values())
-    return colors[hashlib.sha256(tag_key(name).encode()).digest()[0] % len(colors)]
+    return colors[hashlib.sha256(name_key(name).encode()).digest()[0] % len(colors)]
 
 
 def tags_on(ids: Iterable[TagId], known: Mapping[TagId, Tag]) -> list[Tag]:
@@ -157,6 +118,6 @@ def changed_tag_ids(
 
 def _ids(field: str, names: Iterable[str], known: Mapping[str, TagId]) -> list[TagId]:
     for name in names:
-        if tag_key(name) not in known:
+        if name_key(name) not in known:
             raise InvalidField(field, f"has a tag that was not found: {name}")
-    return [known[tag_key(name)] for name in names]
+    return [known[name_key(name)] for name in names]

@@ -100,6 +100,9 @@ EXTERNAL_ID_TAKEN = ErrorRow(
     400, 101, VALIDATION, "external_id is already in use by another link", "INVALID_VALUE"
 )
 TAG_TAKEN = ErrorRow(400, 101, VALIDATION, "name is already in use by another tag", "INVALID_VALUE")
+TEMPLATE_TAKEN = ErrorRow(
+    400, 101, VALIDATION, "name is already in use by another UTM template", "INVALID_VALUE"
+)
 BODY_NOT_AN_OBJECT = ErrorRow(400, 101, VALIDATION, "Request body must be a JSON object", "INVALID_VALUE")
 IDEMPOTENCY_KEY_REUSED = ErrorRow(
     400, 101, VALIDATION, "Idempotency-Key was already used with another request body", "INVALID_VALUE"
@@ -111,6 +114,13 @@ CREATED_BY_INVALID = ErrorRow(
 )
 TAG_NOT_FOUND = ErrorRow(
     404, 103, NOT_FOUND, "Tag not found or does not belong to your organization", "TAG_NOT_FOUND"
+)
+TEMPLATE_NOT_FOUND = ErrorRow(
+    404,
+    103,
+    NOT_FOUND,
+    "Template not found or does not belong to your organization",
+    "TEMPLATE_NOT_FOUND",
 )
 PATH_UNKNOWN = ErrorRow(404, 404, "Not Found", "There is nothing at this path", "NOT_FOUND")
 METHOD_NOT_ALLOWED = ErrorRow(

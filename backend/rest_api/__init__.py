@@ -11,6 +11,7 @@ from backend.rest_api import (
     query_analytics,
     tags,
     tell_calls,
+    utm_templates,
     write_links,
 )
 from backend.rest_api.blueprint import rest
@@ -29,5 +30,6 @@ __all__ = [
     "rest",
     "tags",
     "tell_calls",
+    "utm_templates",
     "write_links",
 ]

@@ -9,10 +9,10 @@ from typing import Any
 from backend.current import resources
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import HostName, Moment, Rule, Schema, Text, Word
+from backend.domain.item_names import ItemName
 from backend.domain.link_input import EXTERNAL_ID
 from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
 from backend.domain.links import Link, LinkState
-from backend.domain.tags import TagName
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
@@ -75,7 +75,7 @@ FILTERS: dict[str, Rule[Any]] = {
     "search": Text(500),
     "domain": HostName(),
     "state": Word(LinkState),
-    "tag": TagName(),
+    "tag": ItemName(),
     "campaign": Text(1024),
     "external_id": EXTERNAL_ID,
     "created_after": Moment(),

@@ -48,6 +48,14 @@ class Operation:
     headers: Mapping[str, Schema] = field(default_factory=dict)  # of the answer, besides rate limits
 
 
+def clearable(schema: Schema) -> Schema:
+    """The schema of an optional field of a body: it may be null; if it is text, also empty."""
+    empty: list[Schema] = [{"type": "null"}]
+    if schema["type"] != "integer":
+        empty.append({"type": "string", "maxLength": 0})
+    return {"anyOf": [schema, *empty]}
+
+
 def query(name: str, schema: Schema, meaning: str) -> Schema:
     """The schema of an optional parameter of the query string."""
     return {"name": name, "in": "query", "required": False, "description": meaning, "schema": schema}

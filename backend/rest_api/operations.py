@@ -9,13 +9,13 @@ from backend.rest_api import (
     operations_on_analytics,
     operations_on_clicks,
     operations_on_links,
+    operations_on_named_items,
     operations_on_sales,
-    operations_on_tags,
 )
 
 OPERATIONS = (
     *operations_on_links.OPERATIONS,
-    *operations_on_tags.OPERATIONS,
+    *operations_on_named_items.OPERATIONS,
     *operations_on_clicks.OPERATIONS,
     *operations_on_sales.OPERATIONS,
     *operations_on_analytics.OPERATIONS,

@@ -19,7 +19,15 @@ from backend.json_api import error_table
 from backend.rest_api import idempotency_key, list_links
 from backend.rest_api.bulk_links import MOST_OPERATIONS, OPS
 from backend.rest_api.find_links import DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE
-from backend.rest_api.operation import BODY_ERRORS, EVERYWHERE, KEY_ERRORS, SHORT_URL, Operation, query
+from backend.rest_api.operation import (
+    BODY_ERRORS,
+    EVERYWHERE,
+    KEY_ERRORS,
+    SHORT_URL,
+    Operation,
+    clearable,
+    query,
+)
 from backend.rest_api.write_links import DELETE_QUERY
 
 
@@ -29,18 +37,10 @@ def _fields(rules: Mapping[str, Rule[Any]], required: Mapping[str, Rule[Any]]) -
     An optional field may be null; if it is text, also empty.
     """
     properties = {
-        name: _clearable(rule.schema()) if name in CLEARABLE else rule.schema()
-        for name, rule in rules.items()
+        name: clearable(rule.schema()) if name in CLEARABLE else rule.schema() for name, rule in rules.items()
     }
     kept = {"required": list(required)} if required else {}
     return {"type": "object", "properties": properties, "additionalProperties": False} | kept
-
-
-def _clearable(schema: Schema) -> Schema:
-    empty: list[Schema] = [{"type": "null"}]
-    if schema["type"] != "integer":
-        empty.append({"type": "string", "maxLength": 0})
-    return {"anyOf": [schema, *empty]}
 
 
 _LINK_ID: Schema = {
@@ -224,6 +224,28 @@ OPERATIONS = (
         body=_fields(NEW_LINK_FIELDS, CREATE_REQUIRED),
         parameters=(_IDEMPOTENCY_KEY,),
         other_status=200,
+    ),
+    Operation(
+        "duplicate_link",
+        "post",
+        "/links/{linkId}/duplicate",
+        "Make a link like this one",
+        201,
+        "WholeLink",
+        (
+            error_table.LINK_ID_INVALID,
+            error_table.QUERY_INVALID,
+            error_table.DOMAIN_NOT_CONFIGURED,
+            error_table.PATH_TAKEN,
+            error_table.EXTERNAL_ID_TAKEN,
+            error_table.IDEMPOTENCY_KEY_REUSED,
+            *BODY_ERRORS,
+            *KEY_ERRORS,
+            error_table.LINK_NOT_FOUND,
+            *EVERYWHERE,
+        ),
+        body=_fields(NEW_LINK_FIELDS, {}),
+        parameters=(_LINK_ID, _IDEMPOTENCY_KEY),
     ),
     Operation(
         "get_link",

@@ -13,6 +13,7 @@ from backend.domain.link_limits import LinkLimits
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, ImportedClicks, Link
 from backend.domain.short_urls import ShortUrlForm
 from backend.domain.tags import Tag, tags_on
+from backend.domain.utm_templates import UtmTemplate
 
 NO_CLICKS = WindowCounts(0, 0, 0)
 
@@ -94,6 +95,12 @@ def _limits_json(limits: LinkLimits, taken: int) -> dict[str, Any]:
 def tag_json(tag: Tag, links: int) -> dict[str, Any]:
     """A tag, and how many links have it."""
     return {"name": tag.name, "color": tag.color, "links": links, "created_at": time_json(tag.created_at)}
+
+
+def template_json(template: UtmTemplate) -> dict[str, Any]:
+    """A UTM template. A field that is not set is null."""
+    utm = {name: template.utm.get(name) for name in UTM_FIELDS}
+    return {"name": template.name, **utm, "created_at": time_json(template.created_at)}
 
 
 def _imported_json(clicks: ImportedClicks) -> dict[str, Any]:

@@ -121,6 +121,10 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Tag": _object(name=_TEXT, color=_TEXT, links=_COUNT, created_at=_ZONED_TIME),
     "TagList": _object(tags={"type": "array", "items": {"$ref": "#/components/schemas/Tag"}}),
+    "UtmTemplate": _object(name=_TEXT, **dict.fromkeys(UTM_FIELDS, _or_null(_TEXT)), created_at=_ZONED_TIME),
+    "UtmTemplateList": _object(
+        utm_templates={"type": "array", "items": {"$ref": "#/components/schemas/UtmTemplate"}}
+    ),
     "BulkResults": _object(
         results={"type": "array", "items": {"$ref": "#/components/schemas/BulkResult"}},
     ),

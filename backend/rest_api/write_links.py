@@ -12,8 +12,23 @@ from backend.current import resources
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Flag, Schema
 from backend.domain.ids import LinkId
-from backend.domain.link_input import CHANGE_FIELDS, NEW_LINK_FIELDS, NewLink, parse_changes, parse_new_link
-from backend.domain.link_operations import ArchiveLink, ChangeLink, CreateLink, Done, LinkResult, UpsertLink
+from backend.domain.link_input import (
+    CHANGE_FIELDS,
+    NEW_LINK_FIELDS,
+    NewLink,
+    parse_changes,
+    parse_copy,
+    parse_new_link,
+)
+from backend.domain.link_operations import (
+    ArchiveLink,
+    ChangeLink,
+    CreateLink,
+    Done,
+    LinkResult,
+    Operation,
+    UpsertLink,
+)
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
 from backend.json_api.refusal import Refusal
@@ -32,6 +47,7 @@ from backend.rest_api.query_string import query_refusal, read_query
 from backend.rest_api.representations import LinkFacts, whole_link_json
 from backend.storage.idempotency import EarlierRequest, KeyUsed, answer_record
 from backend.storage.link_writes import Submission
+from backend.storage.links import find_link
 from backend.storage.mongo import Document
 from backend.storage.purge import LinkHasClicks, LinkIsHeld, purge_link
 from backend.storage.tags import find_tags_of
@@ -64,8 +80,26 @@ async def post_link() -> Response:
     """Create a link; with the `external_id` of a link, bring that up to date instead."""
     read_query({})
     body = await read_json_object()
-    request = requested(operation_for(parse_new_link(body, NEW_LINK_FIELDS)))
-    key = read_idempotency_key("POST /links", body)
+    return await _write_once("POST /links", body, operation_for(parse_new_link(body, NEW_LINK_FIELDS)))
+
+
+@rest.post("/links/<link:link_text>/duplicate")
+async def duplicate_link(link_text: str) -> Response:
+    """Make a link like this one, but for the fields in the body; its path is generated if none is given."""
+    link_id = parse_link_id(link_text)
+    read_query({})
+    body = await read_json_object()
+    link = await find_link(resources().database, link_id, caller().org_id)
+    if link is None:
+        raise Refusal(error_table.LINK_NOT_FOUND)
+    operation = CreateLink(parse_copy(body, link.domain, NEW_LINK_FIELDS), copy_of=link_id)
+    return await _write_once(f"POST /links/{link_id}/duplicate", body, operation)
+
+
+async def _write_once(what: str, body: dict[str, Any], operation: Operation) -> Response:
+    """Carry out an operation. Under an Idempotency-Key, `what` with this body is carried out once."""
+    request = requested(operation)
+    key = read_idempotency_key(what, body)
     if key is None:
         return await _stored(await submit(Submission([request])))
     if earlier := await earlier_request(key):

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from backend.domain.analytics_query import Field, Query
 from backend.domain.ids import LinkId, TagId
-from backend.domain.tags import Tag, tag_key, tags_on
+from backend.domain.item_names import name_key
+from backend.domain.tags import Tag, tags_on
 from backend.storage import links
 from backend.storage.analytics_reading import Reading
 from backend.storage.mongo import Document
@@ -83,7 +84,7 @@ async def _read_tags(asked: Reading) -> _TagRows | None:
 
 
 def _key(name: str | None) -> str | None:
-    return None if name is None else tag_key(name)
+    return None if name is None else name_key(name)
 
 
 def _rows(document: Document, fields: tuple[Field, ...], tags: _TagRows | None) -> LinkRows:

@@ -45,6 +45,7 @@ from backend.storage import (
     tags,
     taken_clicks,
     users,
+    utm_templates,
 )
 from backend.storage.collection import AgesFrom, Collection, Personal, Stage
 from backend.storage.ownership import ByLink, Nobodys, Owned
@@ -82,6 +83,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     refusals.COLLECTION,
     purged_links.COLLECTION,
     tags.COLLECTION,
+    utm_templates.COLLECTION,
     links.COLLECTION,
     apps.COLLECTION,
     origins.COLLECTION,

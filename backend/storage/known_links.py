@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from backend.domain.ids import LinkId, OrgId, TagId
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import Changes, NewLink
 from backend.domain.link_operations import (
     ArchiveLink,
@@ -19,12 +19,11 @@ from backend.domain.link_operations import (
 from backend.domain.link_rules import rule_targets
 from backend.domain.links import LEADING_FIELDS, Link
 from backend.domain.short_urls import host_of
-from backend.domain.tags import TAG_FIELDS, changed_tag_ids
 from backend.storage import links
 from backend.storage.domain_owners import DomainOwners
+from backend.storage.link_names import LinkNames, read_link_names
 from backend.storage.loops import Place
 from backend.storage.mongo import ClientSession, Database, Document
-from backend.storage.tags import find_tag_ids
 from backend.storage.taken_clicks import count_taken
 
 
@@ -37,10 +36,9 @@ class KnownLinks:
     places: dict[Place, LinkId] = field(default_factory=dict)
     # Those that are given up stay taken until the end: both links could not be written in any order.
     external_ids: dict[tuple[OrgId, str], LinkId] = field(default_factory=dict)
-    # By the keys of their names: all tags of each organization whose requests name some.
-    tag_ids: dict[OrgId, dict[str, TagId]] = field(default_factory=dict)
     # Clicks that were taken of links, where an operation is about their limit.
     taken: dict[LinkId, int] = field(default_factory=dict)
+    names: LinkNames = field(default_factory=LinkNames)
 
     def add(self, link: Link) -> None:
         """Take this link as what is there now."""
@@ -58,16 +56,6 @@ class KnownLinks:
         """The organization's link that has, or had a moment ago, this external id."""
         link_id = self.external_ids.get((org_id, str(external_id)))
         return self.links[link_id] if link_id else None
-
-    def with_tag_ids(self, org_id: OrgId, has: Sequence[TagId], changes: Changes) -> Changes:
-        """The changes of a link that has these tags, with `tag_ids` in the place of names of tags.
-
-        Raises InvalidField for a tag that the organization does not have.
-        """
-        if TAG_FIELDS.isdisjoint(changes):
-            return changes
-        rest = {name: value for name, value in changes.items() if name not in TAG_FIELDS}
-        return rest | {"tag_ids": changed_tag_ids(has, changes, self.tag_ids[org_id])}
 
 
 async def read_known(
@@ -92,7 +80,8 @@ async def read_known(
         known.taken = await count_taken(database, known.links, session)
     hosts = {*_hosts(requests), *(host for link in known.links.values() for host in target_hosts(link))}
     known.owners = await owners.find(hosts)
-    known.tag_ids = await find_tag_ids(database, session, _tagging(requests))
+    given = [(each.org_id, _fields_of(each.operation)) for each in requests]
+    known.names = await read_link_names(database, session, given)
     return known
 
 
@@ -105,7 +94,7 @@ def _queries(requests: Sequence[LinkRequest], generated_paths: Sequence[str]) ->
         new: NewLink | None = None
         match request.operation:
             case CreateLink(new, link_id):
-                ids |= {link_id} if link_id else set()
+                ids.update(each for each in (link_id, request.operation.copy_of) if each)
                 fields = new.fields
             case UpsertLink(new):
                 fields = new.fields
@@ -129,11 +118,6 @@ def _queries(requests: Sequence[LinkRequest], generated_paths: Sequence[str]) ->
         yield {"domain": domain, "path": {"$in": list(chosen)}}
     for org_id, named in external_ids.items():
         yield {"org_id": org_id, "external_id": {"$in": list(named)}}
-
-
-def _tagging(requests: Sequence[LinkRequest]) -> set[OrgId]:
-    """The organizations whose requests name tags."""
-    return {each.org_id for each in requests if not TAG_FIELDS.isdisjoint(_fields_of(each.operation))}
 
 
 def _fields_of(operation: Operation) -> Changes:

@@ -9,9 +9,9 @@ from typing import Any
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.item_names import name_key
 from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
 from backend.domain.links import Link, LinkState
-from backend.domain.tags import tag_key
 from backend.storage import click_counts, links
 from backend.storage.mongo import Database, Document
 from backend.storage.tags import find_tag_ids
@@ -122,7 +122,7 @@ async def _query_of(database: Database, org_id: OrgId, wanted: LinkFilter, now: 
     if wanted.tag is None:
         return query
     named = (await find_tag_ids(database, None, [org_id]))[org_id]
-    return query | {"tag_ids": {"$in": [named[key] for key in [tag_key(wanted.tag)] if key in named]}}
+    return query | {"tag_ids": {"$in": [named[key] for key in [name_key(wanted.tag)] if key in named]}}
 
 
 def _query_without_tag(org_id: OrgId, wanted: LinkFilter, now: datetime) -> Document:

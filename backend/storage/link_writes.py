@@ -17,6 +17,7 @@ from pymongo.errors import BulkWriteError
 from backend.domain.destination_policy import DestinationPolicy, refuse_destinations
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_copy import copy_link
 from backend.domain.link_input import Changes, NewLink, apply_changes
 from backend.domain.link_operations import (
     ArchiveLink,
@@ -150,7 +151,7 @@ def _is_plain(submission: Submission) -> bool:
     if submission.record or len(submission.requests) != 1:
         return False
     operation = submission.requests[0].operation
-    return isinstance(operation, CreateLink) and not operation.link_id
+    return isinstance(operation, CreateLink) and not operation.link_id and not operation.copy_of
 
 
 class _Run:
@@ -251,16 +252,8 @@ class _Run:
         new = create.new
         if self._known.owners.get(new.domain) != request.org_id:
             raise DomainNotConfigured(new.domain)
-        new = replace(new, fields=self._known.with_tag_ids(request.org_id, (), new.fields))
-        link = new.to_link(
-            new.selected_path or self._free_path(new.domain),
-            link_id=create.link_id or next(self._ids),
-            org_id=request.org_id,
-            created_by=request.created_by,
-            now=request.now,
-        )
-        if create.as_it_was:
-            link = create.as_it_was(link)
+        new = replace(new, fields=self._known.names.fields_of(request.org_id, new.fields))
+        link = self._made(request, create, new)
         refuse_destinations(link, None, self._policy_of[link.org_id])
         if new.selected_path:
             await self._refuse_loop(session, link)
@@ -269,6 +262,18 @@ class _Run:
         self._refuse_taken_external_id(link)
         self._known.add(link)
         return LinkResult(Done.CREATED, link)
+
+    def _made(self, request: LinkRequest, create: CreateLink, new: NewLink) -> Link:
+        path = new.selected_path or self._free_path(new.domain)
+        link_id = create.link_id or next(self._ids)
+        by, now = request.created_by, request.now
+        if create.copy_of:
+            source = self._known.find(create.copy_of, request.org_id)
+            if source is None:
+                raise LinkGone(create.copy_of)
+            return copy_link(source, new, path, link_id=link_id, created_by=by, now=now)
+        link = new.to_link(path, link_id=link_id, org_id=request.org_id, created_by=by, now=now)
+        return create.as_it_was(link) if create.as_it_was else link
 
     async def _upsert(self, session: ClientSession | None, request: LinkRequest, new: NewLink) -> LinkResult:
         link = self._known.find_external(request.org_id, new.fields["external_id"])
@@ -285,7 +290,7 @@ class _Run:
     async def _change(
         self, session: ClientSession | None, link: Link, changes: Changes, request: LinkRequest
     ) -> LinkResult:
-        changes = self._known.with_tag_ids(link.org_id, link.tag_ids, changes)
+        changes = self._known.names.changes_of(link.org_id, link.tag_ids, changes)
         changed = self._with_taken(apply_changes(link, changes, request.now), changes)
         refuse_destinations(changed, link, self._policy_of[link.org_id])
         if may_loop(changes):

@@ -8,92 +8,50 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from dataclasses import fields
 from datetime import datetime
-from typing import Any
-
-from pymongo import IndexModel, ReturnDocument
-from pymongo.errors import DuplicateKeyError
 
 from backend.domain.ids import OrgId, TagId
 from backend.domain.links import Link
-from backend.domain.tags import (
-    MOST_TAGS,
-    Tag,
-    TagTaken,
-    TagUnknown,
-    TooManyTags,
-    default_color,
-    tag_key,
-)
+from backend.domain.tags import MOST_TAGS, Tag, default_color
 from backend.storage import links
-from backend.storage.collection import Collection, NoRetention, NotPersonal
-from backend.storage.mongo import ClientSession, Database, Document, known_fields
-from backend.storage.ownership import ByField
+from backend.storage.mongo import ClientSession, Database, Document
+from backend.storage.named_items import NamedItems, items_collection
 
 NAME = "tags"
-COLLECTION = Collection(
-    name=NAME,
-    indexes=[IndexModel([("org_id", 1), ("key", 1)], unique=True)],
-    owned_by=ByField(),
-    personal=NotPersonal("the organization made it, and its own people delete it"),
-    retention=NoRetention("the organization made it, and its own people delete it"),
-)
+COLLECTION = items_collection(NAME)
+_TAGS = NamedItems(NAME, Tag, MOST_TAGS)
 
 
 async def create_tag(database: Database, org_id: OrgId, name: str, color: str | None, now: datetime) -> Tag:
-    """Store a new tag, with a colour of its name if none is given. Raises TagTaken and TooManyTags."""
-    if await database[NAME].count_documents({"org_id": org_id}, limit=MOST_TAGS) >= MOST_TAGS:
-        raise TooManyTags
+    """Store a new tag, with a colour of its name if none is given. Raises NameTaken and TooManyItems."""
     made = now.replace(microsecond=0)
     tag = Tag(TagId(str(uuid.uuid4())), org_id, name, color or default_color(name), made)
-    try:
-        await database[NAME].insert_one(to_document(tag))
-    except DuplicateKeyError:
-        raise TagTaken(name) from None
+    await _TAGS.add(database, tag)
     return tag
 
 
 async def list_tags(database: Database, org_id: OrgId, session: ClientSession | None = None) -> list[Tag]:
     """All tags of the organization, by name."""
-    cursor = database[NAME].find({"org_id": org_id}, session=session).sort("key", 1)
-    return [_from_document(found) async for found in cursor]
+    return await _TAGS.all_of(database, org_id, session)
 
 
 async def find_tag(database: Database, org_id: OrgId, name: str) -> Tag:
-    """The organization's tag of this name, in any case. Raises TagUnknown."""
-    found = await database[NAME].find_one({"org_id": org_id, "key": tag_key(name)})
-    if found is None:
-        raise TagUnknown(name)
-    return _from_document(found)
+    """The organization's tag of this name, in any case. Raises NameUnknown."""
+    return await _TAGS.find(database, org_id, name)
 
 
 async def change_tag(
     database: Database, org_id: OrgId, name: str, *, new_name: str | None = None, color: str | None = None
 ) -> Tag:
-    """Give the tag another name or colour, on all links at once. Raises TagUnknown and TagTaken."""
-    changes = {} if new_name is None else {"name": new_name, "key": tag_key(new_name)}
-    changes |= {} if color is None else {"color": color}
-    if not changes:
-        return await find_tag(database, org_id, name)
-    try:
-        found = await database[NAME].find_one_and_update(
-            {"org_id": org_id, "key": tag_key(name)},
-            {"$set": changes},
-            return_document=ReturnDocument.AFTER,
-        )
-    except DuplicateKeyError:
-        raise TagTaken(new_name) from None
-    if found is None:
-        raise TagUnknown(name)
-    return _from_document(found)
+    """Give the tag another name or colour, on all links at once. Raises NameUnknown and NameTaken."""
+    changes = {"name": new_name, "color": color}
+    given = {each: value for each, value in changes.items() if value is not None}
+    return await _TAGS.change(database, org_id, name, given)
 
 
 async def delete_tag(database: Database, org_id: OrgId, name: str) -> None:
-    """Delete the tag, which takes it off all links at once. Raises TagUnknown."""
-    deleted = await database[NAME].delete_one({"org_id": org_id, "key": tag_key(name)})
-    if not deleted.deleted_count:
-        raise TagUnknown(name)
+    """Delete the tag, which takes it off all links at once. Raises NameUnknown."""
+    await _TAGS.delete(database, org_id, name)
 
 
 async def find_tag_ids(
@@ -110,15 +68,15 @@ async def find_tag_ids(
 
 async def find_tags_of(database: Database, some: Iterable[Link]) -> dict[TagId, Tag]:
     """The tags of these links, by id, as they are now. Each link has only its organization's."""
-    ids: dict[OrgId, set[TagId]] = {}
+    ids: dict[OrgId, set[str]] = {}
     for link in some:
         if link.tag_ids:
             ids.setdefault(link.org_id, set()).update(link.tag_ids)
-    found: dict[TagId, Tag] = {}
-    for org_id, wanted in ids.items():
-        async for each in database[NAME].find({"_id": {"$in": list(wanted)}, "org_id": org_id}):
-            found[each["_id"]] = _from_document(each)
-    return found
+    return {
+        tag.id: tag
+        for org_id, wanted in ids.items()
+        for tag in await _TAGS.with_ids(database, org_id, list(wanted))
+    }
 
 
 async def count_tagged_links(database: Database, org_id: OrgId) -> dict[TagId, int]:
@@ -131,13 +89,3 @@ async def count_tagged_links(database: Database, org_id: OrgId) -> dict[TagId, i
         {"$group": {"_id": "$tag_ids", "links": {"$sum": 1}}},
     ]
     return {each["_id"]: each["links"] async for each in database[links.NAME].aggregate(stages)}
-
-
-def to_document(tag: Tag) -> dict[str, Any]:
-    """The stored form of a tag."""
-    values = {item.name: getattr(tag, item.name) for item in fields(Tag) if item.name != "id"}
-    return {"_id": tag.id, **values, "key": tag_key(tag.name)}
-
-
-def _from_document(document: Document) -> Tag:
-    return Tag(id=document["_id"], **known_fields(document, Tag))

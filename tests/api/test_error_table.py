@@ -104,6 +104,12 @@ async def tag_taken(caller: Caller) -> httpx.Response:
     return await caller.call("POST", "/tags", {"name": "SPRING"})
 
 
+async def template_taken(caller: Caller) -> httpx.Response:
+    """Make a second UTM template of a name."""
+    await caller.call("POST", "/utm-templates", {"name": "Mail"})
+    return await caller.call("POST", "/utm-templates", {"name": "mail"})
+
+
 async def without_key(caller: Caller) -> httpx.Response:
     """A call without a key."""
     return await caller.client.get(f"{API}/links/page")
@@ -139,6 +145,8 @@ BY_A_CALL: dict[str, Provocation] = {
     "LINK_HAS_CLICKS": link_has_clicks,
     "LINK_IS_HELD": link_is_held,
     "TAG_TAKEN": tag_taken,
+    "TEMPLATE_TAKEN": template_taken,
+    "TEMPLATE_NOT_FOUND": calling("DELETE", "/utm-templates/mail"),
     "TAG_NOT_FOUND": calling("DELETE", "/tags/spring"),
     "PATH_UNKNOWN": calling("GET", "/nothing"),
     "METHOD_NOT_ALLOWED": calling("DELETE", "/links/page"),

@@ -113,4 +113,4 @@ def test_schemathesis(start_service: ServiceStarter, tmp_path: Path) -> None:
             check=False,
         )
     assert run.returncode == 0, run.stdout[-20_000:]
-    assert "24 selected / 24 total" in run.stdout
+    assert "29 selected / 29 total" in run.stdout

@@ -86,8 +86,8 @@ async def test_no_route_answers_for_another_organization_s_link(
         if path in {f"{API}/links/page", f"{API}/links"} and method in {"GET", "HEAD"}:
             assert method == "HEAD" or answer.json()["links"] == []
             continue
-        if path == f"{API}/tags" and method in {"GET", "HEAD"}:
-            assert method == "HEAD" or answer.json() == {"tags": []}
+        if path in {f"{API}/tags", f"{API}/utm-templates"} and method in {"GET", "HEAD"}:
+            assert method == "HEAD" or list(answer.json().values()) == [[]]
             continue
         if path == f"{API}/analytics/export" and method in {"GET", "HEAD"}:
             assert answer.text == ("" if method == "HEAD" else "clicks\r\n0\r\n")

@@ -81,6 +81,11 @@ async def _make_links(client: httpx.AsyncClient, organization: TestOrganization)
             CREATE.replace("create-link", "tags"), json=tag, headers=organization.headers
         )
         assert tagged.status_code == 201
+    template = {"name": "Newsletter", "utm_source": "mail"}
+    filled = await client.post(
+        CREATE.replace("create-link", "utm-templates"), json=template, headers=organization.headers
+    )
+    assert filled.status_code == 201
     made = []
     for number in range(3):
         body = {

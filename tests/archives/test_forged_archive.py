@@ -229,6 +229,8 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("links", {"tag_ids": [OTHERS_LINK] * 21}, "tag_ids must be a list of at most 20"),
     ("tags", {"name": "a,b"}, "name must not contain a comma"),
     ("tags", {"color": "red"}, "color is not in the form in which it is stored"),
+    ("utm_templates", {"utm": {"utm_x": "y"}}, "utm_x is not a field of such a document"),
+    ("utm_templates", {"key": "x"}, "key does not belong to the name"),
     ("tags", {"key": "x"}, "key does not belong to the name"),
     ("apps", {"android": {"package": "x;y", "fingerprints": []}}, "the document is not as such are stored"),
     ("apps", {"ios": {"team_id": 1, "bundle_id": "a", "app_store_id": None}}, "the document is not as such"),

@@ -1,4 +1,4 @@
-"""Links of an archive, those that were purged, and tags."""
+"""Links of an archive, those that were purged, tags and UTM templates."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from dataclasses import replace
 
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Flag, Number, Uuid
+from backend.domain.item_names import ItemName, name_key
 from backend.domain.link_input import (
     EXTERNAL_ID,
     HOLD_REASON,
     IMPORTED_FROM,
     LINK_RULES,
     MOST_IMPORTED_CLICKS,
+    OPTIONAL,
     body_of,
     parse_new_link,
 )
 from backend.domain.link_limits import LIMIT_FIELDS, LIMIT_TIMES, NO_LIMITS, LinkLimits
-from backend.domain.links import Behavior
-from backend.domain.tags import MOST_ON_A_LINK, TagColor, TagName, tag_key
-from backend.storage import links, purged_links, tags, taken_clicks
+from backend.domain.links import UTM_FIELDS, Behavior
+from backend.domain.tags import MOST_ON_A_LINK, TagColor
+from backend.storage import links, purged_links, tags, taken_clicks, utm_templates
 from backend.storage.archived_documents.holdings import Holdings, Rule, own_domain, own_id, own_link
 from backend.storage.document_fields import (
     DocumentFields,
@@ -58,7 +60,11 @@ _HOLD = nested(DocumentFields({"at": time, "why": HOLD_REASON.parse}))
 _TAKEN = DocumentFields({"link_id": text, "taken": integer})
 _PURGED_LINK = DocumentFields({"at": time})
 _TAG = DocumentFields(
-    {"name": TagName().parse, "color": TagColor().parse, "created_at": time, "key": anything}
+    {"name": ItemName().parse, "color": TagColor().parse, "created_at": time, "key": anything}
+)
+_UTM = DocumentFields({}, {name: OPTIONAL[name].parse for name in UTM_FIELDS})
+_TEMPLATE = DocumentFields(
+    {"name": ItemName().parse, "utm": nested(_UTM), "created_at": time, "key": anything}
 )
 _TAG_IDS = list_of(Uuid().parse, MOST_ON_A_LINK)
 _STATE = (
@@ -124,15 +130,19 @@ def _purged_link(document: Document, _: Holdings) -> None:
     as_stored("_id", document["_id"], Uuid().parse)
 
 
-def _tag(document: Document, _: Holdings) -> None:
-    _TAG.check(document)
-    as_stored("_id", document["_id"], Uuid().parse)
-    if document["key"] != tag_key(document["name"]):
-        raise InvalidField("key", "does not belong to the name")
+def _named(fields: DocumentFields) -> Rule:
+    def check(document: Document, _: Holdings) -> None:
+        fields.check(document)
+        as_stored("_id", document["_id"], Uuid().parse)
+        if document["key"] != name_key(document["name"]):
+            raise InvalidField("key", "does not belong to the name")
+
+    return check
 
 
 RULES: Mapping[str, Rule] = {
-    tags.NAME: _tag,
+    tags.NAME: _named(_TAG),
+    utm_templates.NAME: _named(_TEMPLATE),
     links.NAME: _link,
     taken_clicks.NAME: _taken_clicks,
     purged_links.NAME: _purged_link,

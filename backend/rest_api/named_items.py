@@ -1,0 +1,47 @@
+"""What routes of things with names share, such as tags: their bodies, and why they are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from backend.domain.errors import InvalidField, MissingField, shown_name
+from backend.domain.field_rules import Rule
+from backend.domain.item_names import NameTaken, NameUnknown, TooManyItems
+from backend.json_api.error_table import ErrorRow
+from backend.json_api.json_body import read_json_object
+from backend.json_api.refusal import Refusal
+
+
+@contextmanager
+def refusals(*, unknown: ErrorRow, taken: ErrorRow, most: int) -> Iterator[None]:
+    """Raise the Refusal for what the storage of such things raises: one of these rows of the error table."""
+    try:
+        yield
+    except NameUnknown:
+        raise Refusal(unknown) from None
+    except NameTaken:
+        raise Refusal(taken) from None
+    except TooManyItems:
+        raise InvalidField("name", f"would be one more than the {most:,} that are possible") from None
+
+
+async def read_item(
+    rules: Mapping[str, Rule[Any]], *, is_new: bool, clearable: frozenset[str]
+) -> dict[str, Any]:
+    """The fields in the current request's body; a new thing needs a name.
+
+    Null, and for a text "", stand for a field of `clearable` that is not set. Raises MissingField and
+    InvalidField.
+    """
+    body = await read_json_object()
+    for name in body:
+        if name not in rules:
+            raise InvalidField(shown_name(name), "is not a field of this request")
+    if is_new and body.get("name") is None:
+        raise MissingField("name")
+    return {
+        name: None if name in clearable and value in (None, "") else rules[name].parse(name, value)
+        for name, value in body.items()
+    }
