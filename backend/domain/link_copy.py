@@ -15,8 +15,8 @@ def copy_link(
 ) -> Link:
     """A new link at the domain of `new` and this path, like `link` but for the fields of `new`.
 
-    It is enabled, and it has nothing of what is the link's alone: its external id and what was counted. What the
-    operator holds is held in the copy too.
+    It is enabled, and it has nothing of what is the link's alone: its external id and what was counted. A
+    copy of a link on hold is on hold.
     """
     made = now.replace(microsecond=0)
     copy = replace(
@@ -32,6 +32,6 @@ def copy_link(
         imported_clicks=None,
         archived_at=None,
         was_enabled=False,
-        limits=replace(link.limits, is_used_up=False),
+        limits=link.limits.with_taken(0),
     )
     return apply_changes(copy, new.fields, now)
