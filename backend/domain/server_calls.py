@@ -73,7 +73,7 @@ class UnknownField(InvalidField):
     """The call has a field that such calls do not have."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(shown_name(name), "is not a field of such a call")
+        super().__init__(shown_name(name), "is not a field of such an item")
 
 
 def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: str) -> Batch:
@@ -86,7 +86,7 @@ def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: str) -
         raise InvalidField("items", "must hold JSON objects")
     given = {name: each for name, each in value.items() if not is_blank(each)}
     parsed = _parse_fields(kind, given)
-    occurred_at = _occurred_at(parsed, teller)
+    occurred_at = told_at(parsed, teller)
     call = Call(
         kind=kind,
         call_id=parsed.get("call_id", call_id),
@@ -115,8 +115,8 @@ def _parse_fields(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: rule.parse(name, given[name]) for name, rule in rules.items() if name in given}
 
 
-def _occurred_at(parsed: Mapping[str, Any], teller: Teller) -> datetime:
-    """When the call happened: now, unless it says so."""
+def told_at(parsed: Mapping[str, Any], teller: Teller) -> datetime:
+    """When it happened, by its `occurred_at`; without it, now. Raises InvalidField for what can't be."""
     at: datetime = parsed.get("occurred_at", teller.now)
     if at > teller.now + AHEAD:
         raise InvalidField("occurred_at", "must not be in the future")

@@ -11,6 +11,7 @@ from backend.rest_api import (
     query_analytics,
     tags,
     tell_calls,
+    tell_refunds,
     utm_templates,
     write_links,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "rest",
     "tags",
     "tell_calls",
+    "tell_refunds",
     "utm_templates",
     "write_links",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from backend.domain import refunds
 from backend.domain.calls import Kind
 from backend.domain.field_rules import Rule, Schema
 from backend.domain.server_calls import REQUIRED_FIELDS, RULES, WHO
@@ -27,6 +28,8 @@ _MEANINGS = {
     "name": "Of an event its name, else the customer's.",
     "email_sha256": "SHA-256 of the e-mail address, trimmed and in lower case.",
     "phone_sha256": "SHA-256 of the phone number, in digits with a leading +.",
+    "refund_id": "Your own id of the refund: it counts once for ever.",
+    "amount": "What was paid back, in major units: the whole or a part, at most what is left.",
     "client_timestamp": "When it happened by the visitor's clock.",
 }
 
@@ -56,15 +59,24 @@ def _in_words(name: str, rule: Rule[Any], is_required: bool) -> str:
     return f"{'Required. ' if is_required else ''}{_MEANINGS[name]} ({rule_in_words(rule.schema())})"
 
 
-def _telling(endpoint: str, path: str, summary: str, kind: Kind) -> Operation:
-    body = items_or_one(RULES[kind], REQUIRED_FIELDS[kind], f"One of {' and '.join(WHO)} must be given.")
+def _calls(kind: Kind) -> Schema:
+    return items_or_one(RULES[kind], REQUIRED_FIELDS[kind], f"One of {' and '.join(WHO)} must be given.")
+
+
+def _telling(endpoint: str, path: str, summary: str, body: Schema) -> Operation:
     errors = (*BODY_ERRORS, *KEY_ERRORS, *EVERYWHERE)
     return Operation(endpoint, "post", path, summary, 200, "ItemResults", errors, body=body)
 
 
 OPERATIONS = (
-    _telling("tell_conversions", "/conversions", "Tell sales, each counted once", Kind.CONVERSION),
-    _telling("tell_leads", "/leads", "Tell leads", Kind.LEAD),
-    _telling("tell_events", "/events", "Tell events of your own naming", Kind.EVENT),
-    _telling("tell_identities", "/identities", "Tell who customers are", Kind.IDENTIFY),
+    _telling("tell_conversions", "/conversions", "Tell sales, each counted once", _calls(Kind.CONVERSION)),
+    _telling("tell_leads", "/leads", "Tell leads", _calls(Kind.LEAD)),
+    _telling("tell_events", "/events", "Tell events of your own naming", _calls(Kind.EVENT)),
+    _telling("tell_identities", "/identities", "Tell who customers are", _calls(Kind.IDENTIFY)),
+    _telling(
+        "tell_refunds",
+        "/conversions/refund",
+        "Tell refunds, each counted once",
+        items_or_one(refunds.RULES, refunds.REQUIRED),
+    ),
 )

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from backend.concurrency.group_commit import GroupCommit, NotStored
-from backend.current import Resources, of_app, resources
+from backend.current import Resources, of_app
 from backend.domain.batches import Batch
 from backend.domain.intake import Result
-from backend.domain.server_calls import Teller
+from backend.domain.refunds import RefundResult, ToldRefund
 from backend.json_api.refusal import storage_unreachable
-from backend.rest_api.blueprint import caller
 from backend.storage.batches import store_batches
 from backend.storage.mongo import is_unreachable
-from backend.storage.organizations import find_retention_days
+from backend.storage.refunds import store_refunds
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
 
 
 class SalesService:
@@ -26,23 +29,37 @@ class SalesService:
             results = iter(await store_batches(database, [each for batches in requests for each in batches]))
             return [[next(results)[0] for _ in batches] for batches in requests]
 
+        async def store_refunds_of(requests: Sequence[Sequence[ToldRefund]]) -> list[list[RefundResult]]:
+            results = iter(await store_refunds(database, [each for refunds in requests for each in refunds]))
+            return [[next(results) for _ in refunds] for refunds in requests]
+
         self.commit: GroupCommit[Sequence[Batch], list[Result]] = GroupCommit(
             store, is_unreachable, size_of=len
         )
+        self.refunds: GroupCommit[Sequence[ToldRefund], list[RefundResult]] = _RefundCommit(
+            store_refunds_of, is_unreachable, size_of=len
+        )
 
 
-async def current_teller() -> Teller:
-    """The organization that the current request tells something for, now."""
-    org_id = caller().org_id
-    days = await find_retention_days(resources().database, [org_id])
-    return Teller(org_id, days.get(org_id), resources().clock())
+class _RefundCommit(GroupCommit[Sequence[ToldRefund], list[RefundResult]]):
+    # Refunds that come together are mostly of one sale: two groups would wait for each other.
+    MOST_WRITERS = 1
 
 
 async def store_calls(batches: Sequence[Batch]) -> list[Result]:
     """Store these calls, all or none. Raises Refusal if the storage can't be reached."""
-    if not batches:
+    return await _add(of_app(SalesService).commit, batches)
+
+
+async def store_told_refunds(refunds: Sequence[ToldRefund]) -> list[RefundResult]:
+    """Store these refunds, together. Raises Refusal if the storage can't be reached."""
+    return await _add(of_app(SalesService).refunds, refunds)
+
+
+async def _add(commit: GroupCommit[Sequence[ItemT], list[ResultT]], items: Sequence[ItemT]) -> list[ResultT]:
+    if not items:
         return []
     try:
-        return await of_app(SalesService).commit.add(batches)
+        return await commit.add(items)
     except NotStored:
         raise storage_unreachable() from None

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
-from backend.current import resources
 from backend.domain.batches import Batch
 from backend.domain.calls import Kind
-from backend.domain.errors import InvalidField, MissingField
 from backend.domain.intake import Result
-from backend.domain.rejections import Rejection
-from backend.domain.server_calls import UnknownField, parse_server_call
+from backend.domain.server_calls import Teller, parse_server_call
 from backend.rest_api.blueprint import rest
-from backend.rest_api.sales_service import current_teller, store_calls
-from backend.rest_api.told_items import ItemResult, in_turn, read_items, rejected
-from backend.storage.rejections import RejectedCalls, add_rejections
-
-Answer = dict[str, list[ItemResult]]
-_UNKNOWN = "is unknown; such calls do not have it"
+from backend.rest_api.sales_service import store_calls
+from backend.rest_api.told_items import Answer, ItemResult, answer_items, result
 
 
 @rest.post("/conversions")
@@ -46,32 +38,13 @@ async def tell_identities() -> Answer:
 
 
 async def _tell(kind: Kind) -> Answer:
-    items = await read_items()
-    teller = await current_teller()
-    parsed: list[Batch | ItemResult] = []
-    rejections: list[Rejection] = []
-    async for item in in_turn(items):
-        try:
-            parsed.append(parse_server_call(kind, item, teller, str(uuid.uuid4())))
-        except (MissingField, InvalidField) as error:
-            parsed.append(rejected(error))
-            rejections.append(_rejection(kind, error))
-    stored = iter(await store_calls([each for each in parsed if isinstance(each, Batch)]))
-    # For whoever owns the organization: the server's developer may read no answers.
-    requests = [RejectedCalls(teller.org_id, teller.now, tuple(rejections))]
-    await add_rejections(resources().database, requests)
-    return {"results": [_result(each, next(stored)) if isinstance(each, Batch) else each for each in parsed]}
+    def parse(item: object, teller: Teller) -> Batch:
+        return parse_server_call(kind, item, teller, str(uuid.uuid4()))
 
-
-def _rejection(kind: Kind, error: MissingField | InvalidField) -> Rejection:
-    # Nothing that a call says is kept, so neither is the name of a field that is none.
-    if isinstance(error, UnknownField):
-        return Rejection(kind, "a field", _UNKNOWN)
-    return Rejection(kind, error.field, error.rule)
+    return await answer_items(kind, parse, store_calls, _result)
 
 
 def _result(batch: Batch, stored: Result) -> ItemResult:
-    notes: list[str] = [*batch.calls[0].call.notes]
+    notes = [*batch.calls[0].call.notes]
     notes += [f"{name} differs from what was told first, which stays" for name in stored.differs]
-    result: dict[str, Any] = {"status": stored.status.value, "id": stored.record_id}
-    return result | ({"notes": notes} if notes else {})
+    return result(stored.status, notes, id=stored.record_id)

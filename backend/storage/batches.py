@@ -126,8 +126,7 @@ def _find_told(
         ids[org_id, kind].append(own_id)
     found: dict[OnceKey, Record] = {}
     for (org_id, kind), own_ids in ids.items():
-        # Of text: without that, the partial index would not serve it.
-        condition = {"org_id": org_id, ONCE_FIELDS[kind]: {"$in": own_ids, "$type": "string"}}
+        condition = records.having(org_id, ONCE_FIELDS[kind], own_ids)
         for each in records.find_records(database, session, _RECORDS[kind].name, kind, condition):
             found[org_id, kind, each.fields[ONCE_FIELDS[kind]]] = each
     return found

@@ -34,13 +34,15 @@ COLLECTION = Collection(
 )
 
 
-def mark_of(collection: str, document: Document, org_id: OrgId) -> str | None:
-    """The id of the mark that belongs to a stored document; None if it has none."""
+def marks_of(collection: str, document: Document, org_id: OrgId) -> list[str]:
+    """The ids of the marks that belong to a stored document, which may not have been checked yet."""
     if collection == "installs":
-        return _hash((org_id, "install", str(document["_id"]).removeprefix(f"{org_id}/")))
+        return [_hash((org_id, "install", str(document["_id"]).removeprefix(f"{org_id}/")))]
     kind, field = _MARKED_BY.get(collection, ("", ""))
-    own_id = document.get(field)
-    return _hash((org_id, kind, own_id)) if isinstance(own_id, str) else None
+    refunds = document.get("refunds") if collection == "conversions" else None
+    own_ids = [(kind, document.get(field))]
+    own_ids += [("refund", each.get("refund_id")) for each in refunds or () if isinstance(each, dict)]
+    return [_hash((org_id, kind, own_id)) for kind, own_id in own_ids if isinstance(own_id, str)]
 
 
 def restored(document: Document, provable: Container[str]) -> Document:

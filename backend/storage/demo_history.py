@@ -177,7 +177,7 @@ async def _remove_clicks(database: Database, org_id: OrgId, link_ids: set[LinkId
 async def _remove_records(database: Database, org_id: OrgId, run: str, name: str) -> int:
     """Delete the run's leads or conversions, and what remembers that they were counted."""
     stored = database[name].find(_of_run(org_id, run))
-    marks = [counted_once.mark_of(name, each, org_id) async for each in stored]
+    marks = [mark async for each in stored for mark in counted_once.marks_of(name, each, org_id)]
     for start in range(0, len(marks), _MARKS_AT_ONCE):
         some = {"_id": {"$in": marks[start : start + _MARKS_AT_ONCE]}}
         await database[counted_once.NAME].delete_many(some)

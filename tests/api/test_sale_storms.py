@@ -1,4 +1,4 @@
-"""Sales that are told many times at once, over two processes."""
+"""Sales and refunds that are told many times at once, over two processes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from backend.app import Service
 from backend.settings import Settings
 from backend.storage.mongo import Database
 from tests.api.sales import SALE, stored, tell
+from tests.api.test_refunds import REFUND, REFUNDS, refunded
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, check, conversion
 from tests.service_process import service_process
@@ -62,3 +63,21 @@ async def test_a_storm_of_duplicates_counts_once(
     (sale,) = await stored(database, organization, "conversions")
     assert (sale["device_id"], sale["customer_id"]) == (visitor.device_id, "ada")
     assert sale["touch"]["utm"] == {"utm_source": "mail"}
+
+
+async def test_parallel_refunds_never_go_beyond_what_was_paid(
+    crowd: httpx.AsyncClient, organization: TestOrganization, database: Database
+) -> None:
+    """100 refunds of 1.50 of a sale of 100 at once, each told twice: 66 count, once, and 34 are refused."""
+    await tell(crowd, organization, "conversions", SALE | {"customer_id": "ada", "revenue": 100})
+
+    async def refund(number: int) -> str:
+        item = REFUND | {"refund_id": f"r{number}", "amount": 1.5}
+        (result,) = await tell(crowd, organization, REFUNDS, item)
+        return str(result["status"])
+
+    told = Counter(await asyncio.gather(*(refund(number % 100) for number in range(200))))
+    assert told == {"accepted": 66, "duplicate": 66, "rejected": 68}
+    (sale,) = await stored(database, organization, "conversions")
+    assert refunded(sale) == 99
+    assert len({each["refund_id"] for each in sale["refunds"]}) == 66

@@ -79,7 +79,7 @@ async def test_one_bad_item_does_not_sink_the_others(
     assert errors == [
         "items must hold JSON objects",
         "revenue must be a number, in major units",
-        "transaction is not a field of such a call",
+        "transaction is not a field of such an item",
         "customer_id or device_id must be given",
     ]
     assert {each["error"]["code"] for each in results[1:5]} == {101}

@@ -149,5 +149,8 @@ async def _visit(client: httpx.AsyncClient, organization: TestOrganization) -> N
     for path, item in (("conversions", told | {"metadata": {"a": 1}}), ("leads", {"customer_id": "bob"})):
         answer = await client.post(f"{api}{path}", json=item, headers=headers)
         assert answer.json()["results"][0]["status"] == "accepted"
+    refund = {"refund_id": "r", "transaction_id": "order-2", "amount": 2.5, "currency": "EUR"}
+    answer = await client.post(f"{api}conversions/refund", json=refund, headers=headers)
+    assert answer.json()["results"][0]["status"] == "accepted"
     refused = await visitor.post(check(), headers={"Origin": "https://elsewhere.example"})
     assert refused.status_code == 403

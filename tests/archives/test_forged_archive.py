@@ -113,6 +113,12 @@ def forge(archive: Archive, folder: Path, change: Change, *more: tuple[str, Docu
     return forged
 
 
+def _refund(amount: str) -> Document:
+    """A refund as a sale's document has it."""
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    return {"refund_id": "r", "amount": Decimal128(amount), "at": at, "received_at": at}
+
+
 def setting(collection: str, **fields: Any) -> Change:
     """Sets fields in the documents of a collection."""
     return lambda name, document: document | fields if name == collection else None
@@ -240,6 +246,9 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("conversions", {"currency": "GOLD"}, "currency must be a currency code"),
     ("conversions", {"revenue": 1e300}, "revenue must be an exact decimal"),
     ("conversions", {"revenue": Decimal128("1E+6000")}, "revenue must be from 0 to"),
+    ("conversions", {"refunds": [_refund("9999999")]}, "refunds must not be more than the revenue"),
+    ("conversions", {"refunds": [_refund("NaN")]}, "refunds.amount must be from 0 to"),
+    ("conversions", {"refunds": [{"amount": Decimal128("1")}]}, "refund_id is missing"),
     ("conversions", {"at": "now"}, "at must be a date"),
     ("conversions", {"touch": {"at": 1, "utm": {}, "click_ids": {}}}, "at must be a date"),
     ("devices", {"revision": "1"}, "revision must be a whole number"),

@@ -26,8 +26,8 @@ class Holdings:
             self.link_ids.add(LinkId(str(document["_id"])))
         elif name == domains.NAME:
             self.domains.add(str(document["_id"]))
-        elif mark := counted_once.mark_of(name, document, self.org_id):
-            self.marks.add(mark)
+        else:
+            self.marks.update(counted_once.marks_of(name, document, self.org_id))
 
 
 # Raises RequestError, ValueError, TypeError, KeyError or AttributeError for a document that is not valid.

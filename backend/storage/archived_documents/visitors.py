@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 
 from bson import Decimal128
 
@@ -14,6 +15,7 @@ from backend.domain import money
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import JsonObject, Uuid
 from backend.domain.installs import AppPlatform, Match
+from backend.domain.refunds import MOST_REFUNDS
 from backend.storage import conversions, devices, events, identities, installs, leads
 from backend.storage.archived_documents.holdings import Holdings, Rule, own_id, own_link
 from backend.storage.document_fields import (
@@ -80,9 +82,16 @@ _EVENT = DocumentFields(
     {"product_id": text, "metadata": JsonObject().parse, **_EXPIRES},
     is_open=True,
 )
+_REFUND = DocumentFields({"refund_id": text, "amount": anything, "at": time, "received_at": time})
 _CONVERSION = DocumentFields(
     {**_RECORD, "revenue": anything, "currency": _currency},
-    {"transaction_id": text, "product_id": text, "metadata": JsonObject().parse, **_EXPIRES},
+    {
+        "transaction_id": text,
+        "product_id": text,
+        "metadata": JsonObject().parse,
+        "refunds": list_of(nested(_REFUND), MOST_REFUNDS),
+        **_EXPIRES,
+    },
     is_open=True,
 )
 _INSTALL = DocumentFields(
@@ -113,12 +122,19 @@ def _record(fields: DocumentFields) -> Rule:
 
 def _conversion(document: Document, holdings: Holdings) -> None:
     _record(_CONVERSION)(document, holdings)
-    revenue = document["revenue"]
-    if not isinstance(revenue, Decimal128):
-        raise InvalidField("revenue", "must be an exact decimal")
-    amount = revenue.to_decimal()
+    revenue = _amount("revenue", document["revenue"])
+    refunds = [_amount("refunds.amount", each["amount"]) for each in document.get("refunds", ())]
+    if sum(refunds) > revenue:
+        raise InvalidField("refunds", "must not be more than the revenue")
+
+
+def _amount(name: str, value: object) -> Decimal:
+    if not isinstance(value, Decimal128):
+        raise InvalidField(name, "must be an exact decimal")
+    amount = value.to_decimal()
     if not amount.is_finite() or not 0 <= amount <= money.LARGEST:
-        raise InvalidField("revenue", f"must be from 0 to {money.LARGEST:f}")
+        raise InvalidField(name, f"must be from 0 to {money.LARGEST:f}")
+    return amount
 
 
 def _install(document: Document, holdings: Holdings) -> None:

@@ -1,0 +1,163 @@
+"""Refunds of sales: what was paid back, each once, and never more than was paid."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from backend.domain import money
+from backend.domain.call_fields import Amount, CurrencyCode
+from backend.domain.calls import ID_LENGTH, is_blank
+from backend.domain.errors import InvalidField, MissingField, RequestError
+from backend.domain.field_rules import Rule, Text
+from backend.domain.ids import OrgId
+from backend.domain.intake import Status
+from backend.domain.server_calls import Teller, TrueTime, UnknownField, told_at
+
+# A sale's refunds are kept in its own document.
+MOST_REFUNDS = 1_000
+RULES: dict[str, Rule[Any]] = {
+    "refund_id": Text(ID_LENGTH),
+    "transaction_id": Text(ID_LENGTH),
+    "amount": Amount(),
+    "currency": CurrencyCode(),
+    "occurred_at": TrueTime(),
+}
+REQUIRED = ("refund_id", "transaction_id", "amount", "currency")
+
+# An organization and a transaction_id.
+SaleKey = tuple[OrgId, str]
+# An organization, "refund", and the refund_id under which it counts once.
+RefundKey = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Refund:
+    """What was paid back of a sale, in the sale's currency."""
+
+    refund_id: str
+    amount: Decimal
+    at: datetime
+    received_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ToldRefund:
+    """A refund that a server tells. `notes` say what was rounded."""
+
+    org_id: OrgId
+    transaction_id: str
+    currency: str
+    refund: Refund
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sale_key(self) -> SaleKey:
+        """Which sale it is of."""
+        return self.org_id, self.transaction_id
+
+    @property
+    def key(self) -> RefundKey:
+        """By what it counts once."""
+        return self.org_id, "refund", self.refund.refund_id
+
+
+@dataclass(frozen=True, slots=True)
+class PaidSale:
+    """What was paid for a sale, and what of it was paid back."""
+
+    currency: str
+    revenue: Decimal
+    refunds: tuple[Refund, ...] = ()
+
+    @property
+    def left(self) -> Decimal:
+        """What can still be paid back."""
+        return self.revenue - sum((each.amount for each in self.refunds), Decimal())
+
+
+@dataclass(frozen=True, slots=True)
+class RefundResult:
+    """What became of a refund: accepted, a duplicate, or rejected with an error."""
+
+    status: Status | None
+    error: RequestError | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class RefundDecisions:
+    """A result for each refund, the refunds that each sale gets, and the ids to mark as counted."""
+
+    results: list[RefundResult] = field(default_factory=list)
+    added: dict[SaleKey, list[Refund]] = field(default_factory=dict)
+    counted: dict[RefundKey, datetime] = field(default_factory=dict)
+
+
+def parse_refund(value: object, teller: Teller) -> ToldRefund:
+    """One refund of a server. Raises MissingField or InvalidField for the first field that breaks a rule."""
+    if not isinstance(value, dict):
+        raise InvalidField("items", "must hold JSON objects")
+    given = {name: each for name, each in value.items() if not is_blank(each)}
+    for name in given:
+        if name not in RULES:
+            raise UnknownField(name)
+    for name in REQUIRED:
+        if name not in given:
+            raise MissingField(name)
+    parsed = {name: RULES[name].parse(name, each) for name, each in given.items()}
+    currency = parsed["currency"]
+    amount = money.rounded(parsed["amount"], currency)
+    if not amount:
+        raise InvalidField("amount", f"must be more than 0 in the decimals of {currency}")
+    notes = (f"amount was rounded to {amount} {currency}",) if amount != parsed["amount"] else ()
+    refund = Refund(parsed["refund_id"], amount, told_at(parsed, teller), teller.now)
+    return ToldRefund(teller.org_id, parsed["transaction_id"], currency, refund, notes)
+
+
+def decide_refunds(
+    told: Sequence[ToldRefund], sales: Mapping[SaleKey, PaidSale], counted: Collection[RefundKey]
+) -> RefundDecisions:
+    """Decide about refunds in order of arrival.
+
+    `sales` are those that they are of, as far as they are known; `counted` are ids that counted before.
+    """
+    decisions, sales = RefundDecisions(), dict(sales)
+    for each in told:
+        sale = sales.get(each.sale_key)
+        if each.key in counted or each.key in decisions.counted:
+            decisions.results.append(_duplicate(each, sale))
+            continue
+        try:
+            sales[each.sale_key] = _refunded(each, sale)
+        except InvalidField as error:
+            decisions.results.append(RefundResult(None, error))
+            continue
+        decisions.counted[each.key] = each.refund.received_at
+        decisions.added.setdefault(each.sale_key, []).append(each.refund)
+        decisions.results.append(RefundResult(Status.ACCEPTED, notes=each.notes))
+    return decisions
+
+
+def _refunded(told: ToldRefund, sale: PaidSale | None) -> PaidSale:
+    """The sale with this refund. Raises InvalidField."""
+    if sale is None:
+        raise InvalidField("transaction_id", "is not of a sale that is known; tell the sale first")
+    if told.currency != sale.currency:
+        raise InvalidField("currency", f"must be {sale.currency}, as the sale's")
+    if told.refund.amount > sale.left:
+        raise InvalidField("amount", f"must be at most {sale.left} {sale.currency}, what is left of the sale")
+    if len(sale.refunds) >= MOST_REFUNDS:
+        raise InvalidField("transaction_id", f"has {MOST_REFUNDS:,} refunds, and can't have more")
+    return replace(sale, refunds=(*sale.refunds, told.refund))
+
+
+def _duplicate(told: ToldRefund, sale: PaidSale | None) -> RefundResult:
+    refunds = {each.refund_id: each for each in sale.refunds} if sale else {}
+    first = refunds.get(told.refund.refund_id)
+    differs = () if first is None or first.amount == told.refund.amount else ("amount",)
+    notes = tuple(f"{name} differs from what was told first, which stays" for name in differs)
+    return RefundResult(Status.DUPLICATE, notes=notes)
