@@ -21,7 +21,8 @@ Signals = Mapping[str, str]
 # Periods, each with its start and its end, which is not included. None means no limit.
 Times = Sequence[tuple[datetime | None, datetime | None]]
 # Limits of what is kept of a device: its first touch, and the latest of everything else.
-TOUCHES_KEPT = 20
+TOUCHES_KEPT = 50
+DIRECT_VISITS_KEPT = 20
 CUSTOMERS_KEPT = 20
 CLICK_IDS_KEPT = 50
 
@@ -30,13 +31,23 @@ CLICK_IDS_KEPT = 50
 class Touch:
     """A visit that came from a link, a campaign or an ad.
 
-    Values that are not known are left out of `utm` and `click_ids`.
+    Values that are not known are left out of `utm` and `click_ids`. `received_at` is when the service was
+    told; None where that was not noted.
     """
 
     at: datetime
     link_id: LinkId | None
     utm: dict[str, str]
     click_ids: dict[str, str]
+    received_at: datetime | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DirectVisit:
+    """A visit that is known to have come from nowhere, and when the service was told."""
+
+    at: datetime
+    received_at: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +61,16 @@ class ClickId:
 
 @dataclass(frozen=True, slots=True)
 class Identification:
-    """The customer that a device was identified as, and the time from which this holds."""
+    """The customer that a device was identified as, and the time from which this holds.
+
+    `received_at` is when the service was told, None where that was not noted; `taken_back_at` is when it was
+    told that this was wrong.
+    """
 
     customer_id: str
     at: datetime
+    received_at: datetime | None = field(default=None, compare=False)
+    taken_back_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +89,7 @@ class Device:
     click_ids: tuple[ClickId, ...] = ()
     customers: tuple[Identification, ...] = ()
     clocks: tuple[DeviceClock, ...] = ()
+    direct_visits: tuple[DirectVisit, ...] = ()
 
     def seen(self, at: datetime, clock: DeviceClock | None) -> Device:
         """A copy of the device that was also seen at this time, with this clock (None: a server tells it)."""
@@ -86,6 +104,7 @@ class Device:
             self.click_ids,
             self.customers,
             self.clocks if clock is None else with_clock(self.clocks, clock),
+            self.direct_visits,
         )
 
     def touched(self, touch: Touch) -> Device:
@@ -103,10 +122,29 @@ class Device:
             click_ids=self._with_click_ids(touch),
         )
 
-    def identified(self, customer_id: str, at: datetime) -> Device:
+    def visited(self, visit: DirectVisit) -> Device:
+        """A copy of the device with this direct visit added, in order of time."""
+        visits = sorted((*self.direct_visits, visit), key=lambda each: each.at)
+        return replace(self, direct_visits=tuple(visits[-DIRECT_VISITS_KEPT:]))
+
+    def identified(self, customer_id: str, at: datetime, received_at: datetime | None = None) -> Device:
         """A copy of the device that is identified as this customer from `at` on."""
-        customers = sorted((*self.customers, Identification(customer_id, at)), key=lambda each: each.at)
+        new = Identification(customer_id, at, received_at)
+        customers = sorted((*self.customers, new), key=lambda each: each.at)
         return replace(self, customers=tuple(customers[-CUSTOMERS_KEPT:]))
+
+    def taken_back(self, customer_id: str, at: datetime) -> Device:
+        """A copy of the device that was never this customer's, as was told at `at`."""
+        customers = [
+            replace(each, taken_back_at=each.taken_back_at or at) if each.customer_id == customer_id else each
+            for each in self.customers
+        ]
+        return replace(self, customers=tuple(customers))
+
+    def without_customers(self, customers: Collection[str]) -> Device:
+        """A copy of the device that does not name these customers any more."""
+        kept = tuple(each for each in self.customers if each.customer_id not in customers)
+        return replace(self, customers=kept)
 
     def first_touch_at(self, at: datetime) -> Touch | None:
         """The device's first touch, if it happened at or before `at`; else None."""
@@ -123,15 +161,20 @@ class Device:
 
     def customer_at(self, at: datetime) -> str | None:
         """The customer that the device was last identified as at or before `at`; None if there is none."""
-        return next((each.customer_id for each in reversed(self.customers) if each.at <= at), None)
+        return next((each.customer_id for each in reversed(self.standing) if each.at <= at), None)
+
+    @property
+    def standing(self) -> tuple[Identification, ...]:
+        """What it was identified as, without what was taken back."""
+        return tuple(each for each in self.customers if each.taken_back_at is None)
 
     def times_of(self, customers: Collection[str], *, beginning: bool) -> Times:
         """The periods in which the device belonged to one of these customers.
 
         With `beginning`, also the period before the device was first identified.
         """
-        starts = [None, *(each.at for each in self.customers)]
-        are_theirs = [beginning, *(each.customer_id in customers for each in self.customers)]
+        starts = [None, *(each.at for each in self.standing)]
+        are_theirs = [beginning, *(each.customer_id in customers for each in self.standing)]
         ends = [*starts[1:], None]
         return [(start, end) for start, end, theirs in zip(starts, ends, are_theirs, strict=True) if theirs]
 
@@ -152,6 +195,7 @@ class Device:
             touches=touches,
             click_ids=tuple(each for each in self.click_ids if is_kept(each.at)),
             customers=tuple(each for each in self.customers if is_kept(each.at)),
+            direct_visits=tuple(each for each in self.direct_visits if is_kept(each.at)),
         )
 
     def _with_click_ids(self, touch: Touch) -> tuple[ClickId, ...]:
@@ -210,11 +254,11 @@ class Source:
             "custom_data": self.link.custom_data if self.link else None,
         }
 
-    def touch(self, at: datetime) -> Touch | None:
+    def touch(self, at: datetime, received_at: datetime | None = None) -> Touch | None:
         """The touch to store with the device; None for an organic visit."""
         if self.is_organic:
             return None
-        return Touch(at, self.link.id if self.link else None, self.utm, self.click_ids)
+        return Touch(at, self.link.id if self.link else None, self.utm, self.click_ids, received_at)
 
 
 def source_of(signals: Signals, link: Link | None) -> Source:

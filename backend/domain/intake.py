@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
-from backend.domain.attribution import Credit, Device, Touch
+from backend.domain.attribution import Credit, Device, DirectVisit, Source, Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
 from backend.domain.device_clock import DeviceClock, clock_of, counted_at, whole_milliseconds, with_clock
@@ -207,10 +207,9 @@ class _Intake:
         batch, call = timed.batch, arrived.call
         device = self._device(timed, at)
         if call.customer_id:
-            device = self._identified(batch.org_id, device, call.customer_id, at, call)
-        if device and arrived.source and (touch := arrived.source.touch(at)):
-            device = device.touched(touch)
-            self.touches.setdefault((device.org_id, device.id), []).append(touch)
+            device = self._identified(timed, device, call.customer_id, at, call)
+        if device and arrived.source:
+            device = self._visited(device, arrived.source, at, batch.received_at)
         self._note(device)
         if call.kind in _RECORDED:
             record = _record(batch, call, at, device)
@@ -237,7 +236,7 @@ class _Intake:
     def _tell_person(self, record: Record, timed: _Timed, call: Call) -> None:
         device = self._seen(record.org_id, record.device_id, record.credit.at, timed.clock)
         if record.customer_id:
-            device = self._identified(record.org_id, device, record.customer_id, record.credit.at, call)
+            device = self._identified(timed, device, record.customer_id, record.credit.at, call)
         self._note(device)
 
     def _device(self, timed: _Timed, at: datetime) -> Device | None:
@@ -258,17 +257,26 @@ class _Intake:
             self.decisions.devices[device.org_id, device.id] = device
 
     def _identified(
-        self, org_id: OrgId, device: Device | None, customer_id: str, at: datetime, call: Call
+        self, timed: _Timed, device: Device | None, customer_id: str, at: datetime, call: Call
     ) -> Device | None:
         """The device after a call identified it as a customer, if the call did."""
+        batch = timed.batch
         # Without a device, it is what keeps the customer's e-mail addresses as long as what it did.
         is_new = device is None or device.customer_at(at) != customer_id
         fields = call.fields if call.kind in _ABOUT_CUSTOMERS else {}
         known = {name: fields[name] for name in _IDENTITY_FIELDS if name in fields}
         if is_new or known or call.kind is Kind.IDENTIFY:
             device_id = device.id if device else None
-            self.decisions.identities.append(Identity(org_id, device_id, customer_id, at, known))
-        return device.identified(customer_id, at) if device and is_new else device
+            self.decisions.identities.append(Identity(batch.org_id, device_id, customer_id, at, known))
+        return device.identified(customer_id, at, batch.received_at) if device and is_new else device
+
+    def _visited(self, device: Device, source: Source, at: datetime, received_at: datetime) -> Device:
+        """The device after a visit from there."""
+        touch = source.touch(at, received_at)
+        if touch is None:
+            return device.visited(DirectVisit(at, received_at))
+        self.touches.setdefault((device.org_id, device.id), []).append(touch)
+        return device.touched(touch)
 
 
 def _record(batch: Batch, call: Call, at: datetime, device: Device | None) -> Record:

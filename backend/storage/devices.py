@@ -9,7 +9,7 @@ from typing import Any
 
 from pymongo import IndexModel, UpdateOne
 
-from backend.domain.attribution import ClickId, Device, Identification, Touch
+from backend.domain.attribution import ClickId, Device, DirectVisit, Identification, Touch
 from backend.domain.device_clock import MILLISECOND, DeviceClock
 from backend.domain.ids import DeviceId, OrgId
 from backend.domain.intake import DeviceKey
@@ -50,7 +50,7 @@ async def find_device(
 async def set_history(database: Database, session: ClientSession, device: Device) -> None:
     """Store the history of a device that is stored already. Does nothing if it was deleted."""
     stored = document(device)
-    history = {name: stored[name] for name in ("first_touch", "touches", "click_ids", "customers")}
+    history = {name: stored[name] for name in _HISTORY}
     await database[NAME].update_one({"_id": stored["_id"]}, {"$set": history}, session=session)
 
 
@@ -121,7 +121,11 @@ def _click_ids(click_ids: Iterable[ClickId]) -> list[Document]:
 
 
 def _customers(customers: Iterable[Identification]) -> list[Document]:
-    return [{"customer_id": each.customer_id, "at": each.at} for each in customers]
+    return [{name: getattr(each, name) for name in _CUSTOMER} for each in customers]
+
+
+def _direct_visits(visits: Iterable[DirectVisit]) -> list[Document]:
+    return [{"at": each.at, "received_at": each.received_at} for each in visits]
 
 
 def _clocks(clocks: Iterable[DeviceClock]) -> list[int]:
@@ -129,6 +133,8 @@ def _clocks(clocks: Iterable[DeviceClock]) -> list[int]:
 
 
 _TOUCH = tuple(item.name for item in fields(Touch))
+_CUSTOMER = tuple(item.name for item in fields(Identification))
+_HISTORY = ("first_touch", "touches", "click_ids", "customers", "direct_visits")
 # How each field of a device is stored, but for those of its id.
 _FORMS: dict[str, Callable[[Any], Any]] = {
     "first_seen_at": _as_it_is,
@@ -138,6 +144,7 @@ _FORMS: dict[str, Callable[[Any], Any]] = {
     "click_ids": _click_ids,
     "customers": _customers,
     "clocks": _clocks,
+    "direct_visits": _direct_visits,
 }
 
 
@@ -155,4 +162,7 @@ def _from_document(document: dict[str, Any]) -> Device:
             Identification(**known_fields(each, Identification)) for each in document["customers"]
         ),
         clocks=tuple(each * MILLISECOND for each in document.get("clocks", [])),
+        direct_visits=tuple(
+            DirectVisit(**known_fields(each, DirectVisit)) for each in document.get("direct_visits", [])
+        ),
     )

@@ -1,0 +1,207 @@
+"""Credit equals a naive model for any history, and its shares add up to the sale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.domain.attribution import Device, DirectVisit, Touch
+from backend.domain.credit import (
+    PARTS,
+    CreditRules,
+    CreditTo,
+    Model,
+    Refund,
+    Sale,
+    divide,
+    share_credit,
+)
+from backend.domain.errors import InvalidField
+from backend.domain.ids import DeviceId, LinkId, OrgId
+from tests.unit.naive_credit import expect
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+# At few moments, so that things happen at the same one and windows begin at one.
+HOURS = st.integers(0, 12).map(lambda each: 12 * each)
+CUSTOMERS = st.sampled_from(["ada", "bob"])
+NAMES = ("phone", "laptop", "till")
+
+
+def at(hour: float) -> datetime:
+    """So many hours after the start."""
+    return START + timedelta(hours=hour)
+
+
+def touch(hour: float, name: str = "l") -> Touch:
+    """A touch of this link."""
+    return Touch(at(hour), LinkId(name), {}, {}, at(hour))
+
+
+def device(name: str, *hours: float) -> Device:
+    """A device with a touch at each of these hours, of a link named after both."""
+    made = Device(OrgId("o"), DeviceId(name), START, START)
+    for hour in hours:
+        made = made.touched(touch(hour, f"{name} {hour:g}"))
+    return made
+
+
+def names_of(sale: Sale, devices: list[Device], **rules: Any) -> list[str | None]:
+    """The links that get credit."""
+    [found] = share_credit([sale], devices, CreditRules(**rules))
+    return [each.touch.link_id if each.touch else None for each in found.shares]
+
+
+@st.composite
+def devices(draw: Callable[[Any], Any], name: str) -> Device:
+    """Touches, direct visits and identities, some late, some taken back."""
+    made = device(name)
+    for number, (kind, hour, late, customer) in enumerate(
+        draw(
+            st.lists(st.tuples(st.integers(0, 5), HOURS, st.sampled_from([0, 0, 30]), CUSTOMERS), max_size=9)
+        )
+    ):
+        received = draw(st.sampled_from([at(hour + late), None]))
+        match kind:
+            case 0 | 1 | 2:
+                made = made.touched(Touch(at(hour), LinkId(f"{name}{number}"), {}, {}, received))
+            case 3:
+                made = made.visited(DirectVisit(at(hour), received))
+            case 4:
+                made = made.identified(customer, at(hour), received)
+            case 5:
+                made = made.taken_back(customer, at(hour))
+    # What a list is cut to.
+    return replace(made, touches=made.touches[-3:])
+
+
+@st.composite
+def sales(draw: Callable[[Any], Any], known: list[Device]) -> Sale:
+    """Of a device, a customer or both, refunded now and then."""
+    hour = draw(HOURS)
+    own = draw(st.none() | st.sampled_from(known))
+    amount = draw(st.integers(0, 1_001))
+    left, refunds = amount, []
+    for after in draw(st.lists(HOURS, max_size=2)):
+        part = draw(st.integers(0, left))
+        left -= part
+        refunds.append(Refund(at(hour + after), part))
+    credit = own.credit_at(at(hour)) if own else None
+    copies = [each for each in (credit.first, credit.last) if each] if credit else []
+    if own and draw(st.booleans()):  # one that the list has no more
+        copies.append(Touch(at(hour - 1), LinkId("gone"), {}, {}))
+    return Sale(
+        at(hour),
+        at(hour + draw(st.sampled_from([0, 0, 40]))),
+        own.id if own else None,
+        draw(st.none() | CUSTOMERS),
+        tuple(copies),
+        amount,
+        tuple(refunds),
+    )
+
+
+RULES = st.builds(
+    CreditRules,
+    to=st.sampled_from(CreditTo),
+    model=st.sampled_from(Model),
+    lookback_days=st.none() | st.integers(1, 4),
+    as_of=st.none() | HOURS.map(at),
+)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_credit_equals_a_naive_model(data: st.DataObject) -> None:
+    """For any history of devices and customers, any model, window and moment; and sums are exact."""
+    known = [data.draw(devices(name)) for name in NAMES]
+    told = data.draw(st.lists(sales(known), min_size=1, max_size=6))
+    for _ in range(4):
+        rules = data.draw(RULES)
+        for sale, found in zip(told, share_credit(told, known, rules), strict=True):
+            expected = expect(sale, known, rules)
+            assert found.customer_id == expected.customer_id
+            if expected.parts is None:
+                assert not found.shares
+                continue
+            assert [each.touch for each in found.shares] == [touch for touch, _ in expected.parts]
+            for share, (_, part) in zip(found.shares, expected.parts, strict=True):
+                assert abs(Fraction(share.parts, PARTS) - part) < Fraction(1, PARTS)
+                assert abs(share.amount - sale.amount * part) < 1
+                assert 0 <= share.refunded <= share.amount
+            assert sum(each.parts for each in found.shares) == PARTS
+            assert sum(each.amount for each in found.shares) == sale.amount
+            back = [each.amount for each in sale.refunds if not rules.as_of or each.received_at < rules.as_of]
+            assert sum(each.refunded for each in found.shares) == sum(back)
+
+
+@given(st.integers(0, 10**15), st.lists(st.integers(1, 9), min_size=1, max_size=50))
+def test_what_is_divided_adds_up(total: int, weights: list[int]) -> None:
+    """To the unit, each part within one of its exact size, and the same each time."""
+    parts = divide(total, weights)
+    assert sum(parts) == total
+    assert all(abs(part - Fraction(total * each, sum(weights))) < 1
+               for part, each in zip(parts, weights, strict=True))  # fmt: skip
+    assert parts == divide(total, weights)
+
+
+def test_a_click_on_the_phone_and_a_purchase_on_the_laptop() -> None:
+    """By customer the sale is the click's; by device it is nobody's. A wrong identity can be taken back."""
+    phone = device("phone", 1).identified("ada", at(2))
+    laptop = device("laptop").visited(DirectVisit(at(3), at(3))).identified("ada", at(4))
+    sale = Sale(at(5), at(5), DeviceId("laptop"), "ada")
+    by_customer = {"to": CreditTo.CUSTOMER}
+    assert names_of(sale, [phone, laptop]) == [None]
+    assert names_of(sale, [phone, laptop], **by_customer) == ["phone 1"]
+    wrong = [phone.taken_back("ada", at(9)), laptop]
+    assert names_of(sale, wrong, **by_customer) == [None]
+    assert names_of(sale, wrong, **by_customer, as_of=at(8)) == ["phone 1"]
+    again = [wrong[0].identified("ada", at(10)), laptop]
+    assert names_of(sale, again, **by_customer) == ["phone 1"]
+
+
+def test_the_models_differ() -> None:
+    """Each gives what its name says, and a direct visit takes the credit by the last visit only."""
+    known = [device("d", 1, 2, 3).visited(DirectVisit(at(4)))]
+    sale = Sale(at(5), at(5), DeviceId("d"), None, amount=100)
+    found = {
+        model: [
+            (each.touch.link_id if each.touch else None, each.amount)
+            for each in next(share_credit([sale], known, CreditRules(model=model))).shares
+        ]
+        for model in Model
+    }
+    assert found == {
+        Model.LAST_NON_DIRECT: [("d 3", 100)],
+        Model.LAST: [(None, 100)],
+        Model.FIRST: [("d 1", 100)],
+        Model.LINEAR: [("d 1", 34), ("d 2", 33), ("d 3", 33)],
+        Model.POSITION_BASED: [("d 1", 40), ("d 2", 20), ("d 3", 40)],
+    }
+
+
+def test_at_one_moment_a_touch_is_later_than_a_direct_visit() -> None:
+    """So that a check told twice, once without its signals, takes nobody's credit."""
+    known = [device("d", 1).visited(DirectVisit(at(1)))]
+    sale = Sale(at(1), at(1), DeviceId("d"), None)
+    assert names_of(sale, known, model=Model.LAST) == ["d 1"]
+
+
+def test_a_window_includes_its_beginning() -> None:
+    """A touch exactly so many days before counts, one before that does not."""
+    sale = Sale(at(48), at(48), DeviceId("d"), None)
+    assert names_of(sale, [device("d", 24)], lookback_days=1) == ["d 24"]
+    assert names_of(sale, [device("d", 23.9)], lookback_days=1) == [None]
+
+
+@pytest.mark.parametrize("days", [0, -1, 3_661])
+def test_a_window_has_bounds(days: int) -> None:
+    """What is no number of days is refused."""
+    with pytest.raises(InvalidField, match="lookback_days"):
+        CreditRules(lookback_days=days)
