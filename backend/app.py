@@ -35,6 +35,7 @@ from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
 from backend.storage.database import REQUEST_SECONDS, Indexes, open_database
 from backend.storage.destination_policies import DestinationPolicies
+from backend.storage.former_devices import DeviceMove
 from backend.storage.key_cache import KeyCache
 from backend.storage.lanes import Lane
 from backend.storage.organization_deletion import DeletionSweep
@@ -134,6 +135,9 @@ class Service:
         deletions = DeletionSweep(database, self._clock)
         deletions.start()
         self._opened.push_async_callback(deletions.stop)
+        devices = DeviceMove(database)
+        devices.start()
+        self._opened.push_async_callback(devices.stop)
         await self.redirector.startup()
         self._opened.push_async_callback(self.redirector.shutdown)
         await self.api.startup()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from backend.storage import click_blocks, click_counts
 from backend.storage.former_clicks import count_former_clicks
+from backend.storage.former_devices import count_former_devices
 from backend.storage.inspection import Difference, compare_indexes
 from backend.storage.mongo import Database, Document
 
@@ -61,6 +62,8 @@ async def _moves(database: Database) -> AsyncIterator[UpgradeStep]:
         yield UpgradeStep("write into the counts of days which day they are", unnamed, holds_up=True)
     if former := await count_former_clicks(database):
         yield UpgradeStep("move single clicks into blocks", former, holds_up=False)
+    if devices := await count_former_devices(database):
+        yield UpgradeStep("complete the touches of devices", devices, holds_up=False)
 
 
 async def _clicks_in_blocks(database: Database, which: Document) -> int:

@@ -85,6 +85,13 @@ def former_clicks(own: dict[str, str]) -> int:
         return client[own["WAYLINK_MONGODB_DATABASE"]]["clicks"].count_documents({})
 
 
+def former_devices(own: dict[str, str]) -> int:
+    """How many devices are still as the former version stored them."""
+    with MongoClient[dict[str, Any]](own["WAYLINK_MONGODB_URI"]) as client:
+        devices = client[own["WAYLINK_MONGODB_DATABASE"]]["devices"]
+        return devices.count_documents({"direct_visits": {"$exists": False}})
+
+
 def test_a_check_says_what_will_be_done(
     own: dict[str, str], former: FormerOrganization, tmp_path: Path
 ) -> None:
@@ -98,6 +105,7 @@ def test_a_check_says_what_will_be_done(
     assert done.exit_code == 3, done.stderr
     rows = {" ".join(line.split()) for line in done.stdout.splitlines()}
     assert f"move single clicks into blocks {ALL_CLICKS} beside visitors" in rows
+    assert "complete the touches of devices 1 beside visitors" in rows
     assert "make the index links.org_id_1_modified_at_1__id_1 3 before it answers" in rows
     assert any(row.startswith("write into the counts of days which day they are 3 before") for row in rows)
     assert before == after
@@ -128,6 +136,7 @@ def test_there_and_back(own: dict[str, str], former: FormerOrganization, tmp_pat
         assert totals(service, former) == CLICKS
         click(service, former)
         wait_for(lambda: former_clicks(own), "clicks are moved into blocks", lambda left: left == 0)
+        wait_for(lambda: former_devices(own), "devices are completed", lambda left: left == 0)
         assert totals(service, former) == [CLICKS[0] + 1, *CLICKS[1:]]
         sold = run_command("report", "attribution", "--org", former.org_id, environment=environment)
         assert [row["revenue"] for row in sold["rows"]] == [{"EUR": "59.90"}]
