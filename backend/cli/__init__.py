@@ -23,6 +23,7 @@ _COMMANDS = {
     "organization": "organization:organization",
     "user": "user:user",
     "key": "key:key",
+    "identity": "identity:identity",
     "domain": "domain:domain",
     "app": "app:app",
     "origin": "origin:origin",

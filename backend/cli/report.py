@@ -8,15 +8,19 @@ import json
 import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
 import click
 
 from backend.cli.command import Result, run_on_database, stored, utc_now
+from backend.cli.credit_options import credit_options
 from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.cli.report_analytics import report_analytics
 from backend.cli.table import NONE, table
+from backend.domain.analytics_answer import plain_count
+from backend.domain.analytics_input import parse_rules
 from backend.domain.click_block import UnreadableBlock
 from backend.domain.click_rows import RowFormat, Selection
 from backend.domain.errors import InvalidField
@@ -29,7 +33,6 @@ from backend.storage.attribution_report import (
     Grouping,
     Period,
     ReportRow,
-    TouchChoice,
     attribution_report,
 )
 from backend.storage.mongo import Database
@@ -65,7 +68,7 @@ def _rejected_row(each: Rejected) -> Result:
     }
 
 
-def _choices(of: type[Grouping] | type[TouchChoice]) -> click.Choice[str]:
+def _choices(of: type[StrEnum]) -> click.Choice[str]:
     return click.Choice([each.value for each in of])
 
 
@@ -74,26 +77,40 @@ def _choices(of: type[Grouping] | type[TouchChoice]) -> click.Choice[str]:
 @click.option(
     "--by", type=_choices(Grouping), default="link", help="A row for each link, campaign or source."
 )
-@click.option("--touch", type=_choices(TouchChoice), default="last", help="The touch that gets the credit.")
+@credit_options
 @click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="First day, as 2026-01-31 (UTC).")
 @click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="Last day, as 2026-12-31 (UTC).")
 @click.option("--format", "form", type=click.Choice(["table", "csv", "jsonl"]), default="table")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def report_attribution(form: str, as_json: bool, **arguments: Any) -> None:
-    """Report leads, conversions, customers and revenue by link, campaign or source, for each currency."""
+    """Report leads, conversions, customers and revenue by link, campaign or source, for each currency.
+
+    How credit is given is printed on stderr.
+    """
     result = run_on_database(_attribution, arguments)
     click.echo(json.dumps(result) if as_json else _FORMS[form](result["rows"]), nl=True)
+    if not as_json:
+        click.echo(f"Note: {result['credited']}", err=True)
 
 
-async def _attribution(  # noqa: PLR0917 - click passes each option by its name
-    database: Database, org_id: OrgId, by: str, touch: str, since: datetime | None, until: datetime | None
+async def _attribution(
+    database: Database,
+    org_id: OrgId,
+    by: str,
+    since: datetime | None,
+    until: datetime | None,
+    **options: Any,
 ) -> Result:
     await organizations.get_organization(database, org_id)
+    try:
+        rules = parse_rules({name: each for name, each in options.items() if each is not None})
+    except InvalidField as error:
+        raise click.UsageError(f"--{error.field.replace('_', '-')} {error.rule}") from None
     grouping = Grouping(by)
     period = Period(_utc(since), _end_of(until) if until else None)
-    rows = await attribution_report(database, org_id, grouping, TouchChoice(touch), period)
+    rows = await attribution_report(database, org_id, grouping, rules, period)
     names = await _link_names(database, org_id, rows) if grouping is Grouping.LINK else {}
-    return {"by": by, "touch": touch, "rows": [_as_result(row, by, names) for row in rows]}
+    return {"by": by, "credited": rules.in_words, "rows": [_as_result(row, by, names) for row in rows]}
 
 
 def _instant(_: click.Context, parameter: click.Parameter, value: str | None) -> datetime | None:
@@ -156,8 +173,8 @@ def _as_result(row: ReportRow, by: str, names: dict[str, str]) -> Result:
     return {
         by: row.key,
         **name,
-        "leads": row.leads,
-        "conversions": row.conversions,
+        "leads": plain_count(row.leads),
+        "conversions": plain_count(row.conversions),
         "customers": len(row.customer_ids),
         "revenue": {currency: f"{amount:f}" for currency, amount in sorted(row.revenue.items())},
     }

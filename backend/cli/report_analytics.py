@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from backend.cli.command import Result, run_on_database, utc_now
+from backend.cli.credit_options import credit_options
 from backend.cli.options import org_option
 from backend.cli.table import NONE, table
 from backend.domain.analytics_answer import AnalyticsAnswer, Row
 from backend.domain.analytics_input import parse_query
-from backend.domain.analytics_query import Field, Measure, Model
+from backend.domain.analytics_query import Field, Measure
 from backend.domain.analytics_rows import AnswerRows
 from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId
@@ -54,7 +55,7 @@ def _words(of: type[StrEnum]) -> click.Choice[str]:
 )
 @click.option("--compare", type=_words(Comparison), help="With the time before, or a year before.")
 @click.option("--currency", help="Amounts of this currency only; needed to sort by an amount.")
-@click.option("--model", type=_words(Model), help="The touch that gets the credit.  [default: last]")
+@credit_options
 @click.option("--order-by", help="A measure or field, with - before it for descending.")
 @click.option("--limit", type=int, help="Print at most so many rows.  [default: all]")
 @click.option("--format", "form", type=_words(ReportForm), default=ReportForm.TABLE.value)

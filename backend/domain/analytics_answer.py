@@ -41,7 +41,10 @@ class Figures:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.clicks = self.visitors = self.not_counted = self.installs = self.leads = self.conversions = 0
+        self.clicks = self.visitors = self.not_counted = self.installs = 0
+        # Fractions where several touches share the credit.
+        self.leads: int | Decimal = 0
+        self.conversions: int | Decimal = 0
         self._revenue: dict[str, Decimal] | None = None
         self._customers: set[str] | None = None
 
@@ -160,15 +163,22 @@ def _value(measure: Measure, figures: Figures, currency: str | None) -> Value:
         case Measure.REVENUE:
             return _money(figures.revenue, currency)
         case Measure.CONVERSION_RATE:
-            return round(figures.conversions / figures.clicks, _RATE_DIGITS) if figures.clicks else None
+            return (
+                round(float(figures.conversions) / figures.clicks, _RATE_DIGITS) if figures.clicks else None
+            )
         case Measure.REVENUE_PER_CLICK:
             if not figures.clicks:
                 return None
             amounts = {each: amount / figures.clicks for each, amount in figures.revenue.items()}
             rounded = {each: _rounded(amount, each, _MORE_DIGITS) for each, amount in amounts.items()}
             return _money(rounded, currency, _MORE_DIGITS)
-    count: int = getattr(figures, measure.value)
-    return count
+    count: int | Decimal = getattr(figures, measure.value)
+    return plain_count(count)
+
+
+def plain_count(count: int | Decimal) -> int | float:
+    """A number of leads or conversions: a whole one, or with the fraction that shared credit gives it."""
+    return int(count) if count == int(count) else float(count)
 
 
 def _money(amounts: Amounts, currency: str | None, digits: int = 0) -> Value:

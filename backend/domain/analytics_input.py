@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -19,11 +20,11 @@ from backend.domain.analytics_query import (
     TIMES,
     Field,
     Measure,
-    Model,
     Order,
     Query,
 )
 from backend.domain.call_fields import CurrencyCode
+from backend.domain.credit import MOST_LOOKBACK_DAYS, CreditRules, CreditTo, Model
 from backend.domain.errors import InvalidField, shown_name
 from backend.domain.field_rules import HostName, Instant, Rule, Schema, Text, Uuid, Word, parse_string
 from backend.domain.item_names import ItemName
@@ -34,12 +35,6 @@ DEFAULT_DAYS = 28
 MOST_VALUES = 200
 _LONGEST_VALUE = 1024
 _DAY = timedelta(days=1)
-
-
-class CreditTo(StrEnum):
-    """Whose touches get the credit."""
-
-    DEVICE = "device"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,18 +145,23 @@ class OrderRule:
         return {"type": "string", "enum": [*words, *(f"-{each}" for each in words)], "example": "-clicks"}
 
 
-class RowLimit:
-    """A number of rows."""
+@dataclass(frozen=True, slots=True)
+class UpTo:
+    """A whole number from 1 to `most`."""
+
+    most: int
+    default: int | None = None
 
     def parse(self, field: str, value: object) -> int:
         """The number. Raises InvalidField."""
-        if type(value) is not int or not 1 <= value <= MOST_LIMIT:
-            raise InvalidField(field, f"must be a whole number from 1 to {MOST_LIMIT}")
+        if type(value) is not int or not 1 <= value <= self.most:
+            raise InvalidField(field, f"must be a whole number from 1 to {self.most}")
         return value
 
     def schema(self) -> Schema:
         """JSON Schema of the number."""
-        return {"type": "integer", "minimum": 1, "maximum": MOST_LIMIT, "default": DEFAULT_LIMIT}
+        default = {} if self.default is None else {"default": self.default}
+        return {"type": "integer", "minimum": 1, "maximum": self.most} | default
 
 
 FIELDS: dict[str, Rule[Any]] = {
@@ -175,14 +175,16 @@ FIELDS: dict[str, Rule[Any]] = {
     "currency": CurrencyCode(),
     "credit": Word(CreditTo),
     "model": Word(Model),
+    "lookback_days": UpTo(MOST_LOOKBACK_DAYS),
+    "as_of": DateOrInstant(),
     "order_by": OrderRule(),
-    "limit": RowLimit(),
+    "limit": UpTo(MOST_LIMIT, DEFAULT_LIMIT),
     "cursor": Text(200),
 }
 # Null stands for such a field that is not given.
 _FILTERS_EXAMPLE = '{"campaign":["spring",null]}'
-NULLABLE = frozenset({"compare", "currency", "order_by", "cursor"})
-_IN_QUERY = {"compare", "currency", "model", "limit", "cursor", "measures", "group_by", "filters"}
+NULLABLE = frozenset({"compare", "currency", "lookback_days", "as_of", "order_by", "cursor"})
+_IN_QUERY = {"compare", "currency", "limit", "cursor", "measures", "group_by", "filters"}
 UTC_ZONE = ZoneInfo("UTC")
 
 
@@ -201,7 +203,33 @@ def parse_query(body: Mapping[str, object], now: datetime) -> Query:
     }
     period = _period(given, now)
     asked = {name: value for name, value in given.items() if name in _IN_QUERY}
-    return Query(period=period, order=given.get("order_by"), **asked)
+    return Query(period=period, rules=_rules(given), order=given.get("order_by"), **asked)
+
+
+CREDIT_FIELDS = ("credit", "model", "lookback_days", "as_of")
+
+
+def parse_rules(given: Mapping[str, object]) -> CreditRules:
+    """The rules of credit in these fields, each of which may be left out; days are in UTC.
+
+    Raises InvalidField.
+    """
+    return _rules({name: FIELDS[name].parse(name, given[name]) for name in CREDIT_FIELDS if name in given})
+
+
+def _rules(given: Mapping[str, Any]) -> CreditRules:
+    """How credit is given. A date that it stood on includes all of this day."""
+    as_of = given.get("as_of")
+    if as_of is not None and not isinstance(as_of, datetime):
+        if as_of == date.max:
+            raise _unreckonable("as_of")
+        as_of = _moment("as_of", as_of + _DAY, given.get("timezone", UTC_ZONE))
+    return CreditRules(
+        given.get("credit", CreditTo.DEVICE),
+        given.get("model", Model.LAST_NON_DIRECT),
+        given.get("lookback_days"),
+        as_of,
+    )
 
 
 def _period(given: Mapping[str, Any], now: datetime) -> QueryPeriod:
@@ -271,6 +299,22 @@ class AsJson:
         return {"type": "string", "contentMediaType": "application/json", "example": _FILTERS_EXAMPLE}
 
 
+class _Digits:
+    """The number that `rule` takes, written in digits."""
+
+    def __init__(self, rule: UpTo) -> None:
+        self._rule = rule
+
+    def parse(self, field: str, value: object) -> int:
+        """The number. Raises InvalidField."""
+        text = str(value)
+        return self._rule.parse(field, int(text) if re.fullmatch(r"[0-9]{1,9}", text) else value)
+
+    def schema(self) -> Schema:
+        """JSON Schema of the number."""
+        return self._rule.schema()
+
+
 class _Written:
     """What `rule` takes, as it is written."""
 
@@ -287,9 +331,15 @@ class _Written:
         return self._rule.schema()
 
 
+def _parameter(name: str, rule: Rule[Any]) -> Rule[Any]:
+    if isinstance(rule, Words):
+        return Listed(rule)
+    if isinstance(rule, UpTo):
+        return _Digits(rule)
+    return AsJson(rule) if name == "filters" else _Written(rule)
+
+
 # The fields of a whole answer as parameters, each to the text or list that FIELDS takes.
 PARAMETERS: dict[str, Rule[Any]] = {
-    name: Listed(rule) if isinstance(rule, Words) else AsJson(rule) if name == "filters" else _Written(rule)
-    for name, rule in FIELDS.items()
-    if name not in {"limit", "cursor"}
+    name: _parameter(name, rule) for name, rule in FIELDS.items() if name not in {"limit", "cursor"}
 }

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from backend.domain.credit import CreditRules
 from backend.domain.errors import InvalidField
 from backend.domain.query_period import Comparison, QueryPeriod, TimeField
 
@@ -54,13 +55,6 @@ class Field(StrEnum):
     REFERRER = "referrer"
 
 
-class Model(StrEnum):
-    """Which touch of a visitor gets the credit for a lead or a conversion."""
-
-    LAST = "last"
-    FIRST = "first"
-
-
 TIMES = frozenset(Field(each) for each in TimeField)
 BREAKDOWNS = frozenset({Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER})
 LINK_FIELDS = frozenset(Field) - TIMES - BREAKDOWNS
@@ -103,7 +97,7 @@ class Query:
     filters: Mapping[Field, frozenset[str | None]] = field(default_factory=dict)
     compare: Comparison | None = None
     currency: str | None = None
-    model: Model = Model.LAST
+    rules: CreditRules = CreditRules()
     order: Order | None = None
     limit: int = DEFAULT_LIMIT
     cursor: str | None = None

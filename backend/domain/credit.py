@@ -58,6 +58,12 @@ class CreditRules:
             raise InvalidField("lookback_days", f"must be a whole number from 1 to {MOST_LOOKBACK_DAYS}")
 
     @property
+    def are_kept(self) -> bool:
+        """Whether each record keeps the touch that these rules name: it was stored with it."""
+        of_device = self.to is CreditTo.DEVICE and self.model in {Model.LAST_NON_DIRECT, Model.FIRST}
+        return of_device and self.lookback_days is None and self.as_of is None
+
+    @property
     def in_words(self) -> str:
         """A sentence that says the rules."""
         whose = "the same device" if self.to is CreditTo.DEVICE else "all devices of the customer"
@@ -73,8 +79,8 @@ class CreditRules:
 
 
 _WORDS = {
-    Model.LAST_NON_DIRECT: "the last touch that is no direct visit",
-    Model.LAST: "the last visit (to nothing where that was a direct one)",
+    Model.LAST_NON_DIRECT: "the last touch (direct visits are none)",
+    Model.LAST: "the last visit (nobody where that was a direct one)",
     Model.FIRST: "the first touch",
     Model.LINEAR: "all touches in equal parts",
     Model.POSITION_BASED: "the first and the last touch (40% each) and those between them (20%)",
@@ -107,7 +113,7 @@ class Sale:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class CreditShare:
     """What a touch gets of a sale: so many millionths of it, and of its amount and refunds.
 
     Without a touch, it is what no touch gets.
@@ -124,7 +130,7 @@ class Credited:
     """Whose a sale is, and what each touch gets of it, oldest first. No shares: it had not been told yet."""
 
     customer_id: str | None
-    shares: tuple[Share, ...]
+    shares: tuple[CreditShare, ...]
 
 
 def share_credit(sales: Iterable[Sale], devices: Iterable[Device], rules: CreditRules) -> Iterator[Credited]:
@@ -157,7 +163,7 @@ def customer_of(sale: Sale, device: Device | None, rules: CreditRules) -> str | 
 
 
 def divide(total: int, weights: Sequence[int]) -> list[int]:
-    """The total in whole parts by these weights: what is over goes to the largest remainders,the first first."""
+    """The total in whole parts by these weights; the rest goes to the largest remainders, earlier first."""
     whole = sum(weights)
     parts = [total * weight // whole for weight in weights]
     by_remainder = sorted(range(len(weights)), key=lambda each: -(total * weights[each] % whole))
@@ -304,7 +310,9 @@ def _weighed(path: Sequence[Touch | None], model: Model) -> list[tuple[Touch | N
     return [(touch, ends if at in {0, last} else 1) for at, touch in enumerate(touches)]
 
 
-def _shares(sale: Sale, weighed: Sequence[tuple[Touch | None, int]], rules: CreditRules) -> Iterator[Share]:
+def _shares(
+    sale: Sale, weighed: Sequence[tuple[Touch | None, int]], rules: CreditRules
+) -> Iterator[CreditShare]:
     weights = [weight for _, weight in weighed]
     parts, amounts = divide(PARTS, weights), divide(sale.amount, weights)
     refunded = [0] * len(weights)
@@ -315,4 +323,4 @@ def _shares(sale: Sale, weighed: Sequence[tuple[Touch | None, int]], rules: Cred
             back = divide(refund.amount, left) if sum(left) else [0] * len(left)
             refunded = [one + other for one, other in zip(refunded, back, strict=True)]
     for (touch, _), *share in zip(weighed, parts, amounts, refunded, strict=True):
-        yield Share(touch, *share)
+        yield CreditShare(touch, *share)

@@ -34,7 +34,7 @@ class Share(Enum):
 
     ALL = auto()  # nobody else used it
     BEGINNING = auto()  # others used it too, but what it did before it was identified is the person's
-    LATER = auto()  # what it did before it was identified is somebody else's
+    LATER = auto()  # what it did before it was identified is somebody else's, or nobody's
 
 
 def person_of(
@@ -71,7 +71,10 @@ def users_of_device(
 
 
 def share_of(person: Person, users: Sequence[DeviceUser]) -> Share:
-    """Which part of a device belongs to the person. `users` are the device's users, in order of time."""
-    if all(user.is_person(person) for user in users):
+    """Which part of a device belongs to the person. `users` are the device's users, in order of time.
+
+    There are none where the device's only identity was taken back; then nothing of it is the person's.
+    """
+    if users and all(user.is_person(person) for user in users):
         return Share.ALL
-    return Share.BEGINNING if users[0].is_person(person) else Share.LATER
+    return Share.BEGINNING if users and users[0].is_person(person) else Share.LATER

@@ -89,6 +89,9 @@ SUBSCRIPTION_NEEDED = ErrorRow(
 LINK_NOT_FOUND = ErrorRow(
     404, 103, NOT_FOUND, "Link not found or does not belong to your organization", "LINK_NOT_FOUND"
 )
+IDENTITY_NOT_FOUND = ErrorRow(
+    404, 103, NOT_FOUND, "The device was never identified as this customer", "IDENTITY_NOT_FOUND"
+)
 
 # What the contract leaves open (docs/decisions/rest-errors.md).
 FIELD_INVALID = ErrorRow(400, 101, VALIDATION, "{message}", "INVALID_VALUE")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from backend.rest_api import (
     operations_on_analytics,
     operations_on_clicks,
+    operations_on_identities,
     operations_on_links,
     operations_on_named_items,
     operations_on_sales,
@@ -19,4 +20,5 @@ OPERATIONS = (
     *operations_on_clicks.OPERATIONS,
     *operations_on_sales.OPERATIONS,
     *operations_on_analytics.OPERATIONS,
+    *operations_on_identities.OPERATIONS,
 )

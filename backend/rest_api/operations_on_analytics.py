@@ -20,8 +20,13 @@ _MEANINGS = {
     "filters": "For each field the values that are left; null stands for what has none.",
     "compare": "What each row is compared with: the time before, or a year before.",
     "currency": "Amounts of this currency only, as one text each; needed to sort by an amount.",
-    "credit": "Whose touches get the credit for leads and conversions.",
-    "model": "Which touch gets the credit; by default the last.",
+    "credit": "Whose touches get the credit for leads and conversions: of the same device, which is the "
+    "default, or of all devices of the customer.",
+    "model": "Which touches get it; by default last_non_direct. Only last counts direct visits. linear and "
+    "position_based (40 % each to the first and the last) divide it, so that counts may have fractions.",
+    "lookback_days": "How many days a touch may be older; null is without limit.",
+    "as_of": "As it stood then, from what had been told by then; a date includes all of its day. Clicks are "
+    "those of now.",
     "order_by": "A measure or a field of group_by, with - before it for descending. By default the part of "
     "the time, or else the first measure, descending.",
     "limit": "Rows of a page.",

@@ -46,6 +46,8 @@ _AMOUNT: Schema = {
 }
 _MEASURES: dict[str, Schema] = {
     **{each.value: _COUNT for each in Measure if each not in MONEY},
+    # Fractions where several touches share the credit.
+    **{each.value: {"type": "number", "minimum": 0} for each in (Measure.LEADS, Measure.CONVERSIONS)},
     Measure.CONVERSION_RATE.value: {"type": ["number", "null"], "minimum": 0},
     **{each.value: _AMOUNT for each in Measure if each in MONEY},
 }

@@ -81,6 +81,8 @@ async def _retention_notes(asked: Reading) -> list[str]:
 def _notes(query: Query, counted: Counted) -> list[str]:
     """What is to be known of the numbers."""
     notes = []
+    if query.rules.as_of and Measure.CLICKS in query.needed:
+        notes.append("Clicks are as they are known now.")
     if Measure.VISITORS in query.measures:
         notes.append(
             "A visitor is counted once on each day in UTC, and in each row that it belongs to: the visitors "
@@ -100,7 +102,7 @@ def _notes(query: Query, counted: Counted) -> list[str]:
     plain = [each for each in (Measure.CLICKS, Measure.NOT_COUNTED) if each in query.measures]
     for measure, missing in difference(counted, plain).items():
         notes += _difference_notes(query, measure, missing)
-    return notes
+    return [*notes, query.rules.in_words] if query.needed & SALES else notes
 
 
 def _difference_notes(query: Query, measure: Measure, missing: int) -> list[str]:

@@ -7,24 +7,29 @@ link, such as an ad's, or of one that is gone, what the address of the visit sai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from bson import Decimal128
+
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics_answer import Counted, Figures, Group
-from backend.domain.analytics_query import SALES, Field, Measure, Model, Query
+from backend.domain.analytics_query import SALES, Field, Measure, Query
+from backend.domain.credit import Model
 from backend.domain.ids import LinkId
 from backend.domain.rollup import QUARTER_SECONDS
-from backend.storage import conversions, installs, leads
+from backend.storage import conversions, identities, installs, leads
 from backend.storage.analytics_counting import group_slots
 from backend.storage.analytics_links import UTM, LinkRows, LinkValues, read_link_rows
 from backend.storage.analytics_reading import Reading
 from backend.storage.attribution_report import later_identity
+from backend.storage.credited_records import CreditedRecord, count_of, credited_records
 from backend.storage.mongo import Document
 
-_TOUCHES = {Model.LAST: "touch", Model.FIRST: "first_touch"}
+_KEPT = {Model.LAST_NON_DIRECT: "touch", Model.FIRST: "first_touch"}
 _QUARTER_MS = QUARTER_SECONDS * 1000
 _LINKS_AT_ONCE = 10_000
 
@@ -37,8 +42,9 @@ async def count_sales(asked: Reading, counted: Counted) -> None:
         sources.append(leads.NAME)
     if needed & (SALES - {Measure.LEADS}):
         sources.append(conversions.NAME)
+    is_kept = await _is_kept(asked)
     for name in sources:
-        found = await _grouped(asked, name)
+        found = await (_grouped if is_kept else _credited)(asked, name)
         groups = await _Groups.of(asked, found)
         await beside_the_loop(partial(_add_all, found, groups, counted, is_lead=name == leads.NAME))
 
@@ -67,15 +73,63 @@ def _add(figures: Figures, found: Mapping[str, Any], *, is_lead: bool) -> None:
     else:
         figures.conversions += found["count"]
         if currency := found["_id"].get("currency"):
-            figures.add_revenue(currency, found["revenue"].to_decimal())
+            figures.add_revenue(currency, found["revenue"])
     if customer_id := found["_id"].get("customer_id") or found.get("later_customer_id"):
         figures.add_customer(customer_id)
+
+
+async def _is_kept(asked: Reading) -> bool:
+    """Whether MongoDB can add up by what each record keeps, without looking at devices."""
+    if not asked.query.rules.are_kept:
+        return False
+    has_customers = Measure.CUSTOMERS in asked.query.needed
+    return not (has_customers and await identities.has_taken_back(asked.database, asked.org_id))
+
+
+async def _credited(asked: Reading, name: str) -> list[Document]:
+    """As `_grouped`, by rules that need the histories of devices."""
+    sums: dict[_Key, list[Any]] = {}
+    scope = {"org_id": asked.org_id} | _times(asked)
+    async for chunk in credited_records(asked.database, name, scope, asked.query.rules, asked.session):
+        await beside_the_loop(partial(_add_up, chunk, asked.query, sums))
+    return [
+        {
+            "_id": {
+                "quarter": at,
+                "link": link,
+                "utm": dict(utm),
+                "currency": currency,
+                "customer_id": of,
+            },
+            "count": count_of(parts),
+            "revenue": revenue,
+        }
+        for (at, link, utm, currency, of), (parts, revenue) in sums.items()
+    ]
+
+
+# A quarter of an hour, a link, what the address of a visit told, a currency, and a customer.
+_Key = tuple[int, LinkId | None, tuple[tuple[str, str], ...], str | None, str | None]
+
+
+def _add_up(records: Sequence[CreditedRecord], query: Query, sums: dict[_Key, list[Any]]) -> None:
+    has_time, has_links = query.time_field is not None, bool(query.link_fields)
+    has_customers = Measure.CUSTOMERS in query.needed
+    for each in records:
+        quarter = int(each.at.timestamp()) // QUARTER_SECONDS if has_time else 0
+        customer_id = each.credited.customer_id if has_customers else None
+        for share in each.credited.shares:
+            touch = share.touch if has_links else None
+            link_id, utm = (touch.link_id, tuple(sorted(touch.utm.items()))) if touch else (None, ())
+            sum_of = sums.setdefault((quarter, link_id, utm, each.currency, customer_id), [0, Decimal()])
+            sum_of[0] += share.parts
+            sum_of[1] += each.amount(share.amount)
 
 
 async def _grouped(asked: Reading, name: str) -> list[Document]:
     """The records of a collection, those together that nothing of the query tells apart."""
     query = asked.query
-    touch = _TOUCHES[query.model]
+    touch = _KEPT[query.rules.model]
     by: Document = dict(_quarter(query))
     if query.link_fields:
         by |= {"link": f"${touch}.link_id", "utm": f"${touch}.utm"}
@@ -94,15 +148,25 @@ async def _grouped(asked: Reading, name: str) -> list[Document]:
             {"$set": {"later_customer_id": {"$first": "$later.customer_id"}}},
             {"$unset": "later"},
         ]
-    return await _aggregated(asked, name, pipeline)
+    found = await _aggregated(asked, name, pipeline)
+    return [each | {"revenue": _decimal(each["revenue"])} for each in found]
+
+
+def _decimal(summed: object) -> Decimal:
+    """A sum as MongoDB gives it: of leads, which have no amount, it is the number 0."""
+    return summed.to_decimal() if isinstance(summed, Decimal128) else Decimal()
 
 
 async def _aggregated(asked: Reading, name: str, stages: list[Document]) -> list[Document]:
     """What these stages make of the organization's documents in the spans."""
-    bounds = {"$gte": _moment(asked.spans.first), "$lt": _moment(asked.spans.end)}
-    match: Document = {"$match": {"org_id": asked.org_id, "at": bounds} | _of_links(asked.query, name)}
+    scope = {"org_id": asked.org_id} | _times(asked) | _of_links(asked.query, name)
+    match: Document = {"$match": scope}
     cursor = asked.database[name].aggregate([match, *stages], session=asked.session, allowDiskUse=True)
     return [each async for each in cursor]
+
+
+def _times(asked: Reading) -> Document:
+    return {"at": {"$gte": _moment(asked.spans.first), "$lt": _moment(asked.spans.end)}}
 
 
 def _of_links(query: Query, name: str) -> Document:
@@ -110,7 +174,7 @@ def _of_links(query: Query, name: str) -> Document:
     wanted = query.filters.get(Field.LINK)
     if wanted is None or None in wanted:
         return {}
-    field = "link_id" if name == installs.NAME else f"{_TOUCHES[query.model]}.link_id"
+    field = "link_id" if name == installs.NAME else f"{_KEPT[query.rules.model]}.link_id"
     return {field: {"$in": sorted(each for each in wanted if each)}}
 
 
@@ -161,7 +225,7 @@ class _Groups:
         links = tuple(each for each in links if all(each[at] in allowed for at, allowed in self._filters))
         if not links:
             return []
-        span = self._spans.at(int(of["quarter"])) if "quarter" in of else None
+        span = self._spans.at(int(of["quarter"])) if of.get("quarter") else None
         groups = [self._group(span.label if span else None, each) for each in links]
         return [counted.total, *map(counted.row, groups)]
 

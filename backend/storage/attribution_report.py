@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
+from backend.domain.attribution import Touch
+from backend.domain.credit import CreditRules, Model
 from backend.domain.ids import OrgId
 from backend.storage import conversions, identities, leads
+from backend.storage.credited_records import count_of, credited_records
 from backend.storage.mongo import Database, Document
 
 
@@ -22,32 +25,26 @@ class Grouping(StrEnum):
     SOURCE = "source"
 
 
-class TouchChoice(StrEnum):
-    """Which touch gets the credit."""
-
-    FIRST = "first"
-    LAST = "last"
-
-
 _FIELDS = {
     Grouping.LINK: "link_id",
     Grouping.CAMPAIGN: "utm.utm_campaign",
     Grouping.SOURCE: "utm.utm_source",
 }
-_TOUCHES = {TouchChoice.FIRST: "first_touch", TouchChoice.LAST: "touch"}
+_KEPT = {Model.FIRST: "first_touch", Model.LAST_NON_DIRECT: "touch"}
 
 
 @dataclass(slots=True)
 class ReportRow:
     """The results of one link, campaign or source. `key` is None for those without any.
 
-    `revenue` maps a currency to an exact amount in its main unit. A customer with several devices counts
-    once. What a device did before it was identified counts for its first customer.
+    Leads and conversions may be fractions, where several touches share the credit. `revenue` maps a currency
+    to an exact amount in its main unit. A customer with several devices counts once. What a device did before
+    it was identified counts for its first customer.
     """
 
     key: str | None
-    leads: int = 0
-    conversions: int = 0
+    leads: Decimal = Decimal()
+    conversions: Decimal = Decimal()
     revenue: dict[str, Decimal] = field(default_factory=dict)
     customer_ids: set[str] = field(default_factory=set)
 
@@ -67,28 +64,71 @@ class Period:
 
 
 async def attribution_report(
-    database: Database, org_id: OrgId, grouping: Grouping, touch: TouchChoice, period: Period
+    database: Database, org_id: OrgId, grouping: Grouping, rules: CreditRules, period: Period
 ) -> list[ReportRow]:
     """One row for each link, campaign or source, those with most conversions first."""
-    rows: dict[str | None, ReportRow] = {}
-    path = f"{_TOUCHES[touch]}.{_FIELDS[grouping]}"
-    async for found in _grouped(database, leads.NAME, org_id, path, period):
-        _row(rows, found).leads += found["count"]
-    async for found in _grouped(database, conversions.NAME, org_id, path, period):
-        row = _row(rows, found)
-        row.conversions += found["count"]
-        currency = found["_id"]["currency"]
-        row.revenue[currency] = row.revenue.get(currency, Decimal()) + found["revenue"].to_decimal()
-    return sorted(rows.values(), key=lambda row: (-row.conversions, -row.leads, row.key or ""))
+    report = _Report(database, org_id, grouping, rules, period)
+    is_kept = rules.are_kept and not await identities.has_taken_back(database, org_id)
+    for name in (leads.NAME, conversions.NAME):
+        await (report.add_kept if is_kept else report.add_credited)(name)
+    return sorted(report.rows.values(), key=lambda row: (-row.conversions, -row.leads, row.key or ""))
 
 
-def _row(rows: dict[str | None, ReportRow], found: Mapping[str, Any]) -> ReportRow:
-    key = found["_id"].get("key")
-    row = rows.setdefault(key, ReportRow(key))
-    customer_id = found["_id"].get("customer_id") or found.get("later_customer_id")
-    if customer_id:
-        row.customer_ids.add(customer_id)
-    return row
+class _Report:
+    """The rows of a report, as they fill."""
+
+    def __init__(
+        self, database: Database, org_id: OrgId, grouping: Grouping, rules: CreditRules, period: Period
+    ) -> None:
+        self.rows: dict[str | None, ReportRow] = {}
+        self._database = database
+        self._org_id = org_id
+        self._grouping = grouping
+        self._rules = rules
+        self._period = period
+
+    async def add_kept(self, name: str) -> None:
+        """Add up by the touch that each record of this collection keeps."""
+        path = f"{_KEPT[self._rules.model]}.{_FIELDS[self._grouping]}"
+        async for found in _grouped(self._database, name, self._org_id, path, self._period):
+            key, of = found["_id"].get("key"), found["_id"]
+            customer_id = of.get("customer_id") or found.get("later_customer_id")
+            amount = found["revenue"].to_decimal() if name == conversions.NAME else Decimal()
+            self._add(key, found["count"], of.get("currency"), amount, customer_id)
+
+    async def add_credited(self, name: str) -> None:
+        """Add up by the touches that the rules give the credit to."""
+        scope = {"org_id": self._org_id} | self._period.matches()
+        async for chunk in credited_records(self._database, name, scope, self._rules):
+            for each in chunk:
+                for share in each.credited.shares:
+                    key = _key_of(share.touch, self._grouping)
+                    amount = each.amount(share.amount)
+                    count = count_of(share.parts)
+                    self._add(key, count, each.currency, amount, each.credited.customer_id)
+
+    def _add(
+        self,
+        key: str | None,
+        count: Decimal | int,
+        currency: str | None,
+        amount: Decimal,
+        customer_id: str | None,
+    ) -> None:
+        row = self.rows.setdefault(key, ReportRow(key))
+        if currency:
+            row.conversions += count
+            row.revenue[currency] = row.revenue.get(currency, Decimal()) + amount
+        else:
+            row.leads += count
+        if customer_id:
+            row.customer_ids.add(customer_id)
+
+
+def _key_of(touch: Touch | None, grouping: Grouping) -> str | None:
+    if touch is None:
+        return None
+    return touch.link_id if grouping is Grouping.LINK else touch.utm.get(f"utm_{grouping}")
 
 
 def _grouped(
@@ -111,7 +151,8 @@ def _grouped(
 
 def later_identity(org_id: OrgId) -> Document:
     """Pipeline stages that find the customer of records made before their device was identified."""
-    match = {"org_id": org_id, "$expr": {"$eq": ["$device_id", "$$device"]}}
+    same_device = {"$expr": {"$eq": ["$device_id", "$$device"]}}
+    match = {"org_id": org_id} | identities.STANDING | same_device
     return {
         "$lookup": {
             "from": identities.NAME,

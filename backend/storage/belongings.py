@@ -97,7 +97,7 @@ async def _users(database: Database, org_id: OrgId, device_id: DeviceId) -> list
     device = {"org_id": org_id, "device_id": device_id}
     customers = [
         DeviceUser(found["first_at"], customer_id=found["customer_id"])
-        async for found in database[identities.NAME].find(device)
+        async for found in database[identities.NAME].find(device | identities.STANDING)
     ]
     sent: Document = device | {"customer_id": None, "email_sha256": {"$ne": None}}
     senders = [

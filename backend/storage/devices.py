@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from pymongo import IndexModel, UpdateOne
 
+from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.attribution import ClickId, Device, DirectVisit, Identification, Touch
 from backend.domain.device_clock import MILLISECOND, DeviceClock
 from backend.domain.ids import DeviceId, OrgId
@@ -45,6 +47,17 @@ async def find_device(
     key = org_id, device_id
     within = session.delegate if session else None
     return (await in_thread(database, lambda blocking: find_devices(blocking, within, [key]))).get(key)
+
+
+async def find_histories(
+    database: Database, org_id: OrgId, device_ids: Iterable[DeviceId], session: ClientSession | None
+) -> dict[DeviceId, Device]:
+    """Those of these devices that are stored, by id, without their ad click ids and clocks."""
+    ids = [own_id(org_id, each) for each in device_ids]
+    left_out = {"click_ids": 0, "clocks": 0}
+    documents = await database[NAME].find({"_id": {"$in": ids}}, left_out, session=session).to_list(None)
+    histories = await beside_the_loop(partial(_from_documents, documents))
+    return {device.id: device for device in histories}
 
 
 async def set_history(database: Database, session: ClientSession, device: Device) -> None:
@@ -148,6 +161,10 @@ _FORMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def _from_documents(documents: Iterable[Document]) -> list[Device]:
+    return [_from_document(each) for each in documents]
+
+
 def _from_document(document: dict[str, Any]) -> Device:
     first = document["first_touch"]
     return Device(
@@ -157,7 +174,7 @@ def _from_document(document: dict[str, Any]) -> Device:
         last_seen_at=document["last_seen_at"],
         first_touch=Touch(**known_fields(first, Touch)) if first else None,
         touches=tuple(Touch(**known_fields(each, Touch)) for each in document["touches"]),
-        click_ids=tuple(ClickId(**known_fields(each, ClickId)) for each in document["click_ids"]),
+        click_ids=tuple(ClickId(**known_fields(each, ClickId)) for each in document.get("click_ids", [])),
         customers=tuple(
             Identification(**known_fields(each, Identification)) for each in document["customers"]
         ),

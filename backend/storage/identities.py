@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from pymongo import IndexModel, UpdateMany, UpdateOne
 
 from backend.domain.attribution import Device
+from backend.domain.ids import DeviceId, OrgId
 from backend.domain.intake import Identity
+from backend.storage import devices
 from backend.storage.collection import AgesFrom, Collection, Personal
-from backend.storage.mongo import Document
+from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "identities"
@@ -24,6 +26,10 @@ COLLECTION = Collection(
         IndexModel([("org_id", 1), ("customer_id", 1)]),
         IndexModel([("org_id", 1), ("device_id", 1), ("first_at", 1)]),
         IndexModel([("org_id", 1), ("emails_sha256", 1)]),
+        IndexModel(
+            [("org_id", 1), ("taken_back_at", 1)],
+            partialFilterExpression={"taken_back_at": {"$type": "date"}},
+        ),
     ],
     owned_by=ByIdPrefix(),
     personal=Personal(
@@ -33,6 +39,8 @@ COLLECTION = Collection(
 )
 
 
+_TAKEN_BACK = {"$ifNull": ["$taken_back_at", None]}
+STANDING: Document = {"taken_back_at": None}
 # Of the e-mail addresses (hashed) that a customer was identified by, the latest are kept.
 _EMAILS_KEPT = 20
 
@@ -50,7 +58,11 @@ def update(identity: Identity, days: int | None) -> UpdateOne:
     changes = {
         # `$literal`, since text from a visitor may look like a field of the document.
         **{name: {"$literal": value} for name, value in values.items()},
-        "first_at": {"$min": ["$first_at", identity.at]},
+        # An identity that was taken back and is told once more begins anew.
+        "first_at": {
+            "$cond": [{"$eq": [_TAKEN_BACK, None]}, {"$min": ["$first_at", identity.at]}, identity.at]
+        },
+        "taken_back_at": "$$REMOVE",
         "last_at": {"$max": ["$last_at", identity.at]},
         **({"emails_sha256": _with_email(email)} if email else {}),
     }
@@ -72,6 +84,38 @@ def renewal(device: Device, days: int | None) -> UpdateMany:
     of_device = {"$regex": f"^{re.escape(device.org_id)}/{re.escape(device.id)}/"}
     identities_of = {"_id": of_device, "last_at": behind}
     return UpdateMany(identities_of, [{"$set": {"last_at": device.last_seen_at}}, *RETENTION.update(days)])
+
+
+async def has_taken_back(database: Database, org_id: OrgId) -> bool:
+    """Whether an identity of the organization was taken back."""
+    condition = {"org_id": org_id, "taken_back_at": {"$type": "date"}}
+    return await database[NAME].find_one(condition, {"_id": 1}) is not None
+
+
+async def take_back(
+    database: Database, org_id: OrgId, device_id: DeviceId, customer_id: str, at: datetime
+) -> bool:
+    """Note that the device was never this customer's, as far as is known until now.
+
+    Returns False if it was not identified as this customer, or if that was taken back before. Nothing else
+    that is stored changes: what follows from it is seen where it is read.
+    """
+
+    is_known = False
+
+    async def work(session: ClientSession) -> None:
+        nonlocal is_known
+        own_id = "/".join((org_id, device_id, customer_id))
+        changed = await database[NAME].update_one(
+            {"_id": own_id} | STANDING, {"$set": {"taken_back_at": at}}, session=session
+        )
+        is_known = bool(changed.matched_count)
+        device = await devices.find_device(database, org_id, device_id, session)
+        if device and is_known:
+            await devices.set_history(database, session, device.taken_back(customer_id, at))
+
+    await in_transaction(database, work)
+    return is_known
 
 
 def _with_email(email: str) -> Document:

@@ -60,7 +60,8 @@ async def _leave(database: Database, org_id: OrgId, shared: SharedDevice, person
         if device:
             times = _times(device, shared, person)
             await _forget_click_ids(database, session, device, times)
-            await devices.set_history(database, session, device.outside(times))
+            kept = device.outside(times).without_customers(person.customers)
+            await devices.set_history(database, session, kept)
 
     await in_transaction(database, work)
 

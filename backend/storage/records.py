@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -116,6 +116,13 @@ def find_credits(
     fields = {"at": 1, "first_touch": 1, "touch": 1}
     cursor = database[collection].find(condition, fields, session=session).sort("at", 1).limit(MOST_CREDITED)
     return {key_of(found["_id"]): _credit_of(found) for found in cursor}
+
+
+def touches_of(document: Mapping[str, Any]) -> tuple[Touch, ...]:
+    """The touches that are kept with a record, each once."""
+    found = [document.get(name) for name in TOUCHES]
+    kept = [Touch(**known_fields(each, Touch)) for each in found if each]
+    return tuple(kept[:1] if len(kept) == 2 and kept[0] == kept[1] else kept)
 
 
 def credit_update(key: CallKey, credit: Credit) -> UpdateOne:

@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.storage.attribution_report import Grouping, Period, TouchChoice, attribution_report
+from backend.domain.credit import CreditRules, Model
+from backend.storage.attribution_report import Grouping, Period, attribution_report
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
@@ -28,14 +29,20 @@ async def report(
     database: Database,
     visitor: Visitor,
     grouping: str = "source",
-    touch: str = "last",
+    touch: str = "last_non_direct",
     period: Period | None = None,
 ) -> Found:
     """The report: leads, conversions, revenue and customers by key."""
     rows = await attribution_report(
-        database, visitor.organization.id, Grouping(grouping), TouchChoice(touch), period or Period()
+        database,
+        visitor.organization.id,
+        Grouping(grouping),
+        CreditRules(model=Model(touch)),
+        period or Period(),
     )
-    return {row.key: (row.leads, row.conversions, row.revenue, len(row.customer_ids)) for row in rows}
+    return {
+        row.key: (int(row.leads), int(row.conversions), row.revenue, len(row.customer_ids)) for row in rows
+    }
 
 
 async def test_first_and_last_touch(visitor: Visitor, database: Database) -> None:
@@ -49,7 +56,7 @@ async def test_first_and_last_touch(visitor: Visitor, database: Database) -> Non
     )
     organic = (0, 1, {"EUR": Decimal("1.00")}, 0)
     bought = (1, 1, {"EUR": Decimal("19.99")}, 0)
-    assert await report(database, visitor, touch="last") == {None: organic, "ads": bought}
+    assert await report(database, visitor, touch="last_non_direct") == {None: organic, "ads": bought}
     assert await report(database, visitor, touch="first") == {None: organic, "news": bought}
     assert await report(database, visitor, "campaign", "first") == {None: organic, "spring": bought}
 

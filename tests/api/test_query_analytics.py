@@ -78,10 +78,14 @@ async def test_an_answer_byte_for_byte(
     )
     before = '"previous":{"clicks":0,"conversions":0,"revenue":[],"conversion_rate":null}'
     note = "Clicks have the campaign that their link has now, also where it had another one then."
+    credit = (
+        "Leads, conversions and revenue are credited to the last touch (direct visits are none) of the "
+        "same device, however long before."
+    )
     assert answer.text == (
         f'{{"rows":[{{"link":"{spring}","link_name":"=Spring",'
         f'"short_url":"https://{organization.domain}/s",{now},{before}}}],'
-        f'"totals":{{{now},{before}}},"next_cursor":null,"notes":["{note}"],'
+        f'"totals":{{{now},{before}}},"next_cursor":null,"notes":["{note}","{credit}"],'
         '"period":{"from":"2026-03-01T00:00:00+00:00","to":"2026-03-08T00:00:00+00:00","timezone":"UTC"},'
         '"previous_period":{"from":"2026-02-22T00:00:00+00:00","to":"2026-03-01T00:00:00+00:00",'
         '"timezone":"UTC"}}\n'
@@ -189,8 +193,11 @@ REFUSED = [
     ({"filters": []}, "filters", "must be an object of lists"),
     ({"compare": "week"}, "compare", "must be one of previous, year"),
     ({"currency": "XYZ"}, "currency", "must be an ISO 4217 currency code"),
-    ({"credit": "customer"}, "credit", "must be one of device"),
-    ({"model": "linear"}, "model", "must be one of last, first"),
+    ({"credit": "visitor"}, "credit", "must be one of device, customer"),
+    ({"model": "middle"}, "model", "must be one of last_non_direct, last, first, linear, position_based"),
+    ({"lookback_days": 0}, "lookback_days", "must be a whole number from 1 to 3660"),
+    ({"as_of": "yesterday"}, "as_of", "must be"),
+    ({"as_of": "9999-12-31"}, "as_of", "must be a date that can be reckoned with"),
     ({"order_by": "-revenue"}, "order_by", "must be one of clicks"),
     ({"order_by": "-revenue", "measures": ["revenue"]}, "order_by", "can't be revenue without currency"),
     ({"order_by": "nonsense"}, "order_by", "must be one of measures and group_by"),

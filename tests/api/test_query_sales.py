@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import product
 from typing import Any
 
 import httpx
 import pytest
 
+from backend.domain.credit import CreditTo, Model
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_retention_days
 from tests.api.links import API, create, info
@@ -91,3 +95,100 @@ async def test_what_retention_deleted_is_told(visitor: Visitor, database: Databa
     asked = await visitor.client.post(url, json={"measures": ["leads"]}, headers=headers)
     assert any("deleted after 30 days" in note for note in asked.json()["notes"])
     assert (await visitor.client.post(url, json={}, headers=headers)).json()["notes"] == []
+
+
+async def test_a_click_on_the_phone_and_a_purchase_on_the_laptop(visitor: Visitor) -> None:
+    """By customer the sale is that click's; a direct visit takes it only by the last visit."""
+    laptop = Visitor(visitor.client, visitor.organization)
+    link_id = await make_link(visitor)
+    await visitor.results(check(ago=3 * HOUR, cl_link_id=link_id), call("identify", customer_id="ada"))
+    await laptop.results(check(ago=2 * HOUR), conversion(revenue=10, customer_id="ada"))
+    asked = ("link", "conversions", "revenue", "customers")
+    figures = {"conversions": 1, "revenue": "10.00", "customers": 1}
+    nobody, of_link = {None: figures}, {link_id: figures}
+
+    async def found(**rules: Any) -> Any:
+        got = await rows(visitor, *asked, currency="EUR", **rules)
+        return {key: {name: row[name] for name in asked[1:]} for key, row in got.items()}
+
+    assert await found() == await found(credit="device", model="linear") == nobody
+    for model in ("last_non_direct", "first", "linear", "position_based"):
+        assert await found(credit="customer", model=model) == of_link
+    assert await found(credit="customer", model="last") == nobody
+    assert await found(credit="customer", lookback_days=1) == of_link
+    assert await found(credit="customer", as_of="2026-01-01") == {}
+
+
+async def test_a_wrong_identity_is_taken_back(visitor: Visitor) -> None:
+    """From then on the sale is no click's, but as it stood before; told again, it holds again."""
+    laptop = Visitor(visitor.client, visitor.organization)
+    await visitor.results(check(ago=3 * HOUR, utm_source="ads"), call("identify", customer_id="ada"))
+    await laptop.results(conversion(customer_id="ada"), call("lead"))
+    url, headers = f"{API}/identities", visitor.organization.headers
+    wrong = {"device_id": visitor.device_id, "customer_id": "ada"}
+    asked = ("source", "conversions")
+
+    async def credited(**rules: Any) -> list[str | None]:
+        return list(await rows(visitor, *asked, credit="customer", **rules))
+
+    assert await credited() == ["ads"]
+    before = datetime.now(UTC).isoformat()
+    assert (await visitor.client.delete(url, params=wrong, headers=headers)).status_code == 204
+    assert await credited() == [None]
+    assert await credited(as_of=before) == ["ads"]
+    again = await visitor.client.delete(url, params=wrong, headers=headers)
+    assert (again.status_code, again.json()["error"]["fieldName"]) == (404, "IDENTITY_NOT_FOUND")
+    await visitor.results(call("identify", customer_id="ada"))
+    assert await credited() == ["ads"]
+
+
+async def test_customers_are_counted_without_what_was_taken_back(visitor: Visitor) -> None:
+    """Also those that records were told of, by the credit that every record keeps."""
+    await visitor.results(check(ago=HOUR, utm_source="a"), conversion(customer_id="ada"), call("lead"))
+    assert (await rows(visitor, "source", "customers"))["a"] == {"customers": 1}
+    wrong = {"device_id": visitor.device_id, "customer_id": "ada"}
+    await visitor.client.delete(f"{API}/identities", params=wrong, headers=visitor.organization.headers)
+    assert await rows(visitor, "source", "customers", "conversions") == {
+        "a": {"customers": 0, "conversions": 1}
+    }
+
+
+async def test_shares_add_up_in_each_currency(visitor: Visitor) -> None:
+    """Whatever the rules, sums of rows are the sales to the smallest unit, and counts are whole in all."""
+    phone = Visitor(visitor.client, visitor.organization)
+    for device, sources in ((visitor, "abc"), (phone, "dcef")):
+        checks = [check(ago=(9 - at) * HOUR, utm_source=name) for at, name in enumerate(sources)]
+        paid = ((10, "EUR"), (0.05, "EUR"), (100, "JPY"), (1.001, "KWD"))
+        sales = [conversion(revenue=each, currency=name, customer_id="ada") for each, name in paid]
+        await device.results(*checks, *sales, call("lead"))
+    sold = {"EUR": Decimal("20.10"), "JPY": Decimal(200), "KWD": Decimal("2.002")}
+    for credit, model in product(CreditTo, Model):
+        asked = ("source", "leads", "conversions", "revenue")
+        found = await rows(visitor, *asked, credit=credit, model=model)
+        sums: Counter[str] = Counter()
+        for row in found.values():
+            sums.update({each["currency"]: Decimal(each["amount"]) for each in row["revenue"]})
+        assert sums == sold, (credit, model)
+        assert sum(Decimal(str(row["conversions"])) for row in found.values()) == 8
+        assert sum(Decimal(str(row["leads"])) for row in found.values()) == 2
+    shared = await rows(visitor, "source", "conversions", credit="customer", model="linear")
+    assert shared["c"]["conversions"] == pytest.approx(2 * 8 / 7, abs=1e-4)
+
+
+async def test_what_records_keep_equals_what_is_looked_up(visitor: Visitor) -> None:
+    """The credit that MongoDB adds up is the one that the histories of devices give."""
+    for number in range(3):
+        device = Visitor(visitor.client, visitor.organization)
+        await device.results(
+            check(ago=(5 + number) * HOUR, utm_source=f"s{number}"),
+            conversion(ago=(4 + number) * HOUR),
+            check(ago=3 * HOUR, utm_source="ads"),
+            check(ago=2 * HOUR),
+            conversion(revenue=number + 1),
+            call("lead"),
+        )
+    asked = ("source", "leads", "conversions", "customers", "revenue")
+    for model in ("first", "last_non_direct"):
+        kept = await rows(visitor, *asked, model=model)
+        assert kept == await rows(visitor, *asked, model=model, lookback_days=3_660)
+        assert len(kept) > 1

@@ -63,7 +63,7 @@ def test_every_form(running: ServiceProcess, clicked: OrgId) -> None:
         ["CAMPAIGN", "CLICKS", "CONVERSIONS"], ["=cmd()", "2", "0"], ["(none)", "1", "0"],
         ["TOTAL", "3", "0"],
     ]  # fmt: skip
-    assert notes == f"Note: {whole['notes'][0]}\n"
+    assert notes == "".join(f"Note: {each}\n" for each in whole["notes"])
     lines = printed(running, *command, "--format", "jsonl")[0].splitlines()
     assert [json.loads(line) for line in lines] == whole["rows"]
     rows = list(csv.DictReader(printed(running, *command, "--format", "csv")[0].splitlines()))

@@ -80,9 +80,33 @@ async def test_first_and_last_touch(
     """The credit for a sale goes to the visit that the address names."""
     other = await make_link(database, organization, "Autumn", now, utm_campaign="autumn")
     await bought(database, link, now, "3", after=other)
-    for touch, name in (("first", "autumn"), ("last", "spring"), ("middle", "spring")):
+    for touch, name in (("first", "autumn"), ("last_non_direct", "spring"), ("middle", "spring")):
         page = (await person.get(f"/attribution?touch={touch}&sort=-conversions")).text
         assert rows(page)[0][:4] == [name, "0", "0", "1"]
+
+
+async def test_how_credit_is_given_is_chosen_and_said(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """Whose touches, which model, how old and as of when; the page says it, also where nothing was chosen."""
+    await bought(database, link, now, "3")
+    page = (await person.get("/attribution")).text
+    assert "credited to the last touch (direct visits are none) of the same device, however long" in page
+    for path in ("/", "/links", f"/links/{link.id}"):
+        assert "direct visits are none) of the same device" in (await person.get(path)).text
+    chosen = "touch=linear&credit=customer&window=30&as_of=2026-01-31"
+    page = (await person.get(f"/attribution?{chosen}")).text
+    assert "all touches in equal parts of all devices of the customer, at most 30 days before, as" in page
+    assert "3.00" not in page
+    for wanted in (
+        'value="linear" selected',
+        'value="customer" selected',
+        'value="30" selected',
+        "2026-01-31",
+    ):
+        assert wanted in page
+    assert "/attribution.csv?touch=linear&amp;credit=customer&amp;window=30&amp;as_of=2026-01-31" in page
+    assert rows((await person.get("/attribution?as_of=soon&sort=-conversions")).text)[0][3] == "1"
 
 
 async def test_one_currency_at_a_time(person: Person, database: Database, link: Link, now: datetime) -> None:

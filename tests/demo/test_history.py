@@ -14,10 +14,11 @@ from backend.domain.attribution import source_of
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Kind, parse_call
 from backend.domain.clicks import Click
+from backend.domain.credit import CreditRules
 from backend.domain.field_rules import is_uuid
 from backend.domain.ids import DeviceId, LinkId, OrgId
 from backend.domain.links import Link
-from backend.storage.attribution_report import Grouping, Period, TouchChoice, attribution_report
+from backend.storage.attribution_report import Grouping, Period, attribution_report
 from backend.storage.batches import store_batches
 from backend.storage.click_counts import count_totals
 from backend.storage.click_retention import set_click_days
@@ -102,7 +103,7 @@ async def test_sales_are_attributed_to_links(database: Database, org_id: OrgId) 
     """Leads and sales are credited to links of the history, and to nothing else."""
     await make(database, org_id)
     links = {each.id for each in await find_history_links(database, org_id)}
-    rows = await attribution_report(database, org_id, Grouping.LINK, TouchChoice.LAST, Period())
+    rows = await attribution_report(database, org_id, Grouping.LINK, CreditRules(), Period())
     assert {row.key for row in rows} <= links
     assert sum(row.conversions for row in rows)
     assert sum(row.leads for row in rows)

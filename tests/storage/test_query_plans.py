@@ -160,6 +160,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "what an organization counted once": (counted_once.NAME, ORG, {}),
     "the devices of an organization": (devices.NAME, ORG, {}),
     "the devices of a customer": (identities.NAME, {"customer_id": "c"} | ORG, {}),
+    "identities that were taken back": (identities.NAME, {"taken_back_at": {"$type": "date"}} | ORG, {}),
     "the customers of a device": (identities.NAME, {"device_id": "d"} | ORG, {"first_at": 1}),
     "the customers with an address": (identities.NAME, {"emails_sha256": {"$in": ["e"]}} | ORG, {}),
     "sales by their orders": (conversions.NAME, ORG | {"transaction_id": ONE_OF}, {}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from quart import Response, request
@@ -36,7 +36,7 @@ async def ask(query: Query, *, is_whole: bool = False) -> AnalyticsAnswer:
     return await answer(resources().database, org_id(), query, is_whole=is_whole)
 
 
-async def view_of_request(choices: Mapping[str, tuple[str, ...]]) -> View:
+async def view_of_request(choices: Mapping[str, Container[str]]) -> View:
     """The view that the request's address names; `choices` are what the page adds to it."""
     organization = await get_organization(resources().database, org_id())
     known = await first_day(resources().database, org_id())

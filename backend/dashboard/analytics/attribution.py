@@ -7,6 +7,7 @@ and as revenue per click, which can be held against what a click costs elsewhere
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from quart import Response, request, url_for
@@ -14,12 +15,13 @@ from quart import Response, request, url_for
 from backend.dashboard.analytics.answers import ask, chips_of, csv_response, view_of_request
 from backend.dashboard.analytics.figures import LABELS, figures, main_currency, text_of
 from backend.dashboard.analytics.tables import NAMES, name_of
-from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
+from backend.dashboard.analytics.view import COMPARISONS, PRESETS, AnyDay, View
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.page import page
 from backend.domain.analytics_answer import AnalyticsAnswer, Row
-from backend.domain.analytics_query import MONEY, Field, Measure, Model, Order, Query
+from backend.domain.analytics_query import MONEY, Field, Measure, Order, Query
+from backend.domain.credit import CreditRules, CreditTo, Model
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
@@ -37,10 +39,22 @@ MEASURES = (
     Measure.REVENUE,
     Measure.REVENUE_PER_CLICK,
 )
-TOUCHES = {Model.LAST.value: "last touch", Model.FIRST.value: "first touch"}
-_CHOICES = {
+MODELS = {
+    Model.LAST_NON_DIRECT.value: "last non-direct touch",
+    Model.LAST.value: "last touch, direct visits too",
+    Model.FIRST.value: "first touch",
+    Model.LINEAR.value: "all touches alike (linear)",
+    Model.POSITION_BASED.value: "first and last most (position-based)",
+}
+CREDITS = {CreditTo.DEVICE.value: "same device", CreditTo.CUSTOMER.value: "customer, on all devices"}
+_DAYS = ("1", "7", "30", "90", "365")
+WINDOWS = {"": "however long before", **{each: f"{each} days before" for each in _DAYS}}
+_CHOICES: dict[str, Container[str]] = {
     "by": tuple(FIELDS),
-    "touch": tuple(TOUCHES),
+    "touch": tuple(MODELS),
+    "credit": tuple(CREDITS),
+    "window": _DAYS,
+    "as_of": AnyDay(),
     "sort": tuple(f"{sign}{each.value}" for each in MEASURES for sign in ("-", "")),
 }
 
@@ -60,7 +74,7 @@ class Choice:
     """What a page of this address adds to its view."""
 
     by: Field
-    model: Model
+    rules: CreditRules
     order: Order
 
     @classmethod
@@ -69,7 +83,12 @@ class Choice:
         sort = view.others.get("sort", f"-{Measure.CLICKS}")
         return cls(
             Field(view.others.get("by", Field.CAMPAIGN)),
-            Model(view.others.get("touch", Model.LAST)),
+            CreditRules(
+                CreditTo(view.others.get("credit", CreditTo.DEVICE)),
+                Model(view.others.get("touch", Model.LAST_NON_DIRECT)),
+                int(window) if (window := view.others.get("window")) else None,
+                view.end_of(day) if (day := view.others.get("as_of")) else None,
+            ),
             Order(Measure(sort.removeprefix("-")), sort.startswith("-")),
         )
 
@@ -78,7 +97,7 @@ class Choice:
         return view.query(
             *MEASURES,
             by=self.by,
-            model=self.model,
+            rules=self.rules,
             order=self.order,
             currency=currency,
             limit=_ROWS,
@@ -98,7 +117,7 @@ async def _read() -> _Found:
     """What the request asks for, and the totals, which say what the main currency is."""
     view = (await view_of_request(_CHOICES)).without_breakdown()
     choice = Choice.of(view)
-    totals = await ask(view.query(*MEASURES, model=choice.model, compare=view.comparison))
+    totals = await ask(view.query(*MEASURES, rules=choice.rules, compare=view.comparison))
     return _Found(view, choice, totals, main_currency(view, totals.totals.values))
 
 
@@ -128,7 +147,9 @@ async def attribution() -> Response:
         notes=rows.notes,
         fields=FIELDS,
         names=NAMES,
-        touches=TOUCHES,
+        models=MODELS,
+        credits=CREDITS,
+        windows=WINDOWS,
         labels_of=LABELS,
         measures=MEASURES,
         currency=currency,

@@ -7,9 +7,9 @@ typed are told of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
@@ -92,6 +92,11 @@ class View:
     def _last(self) -> datetime:
         return self.period.end - timedelta(seconds=1)
 
+    def end_of(self, day: str) -> datetime:
+        """The end of a day such as 2027-12-31."""
+        after = date.fromisoformat(day) + _DAY
+        return datetime(after.year, after.month, after.day, tzinfo=self.zone).astimezone(UTC)
+
     def query(self, *measures: Measure, by: Field | None = None, **more: Any) -> Query:
         """A query about what is seen, by default without a comparison."""
         return Query(
@@ -144,8 +149,16 @@ class View:
         return self.address(path, **{by.value: None})
 
 
+class AnyDay:
+    """All texts that are a day such as 2027-12-31."""
+
+    def __contains__(self, text: object) -> bool:
+        """Whether the text is one."""
+        return isinstance(text, str) and read_day("", text, {}) is not None
+
+
 def read_view(
-    given: Mapping[str, str], now: datetime, beginning: date, choices: Mapping[str, tuple[str, ...]]
+    given: Mapping[str, str], now: datetime, beginning: date, choices: Mapping[str, Container[str]]
 ) -> View:
     """The view that an address's arguments ask for, at `now`.
 
@@ -168,7 +181,7 @@ def read_view(
         comparison,
         _filters(given),
         currency if len(currency) == 3 and currency.isascii() and currency.isupper() else None,
-        {name: given[name] for name, values in choices.items() if given.get(name) in values},
+        {name: given[name] for name, values in choices.items() if given.get(name, "") in values},
         since,
         until,
         named is not None,

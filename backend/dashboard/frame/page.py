@@ -14,6 +14,7 @@ from backend.dashboard.frame.labels import LABELS
 from backend.dashboard.frame.navigation import ITEMS, is_current
 from backend.dashboard.frame.notices import notice
 from backend.dashboard.frame.session_cookie import cookie_token
+from backend.domain.credit import CreditRules
 from backend.domain.organizations import Organization
 from backend.domain.sessions import form_token
 from backend.storage.organizations import find_organizations
@@ -38,6 +39,7 @@ async def plain_page(template: str, status: int = 200, **values: Any) -> Respons
     shared = {
         "asset": asset_address,
         "labels": LABELS,
+        "default_credit": CreditRules().in_words,
         "form_token_name": FORM_TOKEN,
         "form_token": form_token(cookie_token()),
     }

@@ -42,7 +42,10 @@ def _currency(name: str, value: object) -> object:
     return value
 
 
-_TOUCH = nested(DocumentFields({"at": time, "utm": texts, "click_ids": texts}, is_open=True))
+_TOLD: Mapping[str, Parse] = {"received_at": or_none(time)}
+_TOUCH = nested(DocumentFields({"at": time, "utm": texts, "click_ids": texts}, _TOLD, is_open=True))
+_VISIT = nested(DocumentFields({"at": time}, _TOLD, is_open=True))
+_CUSTOMER = nested(DocumentFields({"at": time}, {**_TOLD, "taken_back_at": or_none(time)}, is_open=True))
 _MOMENT = nested(DocumentFields({"at": time}, is_open=True))
 _EXPIRES: Mapping[str, Parse] = {"expires_at": or_none(time)}
 _RECORD: Mapping[str, Parse] = {
@@ -62,14 +65,21 @@ _DEVICE = DocumentFields(
         "first_touch": or_none(_TOUCH),
         "touches": list_of(_TOUCH),
         "click_ids": list_of(_MOMENT),
-        "customers": list_of(_MOMENT),
+        "customers": list_of(_CUSTOMER),
     },
-    {"clocks": list_of(integer), "revision": integer, **_EXPIRES},
+    {"clocks": list_of(integer), "direct_visits": list_of(_VISIT), "revision": integer, **_EXPIRES},
     is_open=True,
 )
 _IDENTITY = DocumentFields(
     {"customer_id": text, "first_at": time, "last_at": time},
-    {"device_id": Uuid().parse, "email_sha256": sha256, "phone_sha256": sha256, "name": text, **_EXPIRES},
+    {
+        "device_id": Uuid().parse,
+        "email_sha256": sha256,
+        "phone_sha256": sha256,
+        "name": text,
+        "taken_back_at": time,
+        **_EXPIRES,
+    },
     is_open=True,
 )
 _LEAD = DocumentFields(

@@ -1,0 +1,37 @@
+"""`waylink identity`."""
+
+from __future__ import annotations
+
+import click
+
+from backend.cli.command import Result, stored, utc_now
+from backend.cli.options import org_option
+from backend.domain.field_rules import is_uuid
+from backend.domain.ids import DeviceId, OrgId
+from backend.storage import organizations
+from backend.storage.identities import take_back
+from backend.storage.mongo import Database
+
+
+@click.group()
+def identity() -> None:
+    """The customers that devices were identified as."""
+
+
+@identity.command("take-back")
+@org_option
+@click.option("--device", "device_id", required=True, metavar="ID", help="Id of the device.")
+@click.option("--customer", "customer_id", required=True, metavar="ID", help="Whom it was never.")
+@stored
+async def take_back_identity(database: Database, org_id: OrgId, device_id: str, customer_id: str) -> Result:
+    """Take back that a device was a customer's, as after a wrong sign-in.
+
+    Reports give credit without it from then on; as it stood before, they still can. A later identification
+    counts again.
+    """
+    await organizations.get_organization(database, org_id)
+    own = device_id.lower()
+    is_known = is_uuid(own) and await take_back(database, org_id, DeviceId(own), customer_id, utc_now())
+    if not is_known:
+        raise click.ClickException(f"No device {device_id!r} is identified as the customer {customer_id!r}.")
+    return {"device_id": own, "customer_id": customer_id}

@@ -1,0 +1,32 @@
+"""DELETE /identities (docs/rest-api.md, "A wrong identity")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quart import Response
+
+from backend.current import resources
+from backend.domain.calls import ID_LENGTH
+from backend.domain.field_rules import Rule, Text, Uuid
+from backend.domain.ids import DeviceId
+from backend.json_api import error_table
+from backend.json_api.refusal import Refusal
+from backend.rest_api.blueprint import caller, rest
+from backend.rest_api.query_string import query_refusal, read_query
+from backend.storage.identities import take_back
+
+QUERY: dict[str, Rule[Any]] = {"device_id": Uuid(), "customer_id": Text(ID_LENGTH)}
+
+
+@rest.delete("/identities")
+async def take_back_identity() -> Response:
+    """Take back that a device was a customer's. Nothing else that is stored changes."""
+    given = read_query(QUERY)
+    for name in QUERY:
+        if name not in given:
+            raise query_refusal(name, "is required")
+    device_id, now = DeviceId(given["device_id"]), resources().clock()
+    if not await take_back(resources().database, caller().org_id, device_id, given["customer_id"], now):
+        raise Refusal(error_table.IDENTITY_NOT_FOUND)
+    return Response(status=204)

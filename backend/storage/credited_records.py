@@ -1,0 +1,155 @@
+"""Gives leads and conversions their credit as they are read (domain/credit)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from backend.concurrency.side_thread import beside_the_loop
+from backend.domain.attribution import Device
+from backend.domain.credit import PARTS, Credited, CreditRules, CreditTo, Sale, customer_of, share_credit
+from backend.domain.ids import DeviceId, OrgId
+from backend.domain.money import MINOR_DIGITS
+from backend.storage import devices, identities, records
+from backend.storage.mongo import ClientSession, Database, Document
+
+_AT_ONCE = 2_000
+# A customer with more devices than this is no person, such as "guest". The latest ones count.
+_MOST_DEVICES = 100
+_FIELDS = (
+    "at", "received_at", "device_id", "customer_id", "currency", "revenue", *records.TOUCHES
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CreditedRecord:
+    """A lead or conversion with its credit. `currency` is None for a lead.
+
+    Amounts of the credit's shares are in units of ten to the power of minus `digits`.
+    """
+
+    at: datetime
+    currency: str | None
+    digits: int
+    credited: Credited
+
+    def amount(self, units: int) -> Decimal:
+        """An amount of a share in the currency's main unit."""
+        return Decimal(units).scaleb(-self.digits)
+
+
+def count_of(parts: int) -> Decimal:
+    """So many parts of leads or conversions as a number of them."""
+    return Decimal(parts) / PARTS
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    database: Database
+    session: ClientSession | None
+    org_id: OrgId
+    rules: CreditRules
+
+
+async def credited_records(
+    database: Database,
+    collection: str,
+    scope: Document,
+    rules: CreditRules,
+    session: ClientSession | None = None,
+) -> AsyncIterator[Sequence[CreditedRecord]]:
+    """The leads or conversions that a query finds, some thousand at once.
+
+    `scope`, the query, names an organization (`org_id`).
+
+    What was not told yet by the rules' moment is left out.
+    """
+    asked = _Asked(database, session, scope["org_id"], rules)
+    # In an order in which what a customer did stands together, so that a device is read once or twice.
+    cursor = (
+        database[collection]
+        .find(scope, dict.fromkeys(_FIELDS, 1), session=session)
+        .sort([("customer_id", 1), ("device_id", 1)])
+        .allow_disk_use(True)
+        .batch_size(_AT_ONCE)
+    )
+    while found := await cursor.to_list(_AT_ONCE):
+        sales = [_sale(each) for each in found]
+        known = await _devices_of(asked, sales)
+        yield await beside_the_loop(partial(_credited, found, sales, known, rules))
+
+
+def _credited(
+    found: Sequence[Document], sales: Sequence[Sale], known: Iterable[Device], rules: CreditRules
+) -> list[CreditedRecord]:
+    credits = share_credit(sales, known, rules)
+    return [
+        CreditedRecord(document["at"], document.get("currency"), _digits(document), credited)
+        for document, credited in zip(found, credits, strict=True)
+        if credited.shares
+    ]
+
+
+async def _devices_of(asked: _Asked, sales: Sequence[Sale]) -> list[Device]:
+    """The devices of these sales, and where credit goes by customer those of their customers."""
+    own = await _find(asked, {each.device_id for each in sales if each.device_id})
+    if asked.rules.to is CreditTo.DEVICE:
+        return list(own.values())
+    customers = {_customer(asked, sale, own) for sale in sales} - {None}
+    pipeline: list[Document] = [
+        {"$match": {"org_id": asked.org_id, "customer_id": {"$in": list(customers)}, **_WITH_DEVICE}},
+        {"$group": {"_id": "$customer_id", "devices": {"$topN": _LATEST}}},
+    ]
+    others: set[DeviceId] = set()
+    async for found in asked.database[identities.NAME].aggregate(pipeline, session=asked.session):
+        others.update(found["devices"])
+    return [*own.values(), *(await _find(asked, others - own.keys())).values()]
+
+
+_WITH_DEVICE: Document = {"device_id": {"$gt": ""}}
+_LATEST = {"n": _MOST_DEVICES, "sortBy": {"last_at": -1, "_id": 1}, "output": "$device_id"}
+
+
+def _customer(asked: _Asked, sale: Sale, own: Mapping[DeviceId, Device]) -> str | None:
+    return customer_of(sale, own.get(sale.device_id) if sale.device_id else None, asked.rules)
+
+
+async def _find(asked: _Asked, device_ids: Iterable[DeviceId]) -> dict[DeviceId, Device]:
+    found: dict[DeviceId, Device] = {}
+    wanted = list(device_ids)
+    for begin in range(0, len(wanted), _AT_ONCE):
+        some = wanted[begin : begin + _AT_ONCE]
+        found |= await devices.find_histories(asked.database, asked.org_id, some, asked.session)
+    return found
+
+
+def _sale(document: Mapping[str, Any]) -> Sale:
+    return Sale(
+        document["at"],
+        document.get("received_at", document["at"]),
+        document.get("device_id"),
+        document.get("customer_id"),
+        records.touches_of(document),
+        _units(document),
+    )
+
+
+def _units(document: Mapping[str, Any]) -> int:
+    revenue = document.get("revenue")
+    if revenue is None:
+        return 0
+    amount: Decimal = revenue.to_decimal()
+    return int(amount.scaleb(_digits(document)))
+
+
+def _digits(document: Mapping[str, Any]) -> int:
+    """How many decimals the amount has: those of its currency, or more where it was stored so."""
+    revenue = document.get("revenue")
+    if revenue is None:
+        return 0
+    exponent: int = revenue.to_decimal().as_tuple().exponent
+    return max(MINOR_DIGITS.get(document["currency"], 0), -exponent)
