@@ -88,7 +88,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Refund:
+class RefundFact:
     """What was paid back of a sale, in the same units as the sale's amount."""
 
     received_at: datetime
@@ -96,7 +96,7 @@ class Refund:
 
 
 @dataclass(frozen=True, slots=True)
-class Sale:
+class SaleFacts:
     """A lead or a conversion, of a device, a customer or both. A lead has no amount.
 
     `customer_id` is whom it was told of. `touches` are copies that were kept with it, of touches that its
@@ -109,7 +109,7 @@ class Sale:
     customer_id: str | None
     touches: tuple[Touch, ...] = ()
     amount: int = 0
-    refunds: tuple[Refund, ...] = ()
+    refunds: tuple[RefundFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,9 @@ class Credited:
     shares: tuple[CreditShare, ...]
 
 
-def share_credit(sales: Iterable[Sale], devices: Iterable[Device], rules: CreditRules) -> Iterator[Credited]:
+def share_credit(
+    sales: Iterable[SaleFacts], devices: Iterable[Device], rules: CreditRules
+) -> Iterator[Credited]:
     """The credit of each of these sales, in their order.
 
     `devices` are those of the sales and, where credit goes by customer, all of their customers. Parts,
@@ -149,7 +151,7 @@ def share_credit(sales: Iterable[Sale], devices: Iterable[Device], rules: Credit
         yield Credited(customer_id, tuple(_shares(sale, _weighed(path, rules.model), rules)))
 
 
-def customer_of(sale: Sale, device: Device | None, rules: CreditRules) -> str | None:
+def customer_of(sale: SaleFacts, device: Device | None, rules: CreditRules) -> str | None:
     """The customer whose sale it is, given its device.
 
     It is the one it was told of, unless the device's identity as that customer was taken back; else the one
@@ -191,11 +193,11 @@ class _Histories:
         self._visits: dict[DeviceId, list[_Visit]] = {}
         self._paths: dict[str, list[_Visit]] = {}
 
-    def customer_of(self, sale: Sale) -> str | None:
+    def customer_of(self, sale: SaleFacts) -> str | None:
         device = self._devices.get(sale.device_id) if sale.device_id else None
         return customer_of(sale, device, self._rules)
 
-    def path_of(self, sale: Sale, customer_id: str | None) -> list[Touch | None]:
+    def path_of(self, sale: SaleFacts, customer_id: str | None) -> list[Touch | None]:
         """The visits before the sale that count, oldest first. None is a direct one."""
         whose = customer_id if self._rules.to is CreditTo.CUSTOMER else None
         visits = self._of_customer(whose) if whose is not None else []
@@ -217,7 +219,7 @@ class _Histories:
             self._paths[customer_id] = sorted(visits, key=_key)
         return self._paths[customer_id]
 
-    def _own(self, sale: Sale, whose: str | None) -> list[_Visit]:
+    def _own(self, sale: SaleFacts, whose: str | None) -> list[_Visit]:
         """What is known of the sale's own device beyond what its customer's path has."""
         if sale.device_id is None:
             return []
@@ -311,7 +313,7 @@ def _weighed(path: Sequence[Touch | None], model: Model) -> list[tuple[Touch | N
 
 
 def _shares(
-    sale: Sale, weighed: Sequence[tuple[Touch | None, int]], rules: CreditRules
+    sale: SaleFacts, weighed: Sequence[tuple[Touch | None, int]], rules: CreditRules
 ) -> Iterator[CreditShare]:
     weights = [weight for _, weight in weighed]
     parts, amounts = divide(PARTS, weights), divide(sale.amount, weights)

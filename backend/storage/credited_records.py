@@ -9,19 +9,30 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from bson import Decimal128
+
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.attribution import Device
-from backend.domain.credit import PARTS, Credited, CreditRules, CreditTo, Sale, customer_of, share_credit
+from backend.domain.credit import (
+    PARTS,
+    Credited,
+    CreditRules,
+    CreditTo,
+    RefundFact,
+    SaleFacts,
+    customer_of,
+    share_credit,
+)
 from backend.domain.ids import DeviceId, OrgId
 from backend.domain.money import MINOR_DIGITS
-from backend.storage import devices, identities, records
+from backend.storage import devices, identities, records, refunds
 from backend.storage.mongo import ClientSession, Database, Document
 
 _AT_ONCE = 2_000
 # A customer with more devices than this is no person, such as "guest". The latest ones count.
 _MOST_DEVICES = 100
 _FIELDS = (
-    "at", "received_at", "device_id", "customer_id", "currency", "revenue", *records.TOUCHES
+    "at", "received_at", "device_id", "customer_id", "currency", "revenue", refunds.FIELD, *records.TOUCHES
 )  # fmt: skip
 
 
@@ -84,7 +95,7 @@ async def credited_records(
 
 
 def _credited(
-    found: Sequence[Document], sales: Sequence[Sale], known: Iterable[Device], rules: CreditRules
+    found: Sequence[Document], sales: Sequence[SaleFacts], known: Iterable[Device], rules: CreditRules
 ) -> list[CreditedRecord]:
     credits = share_credit(sales, known, rules)
     return [
@@ -94,7 +105,7 @@ def _credited(
     ]
 
 
-async def _devices_of(asked: _Asked, sales: Sequence[Sale]) -> list[Device]:
+async def _devices_of(asked: _Asked, sales: Sequence[SaleFacts]) -> list[Device]:
     """The devices of these sales, and where credit goes by customer those of their customers."""
     own = await _find(asked, {each.device_id for each in sales if each.device_id})
     if asked.rules.to is CreditTo.DEVICE:
@@ -114,7 +125,7 @@ _WITH_DEVICE: Document = {"device_id": {"$gt": ""}}
 _LATEST = {"n": _MOST_DEVICES, "sortBy": {"last_at": -1, "_id": 1}, "output": "$device_id"}
 
 
-def _customer(asked: _Asked, sale: Sale, own: Mapping[DeviceId, Device]) -> str | None:
+def _customer(asked: _Asked, sale: SaleFacts, own: Mapping[DeviceId, Device]) -> str | None:
     return customer_of(sale, own.get(sale.device_id) if sale.device_id else None, asked.rules)
 
 
@@ -127,23 +138,24 @@ async def _find(asked: _Asked, device_ids: Iterable[DeviceId]) -> dict[DeviceId,
     return found
 
 
-def _sale(document: Mapping[str, Any]) -> Sale:
-    return Sale(
+def _sale(document: Mapping[str, Any]) -> SaleFacts:
+    return SaleFacts(
         document["at"],
         document.get("received_at", document["at"]),
         document.get("device_id"),
         document.get("customer_id"),
         records.touches_of(document),
-        _units(document),
+        _units(document, document.get("revenue")),
+        tuple(
+            RefundFact(each["received_at"], _units(document, each["amount"]))
+            for each in document.get(refunds.FIELD, ())
+        ),
     )
 
 
-def _units(document: Mapping[str, Any]) -> int:
-    revenue = document.get("revenue")
-    if revenue is None:
-        return 0
-    amount: Decimal = revenue.to_decimal()
-    return int(amount.scaleb(_digits(document)))
+def _units(document: Mapping[str, Any], stored: Decimal128 | None) -> int:
+    """The amount in the smallest unit of the sale's currency."""
+    return int(stored.to_decimal().scaleb(_digits(document))) if stored is not None else 0
 
 
 def _digits(document: Mapping[str, Any]) -> int:

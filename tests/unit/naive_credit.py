@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 
 from backend.domain.attribution import Device, Touch
-from backend.domain.credit import CreditRules, CreditTo, Model, Sale
+from backend.domain.credit import CreditRules, CreditTo, Model, SaleFacts
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Expected:
     parts: list[tuple[Touch | None, Fraction]] | None
 
 
-def expect(sale: Sale, devices: Sequence[Device], rules: CreditRules) -> Expected:
+def expect(sale: SaleFacts, devices: Sequence[Device], rules: CreditRules) -> Expected:
     """What the rules give, said as slowly and plainly as can be."""
     now = rules.as_of
 
@@ -74,7 +74,7 @@ def expect(sale: Sale, devices: Sequence[Device], rules: CreditRules) -> Expecte
     return Expected(customer, _parts(in_time, rules.model))
 
 
-def _visits(device: Device, sale: Sale | None, told: object) -> Iterable[tuple[datetime, Touch | None]]:
+def _visits(device: Device, sale: SaleFacts | None, told: object) -> Iterable[tuple[datetime, Touch | None]]:
     assert callable(told)
     moments = set()
     if device.first_touch is not None and device.first_touch not in device.touches:

@@ -18,8 +18,8 @@ from backend.domain.credit import (
     CreditRules,
     CreditTo,
     Model,
-    Refund,
-    Sale,
+    RefundFact,
+    SaleFacts,
     divide,
     share_credit,
 )
@@ -52,7 +52,7 @@ def device(name: str, *hours: float) -> Device:
     return made
 
 
-def names_of(sale: Sale, devices: list[Device], **rules: Any) -> list[str | None]:
+def names_of(sale: SaleFacts, devices: list[Device], **rules: Any) -> list[str | None]:
     """The links that get credit."""
     [found] = share_credit([sale], devices, CreditRules(**rules))
     return [each.touch.link_id if each.touch else None for each in found.shares]
@@ -82,7 +82,7 @@ def devices(draw: Callable[[Any], Any], name: str) -> Device:
 
 
 @st.composite
-def sales(draw: Callable[[Any], Any], known: list[Device]) -> Sale:
+def sales(draw: Callable[[Any], Any], known: list[Device]) -> SaleFacts:
     """Of a device, a customer or both, refunded now and then."""
     hour = draw(HOURS)
     own = draw(st.none() | st.sampled_from(known))
@@ -91,12 +91,12 @@ def sales(draw: Callable[[Any], Any], known: list[Device]) -> Sale:
     for after in draw(st.lists(HOURS, max_size=2)):
         part = draw(st.integers(0, left))
         left -= part
-        refunds.append(Refund(at(hour + after), part))
+        refunds.append(RefundFact(at(hour + after), part))
     credit = own.credit_at(at(hour)) if own else None
     copies = [each for each in (credit.first, credit.last) if each] if credit else []
     if own and draw(st.booleans()):  # one that the list has no more
         copies.append(Touch(at(hour - 1), LinkId("gone"), {}, {}))
-    return Sale(
+    return SaleFacts(
         at(hour),
         at(hour + draw(st.sampled_from([0, 0, 40]))),
         own.id if own else None,
@@ -155,7 +155,7 @@ def test_a_click_on_the_phone_and_a_purchase_on_the_laptop() -> None:
     """By customer the sale is the click's; by device it is nobody's. A wrong identity can be taken back."""
     phone = device("phone", 1).identified("ada", at(2))
     laptop = device("laptop").visited(DirectVisit(at(3), at(3))).identified("ada", at(4))
-    sale = Sale(at(5), at(5), DeviceId("laptop"), "ada")
+    sale = SaleFacts(at(5), at(5), DeviceId("laptop"), "ada")
     by_customer = {"to": CreditTo.CUSTOMER}
     assert names_of(sale, [phone, laptop]) == [None]
     assert names_of(sale, [phone, laptop], **by_customer) == ["phone 1"]
@@ -169,7 +169,7 @@ def test_a_click_on_the_phone_and_a_purchase_on_the_laptop() -> None:
 def test_the_models_differ() -> None:
     """Each gives what its name says, and a direct visit takes the credit by the last visit only."""
     known = [device("d", 1, 2, 3).visited(DirectVisit(at(4)))]
-    sale = Sale(at(5), at(5), DeviceId("d"), None, amount=100)
+    sale = SaleFacts(at(5), at(5), DeviceId("d"), None, amount=100)
     found = {
         model: [
             (each.touch.link_id if each.touch else None, each.amount)
@@ -189,13 +189,13 @@ def test_the_models_differ() -> None:
 def test_at_one_moment_a_touch_is_later_than_a_direct_visit() -> None:
     """So that a check told twice, once without its signals, takes nobody's credit."""
     known = [device("d", 1).visited(DirectVisit(at(1)))]
-    sale = Sale(at(1), at(1), DeviceId("d"), None)
+    sale = SaleFacts(at(1), at(1), DeviceId("d"), None)
     assert names_of(sale, known, model=Model.LAST) == ["d 1"]
 
 
 def test_a_window_includes_its_beginning() -> None:
     """A touch exactly so many days before counts, one before that does not."""
-    sale = Sale(at(48), at(48), DeviceId("d"), None)
+    sale = SaleFacts(at(48), at(48), DeviceId("d"), None)
     assert names_of(sale, [device("d", 24)], lookback_days=1) == ["d 24"]
     assert names_of(sale, [device("d", 23.9)], lookback_days=1) == [None]
 
