@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
-from backend.domain.click_block import read_stretch
+from backend.domain.click_stretch import read_stretch
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
 from backend.storage import click_blocks, click_counts, organization_counts

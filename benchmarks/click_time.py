@@ -10,7 +10,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from backend.domain.click_block import read_stretch, unpack
+from backend.domain.click_block import unpack
+from backend.domain.click_stretch import read_stretch
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
 from backend.storage.click_blocks import ship_blocks

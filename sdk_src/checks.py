@@ -7,19 +7,20 @@ from browser import __pragma__, Date, JSON, Object, RegExp, URL, __new__, js_Typ
 
 __pragma__('noskip')
 
-OPTIONS = 'apiKey baseUrl cookieDomain autoPageTracking allowIframe consentMode debug'.js_split(' ')
+# The order of names in this file is the one that compresses best.
+OPTIONS = 'autoPageTracking debug consentMode cookieDomain baseUrl allowIframe apiKey'.js_split(' ')
 FIELDS = (
-    'revenue currency customer_id email phone name email_sha256 phone_sha256 event_id client_timestamp transaction_id '
-    'product_id metadata'
+    'revenue currency customer_id email product_id event_id phone name transaction_id email_sha256 phone_sha256 '
+    'client_timestamp metadata'
 ).js_split(' ')
 # What the JSON of a value looks like; any other field is a text that is no longer than the service takes.
 FORMS = {
     'revenue': RegExp('^\\d'),
-    'currency': RegExp('^"[A-Za-z]{3}"$'),
-    'client_timestamp': RegExp('^"\\d{4}-'),
     'metadata': RegExp('^{[^]{0,4095}$'),
-    'apiKey': RegExp('^"..'),
     'consentMode': RegExp('^"(not_)?required"$'),
+    'currency': RegExp('^"[A-Za-z]{3}"$'),
+    'apiKey': RegExp('^"..'),
+    'client_timestamp': RegExp('^"\\d{4}-'),
 }
 TEXT = RegExp('^"[^]{2,257}$')
 

@@ -6,7 +6,7 @@ from browser import __pragma__, JSON, Object, window
 __pragma__('noskip')
 
 # Every key of this version (`waylink_…`) and of former ones (`cl_…`), whole, so that a site's own are left alone.
-OURS = '^(cl|waylink)_(attribution|checked|customer|device_id|pause|call_[-:.\\w]{60})$'
+OURS = '^(cl|waylink)_(attribution|checked|pause|customer|device_id|call_[-:.\\w]{60})$'
 
 
 def open_store(kind):

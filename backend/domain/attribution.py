@@ -10,12 +10,14 @@ from typing import Any
 
 from backend.domain.device_clock import DeviceClock, with_clock
 from backend.domain.ids import DeviceId, LinkId, OrgId
+from backend.domain.link_rules import variant_names
 from backend.domain.links import UTM_FIELDS, Link
 
 LINK_SIGNAL = "cl_link_id"
+VARIANT_SIGNAL = "cl_variant"
 CLICK_ID_SIGNALS = ("fbclid", "gclid", "gbraid", "wbraid", "ttclid")
-# Contract, SDK rule 3.
-SIGNALS = (LINK_SIGNAL, *UTM_FIELDS, *CLICK_ID_SIGNALS)
+# Contract, SDK rule 3; the variant stands beside it.
+SIGNALS = (LINK_SIGNAL, *UTM_FIELDS, *CLICK_ID_SIGNALS, VARIANT_SIGNAL)
 
 Signals = Mapping[str, str]
 # Periods, each with its start and its end, which is not included. None means no limit.
@@ -32,7 +34,8 @@ class Touch:
     """A visit that came from a link, a campaign or an ad.
 
     Values that are not known are left out of `utm` and `click_ids`. `received_at` is when the service was
-    told; None where that was not noted.
+    told; None where that was not noted. `variant` is the part of a split of the link that decided where the
+    visitor came to.
     """
 
     at: datetime
@@ -40,6 +43,7 @@ class Touch:
     utm: dict[str, str]
     click_ids: dict[str, str]
     received_at: datetime | None = field(default=None, compare=False)
+    variant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +242,7 @@ class Source:
     link: Link | None = None
     utm: dict[str, str] = field(default_factory=dict)
     click_ids: dict[str, str] = field(default_factory=dict)
+    variant: str | None = None
 
     @property
     def is_organic(self) -> bool:
@@ -258,14 +263,18 @@ class Source:
         """The touch to store with the device; None for an organic visit."""
         if self.is_organic:
             return None
-        return Touch(at, self.link.id if self.link else None, self.utm, self.click_ids, received_at)
+        link_id = self.link.id if self.link else None
+        return Touch(at, link_id, self.utm, self.click_ids, received_at, self.variant)
 
 
 def source_of(signals: Signals, link: Link | None) -> Source:
     """Where a visit came from, given the signals in its address and the link that they name (or None).
 
-    UTM values in the address replace those of the link.
+    UTM values in the address replace those of the link. A variant counts if the link's rules have one of that
+    name: an address may say anything.
     """
     named = {name: signals[name] for name in UTM_FIELDS if name in signals}
     click_ids = {name: signals[name] for name in CLICK_ID_SIGNALS if name in signals}
-    return Source(link, (link.utm if link else {}) | named, click_ids)
+    variant = signals.get(VARIANT_SIGNAL)
+    is_known = link is not None and variant in variant_names(link.rules)
+    return Source(link, (link.utm if link else {}) | named, click_ids, variant if is_known else None)

@@ -1,6 +1,6 @@
 """Blocks of clicks: many clicks of one organization and one day in UTC, as compressed columns.
 
-A block is made from lines of a click log and read whole. Each column has one entry a click. What repeats,
+A block is made from clicks and read whole. Each column has one entry a click. What repeats,
 such as links and browsers, is kept once in a table, and the column holds positions in it; so a click takes a
 few bytes, and counting blocks costs far less than reading lines.
 """
@@ -8,16 +8,15 @@ few bytes, and counting blocks costs far less than reading lines.
 from __future__ import annotations
 
 import json
-import re
 import zlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate, chain, pairwise
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from backend.domain.clicks import Click, parse_record
+from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.visitors import HIGHEST_HASH
@@ -30,9 +29,6 @@ _LEVEL = 4  # of zlib: its usual 6 takes three times as long, a microsecond a cl
 _LARGEST = 16_000_000  # bytes of a block when it is not compressed
 _LATEST_MS = 253_402_300_799_999  # the year 9999
 _LONGEST_TEXT = 512
-# Reading lines holds the interpreter, so it is done in parts of this many characters: about a millisecond
-# each.
-_PART = 64_000
 
 ValueT = TypeVar("ValueT", bound=Hashable)
 # Outcome, reason, platform, system, browser, kind of client.
@@ -47,25 +43,36 @@ class UnreadableBlock(ValueError):
 class Columns:
     """Clicks, one entry in each column for each. `at` is in milliseconds since 1970.
 
-    `link`, `what`, `country` and `referrer` are positions in the table named after them. `visitor` has the
-    visitors' hashes, None where there is none.
+    `link`, `what`, `country`, `referrer` and `variant` are positions in the table named after them. `visitor`
+    has the visitors' hashes, None where there is none.
     """
 
     links: list[LinkId]
     whats: list[What]
     countries: list[str | None]
     referrers: list[str | None]
+    variants: list[str | None]
     at: list[int]
     link: list[int]
     what: list[int]
     country: list[int]
     referrer: list[int]
+    variant: list[int]
     visitor: list[int | None]
 
     def clicks(self, org_id: OrgId) -> Iterator[Click]:
         """The clicks one by one, in the block's order."""
-        rows = zip(self.at, self.link, self.what, self.country, self.referrer, self.visitor, strict=True)
-        for at, link, what, country, referrer, visitor in rows:
+        rows = zip(
+            self.at,
+            self.link,
+            self.what,
+            self.country,
+            self.referrer,
+            self.variant,
+            self.visitor,
+            strict=True,
+        )
+        for at, link, what, country, referrer, variant, visitor in rows:
             outcome, reason, platform, system, browser, kind = self.whats[what]
             yield Click(
                 org_id=org_id,
@@ -81,6 +88,7 @@ class Columns:
                 country=self.countries[country],
                 referrer_host=self.referrers[referrer],
                 visitor=visitor,
+                variant=self.variants[variant],
             )
 
 
@@ -95,38 +103,24 @@ class Block:
     packed: bytes
 
 
-@dataclass(slots=True)
-class Stretch:
-    """What is in a stretch of a click log. `unreadable` has the position of each line that can't be read."""
-
-    blocks: list[Block] = field(default_factory=list)
-    handoffs: list[Click] = field(default_factory=list)
-    unreadable: list[tuple[int, bytes]] = field(default_factory=list)
-
-
-def read_stretch(stretch: bytes) -> Stretch:
-    """The clicks in lines of a click log, as blocks: one for each organization and day."""
-    found = Stretch()
-    rows: list[_Row] = []
-    for position, part in _parts(stretch):
-        rows += _read_fast(part, found) or _read_slowly(part, position, found)
-    found.blocks = _blocks(rows)
-    return found
+# A click while it is read: organization, link, milliseconds, what it was, country, referrer, visitor, and
+# variant.
+Row = tuple[str, str, int, What, str | None, str | None, int | None, str | None]
 
 
 def blocks_of(clicks: Iterable[Click]) -> list[Block]:
     """Blocks of these clicks: one for each organization and day."""
-    return _blocks([_row(each) for each in clicks])
+    return blocks_of_rows([row_of(each) for each in clicks])
 
 
 def block_of(org_id: OrgId, clicks: Iterable[Click]) -> Block:
     """A block of these clicks, all of one organization and one day."""
-    return _block(org_id, [_row(each) for each in clicks])
+    return _block(org_id, [row_of(each) for each in clicks])
 
 
 def check_fits(click: Click) -> None:
     """Raise ValueError for a click that no block can hold, such as one that an earlier version stored."""
-    _row(click)
+    row_of(click)
 
 
 def merged(org_id: OrgId, parts: Iterable[Columns]) -> Block:
@@ -155,108 +149,25 @@ def moment(at: int) -> datetime:
     return datetime.fromtimestamp(at // 1000, UTC).replace(microsecond=at % 1000 * 1000)
 
 
-# A click while it is read: organization, link, milliseconds, what it was, country, referrer, visitor.
-_Row = tuple[str, str, int, What, str | None, str | None, int | None]
-_TEXT = r'"[^"\\\x00-\x1f\x7f]*"'
-_TEXT_OR_NULL = rf"(?:null|{_TEXT})"
-# What nearly every line looks like; others are read by `parse_record`.
-_LINE = re.compile(
-    rf"^\[({_TEXT}),({_TEXT}),((?:0|[1-9]\d{{0,10}})\.\d{{3}}),({_TEXT},{_TEXT_OR_NULL},{_TEXT},{_TEXT},{_TEXT},{_TEXT}),"
-    rf"({_TEXT_OR_NULL}),({_TEXT_OR_NULL})(|,null|,0|,[1-9]\d{{0,9}})(|,\[.*\])\]$",
-    re.MULTILINE | re.ASCII,
-)
-
-
-def _parts(stretch: bytes) -> Iterator[tuple[int, bytes]]:
-    """The stretch in parts of whole lines, each with its position."""
-    position = 0
-    while position < len(stretch):
-        end = stretch.rfind(b"\n", position, position + _PART) + 1
-        end = end or stretch.find(b"\n", position) + 1 or len(stretch)
-        yield position, stretch[position:end]
-        position = end
-
-
-def _read_fast(part: bytes, found: Stretch) -> list[_Row] | None:
-    """The rows of lines that all look as usual; None if one does not."""
-    if not part.isascii() or not part.endswith(b"\n"):
-        return None
-    text = part.decode("ascii")
-    lines = _LINE.findall(text)
-    if len(lines) != text.count("\n"):
-        return None
-    orgs, links, times, what, countries, referrers, visitors, rests = zip(*lines, strict=True)
-    known = {each: tuple(json.loads(f"[{each}]")) for each in set(what)}
-    outcomes = {each[0] for each in known.values()}
-    values = {each: json.loads(each) for each in {*orgs, *links, *countries, *referrers}}
-    if (
-        not outcomes <= _OUTCOMES
-        or not _are_short(values.values())
-        or not all(map(_are_short, known.values()))
-    ):
-        return None
-    hashes = [int(each[1:]) if each not in _NO_VISITOR else None for each in visitors]
-    if max((each or 0 for each in hashes), default=0) > HIGHEST_HASH:
-        return None
-    if any(rests):
-        try:
-            handoffs = [
-                parse_record(each) for each, rest in zip(part.split(b"\n"), rests, strict=False) if rest
-            ]
-        except ValueError:
-            return None
-        found.handoffs += [each for each in handoffs if each.handoff]
-    read = values.__getitem__
-    return list(
-        zip(
-            map(read, orgs),
-            map(read, links),
-            map(int, " ".join(times).replace(".", "").split(" ")),
-            map(known.__getitem__, what),
-            map(read, countries),
-            map(read, referrers),
-            hashes,
-            strict=True,
-        )
-    )
-
-
-_NO_VISITOR = {"", ",null"}
-_OUTCOMES = {each.value for each in Outcome}
-
-
-def _are_short(texts: Iterable[str | None]) -> bool:
+def are_short(texts: Iterable[str | None]) -> bool:
+    """Whether a block can hold all of these texts."""
     return max(len(each or "") for each in texts) <= _LONGEST_TEXT
 
 
-def _read_slowly(part: bytes, position: int, found: Stretch) -> list[_Row]:
-    rows = []
-    for line in part.splitlines(keepends=True):
-        try:
-            click = parse_record(line)
-            rows.append(_row(click))
-        except ValueError:
-            found.unreadable.append((position, line))
-        else:
-            if click.handoff:
-                found.handoffs.append(click)
-        position += len(line)
-    return rows
-
-
-def _row(click: Click) -> _Row:
-    """Raises ValueError for a click that no block can hold."""
+def row_of(click: Click) -> Row:
+    """The click as a row. Raises ValueError for one that no block can hold."""
     at = round(click.at.timestamp() * 1000)
     what = (click.outcome.value, click.reason, click.platform, click.system, click.browser, click.client_kind)
-    texts = (click.org_id, click.link_id, *what, click.country, click.referrer_host)
+    texts = (click.org_id, click.link_id, *what, click.country, click.referrer_host, click.variant)
     if not all(isinstance(each, str | None) for each in texts):
         raise ValueError("not a click record")
-    if not 0 <= at <= _LATEST_MS or not _are_short(texts):
+    if not 0 <= at <= _LATEST_MS or not are_short(texts):
         raise ValueError("not a click record")
-    return click.org_id, click.link_id, at, what, click.country, click.referrer_host, click.visitor
+    facts = (click.country, click.referrer_host, click.visitor, click.variant)
+    return click.org_id, click.link_id, at, what, *facts
 
 
-def _rows(columns: Columns) -> Iterator[_Row]:
+def _rows(columns: Columns) -> Iterator[Row]:
     return zip(
         _repeat("", columns.at),
         map(columns.links.__getitem__, columns.link),
@@ -265,6 +176,7 @@ def _rows(columns: Columns) -> Iterator[_Row]:
         map(columns.countries.__getitem__, columns.country),
         map(columns.referrers.__getitem__, columns.referrer),
         columns.visitor,
+        map(columns.variants.__getitem__, columns.variant),
         strict=True,
     )
 
@@ -273,30 +185,33 @@ def _repeat(value: str, column: Sequence[object]) -> list[str]:
     return [value] * len(column)
 
 
-def _by_day(rows: Sequence[_Row]) -> dict[tuple[str, int], list[_Row]]:
+def _by_day(rows: Sequence[Row]) -> dict[tuple[str, int], list[Row]]:
     """The rows of each organization and day."""
     if not rows:
         return {}
     days = [at // DAY_MS for at in map(itemgetter(2), rows)]
     if len({row[0] for row in rows}) == 1 and min(days) == max(days):
         return {(rows[0][0], days[0]): list(rows)}
-    found: dict[tuple[str, int], list[_Row]] = {}
+    found: dict[tuple[str, int], list[Row]] = {}
     for day, row in zip(days, rows, strict=True):
         found.setdefault((row[0], day), []).append(row)
     return found
 
 
-def _blocks(rows: Sequence[_Row]) -> list[Block]:
+def blocks_of_rows(rows: Sequence[Row]) -> list[Block]:
+    """Blocks of these clicks: one for each organization and day."""
     return [_block(org_id, each) for (org_id, _), each in sorted(_by_day(rows).items())]
 
 
-def _block(org_id: str, rows: Sequence[_Row]) -> Block:
-    _, links, at, whats, countries, referrers, visitors = zip(*rows, strict=True)
+def _block(org_id: str, rows: Sequence[Row]) -> Block:
+    _, links, at, whats, countries, referrers, visitors, variants = zip(*rows, strict=True)
     columns: dict[str, object] = {"at": [at[0], *(after - before for before, after in pairwise(at))]}
     for name, values in (("link", links), ("what", whats), ("country", countries), ("referrer", referrers)):
         columns[f"{name}_table"], columns[name] = _table(values)
     if set(visitors) != {None}:
         columns["visitor"] = visitors
+    if set(variants) != {None}:
+        columns["variant_table"], columns["variant"] = _table(variants)
     text = json.dumps(columns, separators=(",", ":")).encode("ascii")
     packed = _COLUMNS + zlib.compress(text, _LEVEL)
     return Block(OrgId(org_id), len(rows), moment(min(at)), moment(max(at)), packed)
@@ -322,16 +237,20 @@ def _checked(columns: dict[str, Any]) -> Columns:
     links, countries, referrers = ([_text(each) for each in table] for table in tables)
     if None in links:
         raise UnreadableBlock("a link has no id")
+    # Blocks of former versions, and most others, have no variants.
+    variants = [_text(each) for each in columns.get("variant_table", [None])]
     return Columns(
         links=[LinkId(str(each)) for each in links],
         whats=whats,
         countries=countries,
         referrers=referrers,
+        variants=variants,
         at=at,
         link=_places(columns["link"], links, len(at)),
         what=_places(columns["what"], whats, len(at)),
         country=_places(columns["country"], countries, len(at)),
         referrer=_places(columns["referrer"], referrers, len(at)),
+        variant=_places(columns.get("variant", [0] * len(at)), variants, len(at)),
         visitor=_visitors(columns.get("visitor"), len(at)),
     )
 

@@ -30,6 +30,7 @@ COLUMNS = (
     "client_kind",
     "country",
     "referrer_host",
+    "variant",
 )
 _LINK = COLUMNS[1:3]
 _WHAT = COLUMNS[3:10]
@@ -76,14 +77,16 @@ def rows(
     ]
     countries = [write(("country",), (each,)) for each in columns.countries]
     referrers = [write(("referrer_host",), (each,)) for each in columns.referrers]
+    variants = [write(("variant",), (each,)) for each in columns.variants]
     begin, end = ("", "\r\n") if form is RowFormat.CSV else ('{"time":"', "}\n")
     after_time = "," if form is RowFormat.CSV else '",'
     at, link, what = columns.at, columns.link, columns.what
-    country, referrer = columns.country, columns.referrer
+    country, referrer, variant = columns.country, columns.referrer, columns.variant
     day = f"{begin}{moment(at[0]):%Y-%m-%d}T"
     return [
         f"{day}{_time(at[row] % DAY_MS // 1000)}.{at[row] % 1000:03d}Z{after_time}{links[link[row]]},"
-        f"{whats[what[row]]},{countries[country[row]]},{referrers[referrer[row]]}{end}"
+        f"{whats[what[row]]},{countries[country[row]]},{referrers[referrer[row]]},"
+        f"{variants[variant[row]]}{end}"
         for row in _selected(columns, selection)
     ]
 

@@ -46,7 +46,7 @@ class Click:
     """A record of a request.
 
     `visitor` tells the visitors of one day apart (`visitor_hash`). It is None if the request does not count,
-    and if the day's key or the address was not known.
+    and if the day's key or the address was not known. `variant` is the part of a split that decided.
     `handoff` is set only if the visitor was sent to an app. It is stored apart from the click, and only for
     as long as it is useful.
     """
@@ -64,6 +64,7 @@ class Click:
     country: str | None
     referrer_host: str | None
     visitor: int | None = None
+    variant: str | None = None
     handoff: Handoff | None = None
 
 
@@ -84,6 +85,7 @@ def record_line(
     country: str | None,
     referrer_host: str | None,
     visitor: int | None = None,
+    variant: str | None = None,
     handoff: Handoff | None = None,
 ) -> bytes:
     """One line of a click log. `client` is the result of `client_fragment`.
@@ -95,7 +97,8 @@ def record_line(
     referrer = f'"{referrer_host}"' if referrer_host else "null"
     reason_text = f'"{reason.value}"' if reason else "null"
     visitor_text = "null" if visitor is None else visitor
-    rest = f",{_handoff_text(handoff)}" if handoff else ""
+    rest = f",{_more_text(variant)}" if variant is not None else ""
+    rest += f",{_handoff_text(handoff)}" if handoff else ""
     return (
         f'["{org_id}","{link_id}",{at.timestamp():.3f},"{outcome.value}",{reason_text},{client},'
         f"{country_text},{referrer},{visitor_text}{rest}]\n"
@@ -121,7 +124,7 @@ def _parse(line: bytes) -> Click:
             str(platform), str(system), str(browser), str(kind),
             None | str() as country, None | str() as referrer, *rest,
         ]:  # fmt: skip
-            visitor, handoff = _parse_rest(rest)
+            visitor, variant, handoff = _parse_rest(rest)
             return Click(
                 org_id=OrgId(org),
                 link_id=LinkId(link),
@@ -136,6 +139,7 @@ def _parse(line: bytes) -> Click:
                 country=country,
                 referrer_host=referrer,
                 visitor=visitor,
+                variant=variant,
                 handoff=handoff,
             )
     raise ValueError("not a click record")
@@ -150,11 +154,27 @@ def _handoff_text(handoff: Handoff) -> str:
     return json.dumps([handoff.app_id, handoff.address_hash, handoff.expires_at.timestamp()])
 
 
-def _parse_rest(rest: list[Any]) -> tuple[int | None, Handoff | None]:
-    """The visitor and the handoff. Lines of former versions, which may still be on disk, have no visitor."""
+def _more_text(variant: str) -> str:
+    """What only some clicks have, by name."""
+    return json.dumps({"variant": variant})
+
+
+def _parse_rest(rest: list[Any]) -> tuple[int | None, str | None, Handoff | None]:
+    """Visitor, variant and handoff. Lines of former versions, which may still be on disk, have no visitor."""
     if not rest or isinstance(rest[0], list):
-        return None, _parse_handoff(rest)
-    return _parse_visitor(rest[0]), _parse_handoff(rest[1:])
+        return None, None, _parse_handoff(rest)
+    visitor, rest = _parse_visitor(rest[0]), rest[1:]
+    if rest and isinstance(rest[0], dict):
+        return visitor, variant_in(rest[0]), _parse_handoff(rest[1:])
+    return visitor, None, _parse_handoff(rest)
+
+
+def variant_in(more: dict[str, Any]) -> str | None:
+    """The variant in what only some clicks have. Raises ValueError if it is none."""
+    variant = more.get("variant")
+    if variant is not None and not isinstance(variant, str):
+        raise ValueError("not a variant's name")
+    return variant
 
 
 def _parse_visitor(value: Any) -> int | None:

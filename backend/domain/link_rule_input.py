@@ -19,6 +19,7 @@ from backend.domain.time_zones import TimeZone
 MOST_RULES = 50
 MOST_VALUES = 250
 MOST_PARAMETERS = 10
+MOST_VARIANTS = 10
 MOST_BYTES = 32 * 1024
 
 
@@ -257,11 +258,70 @@ def _plain(conditions: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+class Weight:
+    """How large a part of a split is, compared with the others."""
+
+    MOST = 10_000
+
+    def parse(self, field: str, value: object) -> int:
+        """The weight. Raises InvalidField."""
+        if type(value) is not int or not 0 <= value <= self.MOST:
+            raise InvalidField(field, f"must be a whole number from 0 to {self.MOST}")
+        return value
+
+    def schema(self) -> Schema:
+        """JSON Schema of the number."""
+        return {"type": "integer", "minimum": 0, "maximum": self.MOST}
+
+
+class Split:
+    """Variants of where a rule leads, each for its part of the visitors."""
+
+    _PART = RuleObject(
+        {}, {"name": Text(50, shown=True), "weight": Weight(), "destination_url": WebAddress()}
+    )
+
+    def parse(self, field: str, value: object) -> list[dict[str, Any]]:
+        """The variants. Raises InvalidField."""
+        if not isinstance(value, list) or not 2 <= len(value) <= MOST_VARIANTS:
+            raise InvalidField(field, f"must be a list of 2 to {MOST_VARIANTS} variants")
+        parts = [self._PART.parse(f"{field}[{place}]", each) for place, each in enumerate(value)]
+        names = [each["name"] for each in parts]
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                raise InvalidField(f"{field}[{place}].name", "must be the name of one variant only")
+        if not any(each["weight"] for each in parts):
+            raise InvalidField(field, "must have a weight above 0")
+        return parts
+
+    def schema(self) -> Schema:
+        """JSON Schema of the list."""
+        return {"type": "array", "items": self._PART.schema(), "minItems": 2, "maxItems": MOST_VARIANTS}
+
+
+class RuleOutcome:
+    """What a rule that fits does: it leads to an address, or splits its visitors."""
+
+    _RULE = RuleObject({"destination_url": WebAddress(), "split": Split()})
+
+    def parse(self, field: str, value: object) -> dict[str, Any]:
+        """The one that is given. Raises InvalidField."""
+        found = self._RULE.parse(field, value)
+        if not found:
+            raise InvalidField(f"{field}.destination_url", "is required, or split")
+        if len(found) > 1:
+            raise InvalidField(field, "must have destination_url or split, not both")
+        return found
+
+    def schema(self) -> Schema:
+        """JSON Schema of the object."""
+        return self._RULE.schema() | {"minProperties": 1, "maxProperties": 1}
+
+
 class LinkRules:
     """The rules of a link, in their order."""
 
-    _THEN = RuleObject({}, {"destination_url": WebAddress()})
-    _RULE = RuleObject({"if": Conditions()}, {"then": _THEN})
+    _RULE = RuleObject({"if": Conditions()}, {"then": RuleOutcome()})
 
     def parse(self, field: str, value: object) -> list[dict[str, Any]]:
         """The rules in the form in which they are stored; none for null. Raises InvalidField."""

@@ -39,15 +39,16 @@ class Dimension(StrEnum):
     BROWSER = "browser"
     COUNTRY = "country"
     REFERRER = "referrer"
+    VARIANT = "variant"  # of those that a split decided
     OUTCOME = "outcome"  # of all requests, also those that don't count as clicks
     REASON = "reason"  # why requests don't count
 
 
 # Those whose values come from outside.
-BOUNDED = (Dimension.SYSTEM, Dimension.BROWSER, Dimension.COUNTRY, Dimension.REFERRER)
+BOUNDED = (Dimension.SYSTEM, Dimension.BROWSER, Dimension.COUNTRY, Dimension.REFERRER, Dimension.VARIANT)
 # Names of dimensions where many are looked up: looking up a member of an enumeration takes far longer.
-_COUNTRY, _REFERRER, _REASON = (
-    each.value for each in (Dimension.COUNTRY, Dimension.REFERRER, Dimension.REASON)
+_COUNTRY, _REFERRER, _VARIANT, _REASON = (
+    each.value for each in (Dimension.COUNTRY, Dimension.REFERRER, Dimension.VARIANT, Dimension.REASON)
 )
 # A dimension, and the name of a value.
 Value = tuple[str, str]
@@ -96,6 +97,7 @@ class Facts:
         self._whats: dict[What, int] = {}
         self._countries: dict[str | None, int] = {}
         self._referrers: dict[str | None, int] = {}
+        self._variants: dict[str | None, int] = {}
         self._columns = _Columns()
 
     @property
@@ -115,6 +117,7 @@ class Facts:
         columns.what += _common(block.what, block.whats, self._whats)
         columns.country += _common(block.country, block.countries, self._countries)
         columns.referrer += _common(block.referrer, block.referrers, self._referrers)
+        columns.variant += _common(block.variant, block.variants, self._variants)
         columns.visitor += block.visitor
 
     def by_link(self, links_at_once: Callable[[], int], after: str = "") -> Iterator[Mapping[LinkId, Tally]]:
@@ -153,7 +156,14 @@ class Facts:
             rows, keys = rows.in_order(order), [keys[number] for number in order]
         ends = [*compress(count(1), map(ne, islice(keys, 1, None), keys)), len(keys)]
         groups = list(pairwise([0, *ends]))
-        return _Counting(rows, groups, list(self._whats), list(self._countries), list(self._referrers))
+        return _Counting(
+            rows,
+            groups,
+            whats=list(self._whats),
+            countries=list(self._countries),
+            referrers=list(self._referrers),
+            variants=list(self._variants),
+        )
 
 
 def bounded(stored: Mapping[str, int], added: Mapping[str, int], most: int = MOST_VALUES) -> dict[str, int]:
@@ -182,6 +192,7 @@ class _Columns:
     what: list[int] = field(default_factory=list)
     country: list[int] = field(default_factory=list)
     referrer: list[int] = field(default_factory=list)
+    variant: list[int] = field(default_factory=list)
     visitor: list[int | None] = field(default_factory=list)
 
     def in_order(self, numbers: Sequence[int]) -> _Columns:
@@ -193,6 +204,7 @@ class _Columns:
             [self.what[number] for number in numbers],
             [self.country[number] for number in numbers],
             [self.referrer[number] for number in numbers],
+            [self.variant[number] for number in numbers],
             [self.visitor[number] for number in numbers],
         )
 
@@ -204,9 +216,11 @@ class _Counting:
         self,
         rows: _Columns,
         groups: Sequence[tuple[int, int]],
+        *,
         whats: Sequence[What],
         countries: Sequence[str | None],
         referrers: Sequence[str | None],
+        variants: Sequence[str | None],
     ) -> None:
         self.rows = rows
         self.groups = groups
@@ -214,6 +228,8 @@ class _Counting:
         self._values = list(map(_values, whats))
         self._countries = list(map(name_of, countries))
         self._referrers = list(map(name_of, referrers))
+        self._variants = [None if each is None else name_of(each) for each in variants]
+        self._has_variants = any(each is not None for each in variants)
 
     def tally(self, begin: int, end: int) -> DayTally:
         """The counts of these rows, which are of one day."""
@@ -225,6 +241,8 @@ class _Counting:
             for dimension, value in self._values[what]:
                 of_dimension = values.setdefault(dimension, {})
                 of_dimension[value] = of_dimension.get(value, 0) + found
+        if self._has_variants and (found_variants := self._count_variants(begin, end)):
+            values[_VARIANT] = found_variants
         if _REASON in values:
             is_counted = [self._is_counted[what] for what in whats]
             seconds, visitors = list(compress(seconds, is_counted)), list(compress(visitors, is_counted))
@@ -236,6 +254,13 @@ class _Counting:
             values[_COUNTRY] = {self._countries[each]: found for each, found in _counts(countries).items()}
             values[_REFERRER] = {self._referrers[each]: found for each, found in _counts(referrers).items()}
         return DayTally(sorted(seconds), values, {each for each in visitors if each is not None})
+
+    def _count_variants(self, begin: int, end: int) -> dict[str, int]:
+        """How often each variant got a click, of those that have one."""
+        rows = self.rows
+        pairs = zip(rows.variant[begin:end], rows.what[begin:end], strict=True)
+        found = Counter(self._variants[variant] for variant, what in pairs if self._is_counted[what])
+        return {name: count for name, count in found.items() if name is not None}
 
 
 def _counts(column: Sequence[ValueT]) -> Mapping[ValueT, int]:

@@ -9,26 +9,32 @@ from backend.domain.host_names import InvalidHostName, in_ascii
 from backend.domain.links import UTM_FIELDS, Link
 
 LINK_ID_PARAMETER = "cl_link_id"
+VARIANT_PARAMETER = "cl_variant"
+_OURS = frozenset({LINK_ID_PARAMETER, VARIANT_PARAMETER})
 # Characters that a URI may contain (RFC 3986), and %, since the text is percent-encoded already.
 _URI_CHARACTERS = "%:/?#[]@!$&'()*+,;=-._~"
 _AUTHORITY = re.compile(r"(?P<scheme>[^:/?#]+://)(?P<userinfo>[^/?#]*@)?(?P<host>\[[^\]]*\]|[^:/?#]*)")
 
 
-def web_address(link: Link, visitor_query: str = "") -> str:
+def web_address(link: Link, visitor_query: str = "", variant: str | None = None) -> str:
     """The web address for a click on the link, as ASCII text for a Location header.
 
     `visitor_query` is the query string of the short URL, as it was sent. The address has the destination's
     own parameters first, then the visitor's, both unchanged and in order (also repeats and names without a
-    value), then the link's UTM parameters and `cl_link_id`. If a UTM parameter is given more than once, the
-    link's value wins over the visitor's, and the visitor's over the destination's (decisions, "Redirect").
+    value), then the link's UTM parameters, `cl_link_id`, and `cl_variant` where a split decided. If a UTM
+    parameter is given more than once, the link's value wins over the visitor's, and the visitor's over the
+    destination's (decisions, "Redirect").
     """
     address, hash_sign, fragment = link.destination_url.partition("#")
     base, _, query = address.partition("?")
-    theirs = [part for part in _parts(visitor_query) if _key(part) not in {*link.utm, LINK_ID_PARAMETER}]
-    overridden = {LINK_ID_PARAMETER, *link.utm, *(_key(part) for part in theirs if _key(part) in UTM_FIELDS)}
+    theirs = [part for part in _parts(visitor_query) if _key(part) not in {*link.utm, *_OURS}]
+    overridden = {*_OURS, *link.utm, *(_key(part) for part in theirs if _key(part) in UTM_FIELDS)}
     own = [part for part in _parts(query) if _key(part) not in overridden]
     added = [f"{name}={quote(value, safe='')}" for name, value in link.utm.items()]
-    joined = "&".join([*own, *theirs, *added, f"{LINK_ID_PARAMETER}={quote(link.id, safe='')}"])
+    added.append(f"{LINK_ID_PARAMETER}={quote(link.id, safe='')}")
+    if variant is not None:
+        added.append(f"{VARIANT_PARAMETER}={quote(variant, safe='')}")
+    joined = "&".join([*own, *theirs, *added])
     return f"{_ascii_base(base)}?{_ascii(joined).replace('#', '%23')}{hash_sign}{_ascii(fragment)}"
 
 

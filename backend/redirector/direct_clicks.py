@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.concurrency.pauses import pause_after
-from backend.domain.click_block import Block, read_stretch
+from backend.domain.click_block import Block
+from backend.domain.click_stretch import read_stretch
 from backend.redirector.metrics import count_at_risk, count_lost
 from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_logs import AlreadyShipped

@@ -16,7 +16,7 @@ from backend.domain.clicks import NotCounted, client_fragment, record_line, why_
 from backend.domain.client import Client
 from backend.domain.destination import Outcome, decide
 from backend.domain.link_limits import NO_LIMITS
-from backend.domain.link_rules import Circumstances, Target
+from backend.domain.link_rules import Circumstances, Target, share_of
 from backend.domain.visitors import visitor_hash
 from backend.redirector import pages
 from backend.redirector.answer import Answer, plain, send_answer
@@ -33,9 +33,9 @@ from backend.redirector.qr_code import qr_code, split_suffix
 from backend.redirector.recognition import recognize
 from backend.redirector.shipper import Shipper
 from backend.redirector.visit import InvalidHost, Scope, Visit
-from backend.storage.address_keys import visitor_key
+from backend.storage.address_keys import split_key, visitor_key
 from backend.storage.lanes import Lane
-from backend.storage.mongo import StorageError
+from backend.storage.mongo import Database, StorageError
 
 _REPORT_EVERY = 1.0  # seconds
 _KEEP_EVERY = 60.0
@@ -50,6 +50,11 @@ _fragment = lru_cache(maxsize=1024)(client_fragment)
 def _has_code(entry: CachedLink) -> bool:
     """Whether the short URL is given out as a QR code: not if the link leads nowhere."""
     return entry.link.is_enabled and not entry.link.hold
+
+
+async def _split_key(database: Database, _: str) -> bytes:
+    """The key of splits, which is the same on every day."""
+    return await split_key(database)
 
 
 class Redirector:
@@ -75,6 +80,7 @@ class Redirector:
         self._association_files = AssociationFiles(resources.database)
         self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
         self._visitor_keys = DailyKeys(resources.database, self._clock, "visitors", visitor_key)
+        self._split_keys = DailyKeys(resources.database, self._clock, "splits", _split_key)
         self.shipper = Shipper(
             resources.database,
             settings.clicks_dir,
@@ -96,7 +102,7 @@ class Redirector:
         """Start to follow changes of links and to ship clicks."""
         recognize(b"")  # the lists are read and compiled now, not at the first visit
         self.cache.fall_back_on(await asyncio.to_thread(self._file.read, self._clock()))
-        await asyncio.gather(self._handoffs.start(), self._visitor_keys.start())
+        await asyncio.gather(self._handoffs.start(), self._visitor_keys.start(), self._split_keys.start())
         self.cache.start()
         self.shipper.start()
         self._reporting.start()
@@ -110,6 +116,7 @@ class Redirector:
                 await self._keep_links()
         await self._handoffs.stop()
         await self._visitor_keys.stop()
+        await self._split_keys.stop()
         await self.cache.stop()
         with self._lane.used():  # it does not wait if the database is known to be away
             await self.shipper.stop()
@@ -128,6 +135,7 @@ class Redirector:
             self._reporting.failure,
             self._handoffs.failure,
             self._visitor_keys.failure,
+            self._split_keys.failure,
             self.cache.failure,
             self._keeping.failure,
         )
@@ -222,22 +230,29 @@ class Redirector:
             answer = answer_by_rule(visit, target)
         else:
             answer = answer_for(outcome, visit, entry, client, self._proxies)
-        await self._record(outcome, reason, visit, entry, client)
+        variant = target.variant if target and outcome is Outcome.WEB else None
+        await self._record(outcome, reason, visit, entry, client, variant=variant)
         return answer
 
     def _target(self, visit: Visit, entry: CachedLink, client: Client) -> Target | None:
         """Where the link's rules lead this visit; None if none fits."""
         if entry.rules is None:
             return None
+        address, at = self._proxies.visitor_address(visit.scope), self._clock()
         circumstances = Circumstances(
             client,
-            self._clock(),
-            self._country(visit, self._proxies.visitor_address(visit.scope)),
+            at,
+            self._country(visit, address),
             visit.language,
             visit.query,
             visit.has_device_id,
+            self._share(visit, entry, address, at) if entry.rules.splits else 0.0,
         )
         return entry.rules.target(circumstances)
+
+    def _share(self, visit: Visit, entry: CachedLink, address: str, at: datetime) -> float:
+        # Without the key, since MongoDB did not answer from the start, visitors may see another variant.
+        return share_of(self._split_keys.of_day(at) or b"", entry.link.id, address, visit.user_agent)
 
     async def _record(
         self,
@@ -246,8 +261,10 @@ class Redirector:
         visit: Visit,
         entry: CachedLink,
         client: Client,
+        *,
+        variant: str | None = None,
     ) -> None:
-        line = self._line(outcome, reason, visit, entry, client)
+        line = self._line(outcome, reason, visit, entry, client, variant=variant)
         if line is not None:
             await self.shipper.keep(line)
 
@@ -258,6 +275,8 @@ class Redirector:
         visit: Visit,
         entry: CachedLink,
         client: Client,
+        *,
+        variant: str | None,
     ) -> bytes | None:
         """The line for the click log.
 
@@ -277,6 +296,7 @@ class Redirector:
             country=self._country(visit, address),
             referrer_host=visit.referrer_host,
             visitor=None if reason else self._visitor(visit, entry, address, at),
+            variant=variant,
             handoff=self._handoffs.handoff(outcome, reason, entry, client, address, at=at),
         )
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
 from sys import intern
-from typing import Any
+from typing import Any, ClassVar
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.address_patterns import AddressPatterns
@@ -56,6 +56,7 @@ class CachedLink:
     """A link and the apps of its domain."""
 
     __slots__ = ("_cleared_by", "apps", "link", "loaded_at", "rules")
+    variant: ClassVar[None] = None  # what a rule leads to may have one
 
     def __init__(self, link: Link, apps: Apps, loaded_at: float) -> None:
         self.link = link
@@ -85,7 +86,7 @@ def address_of(place: CachedLink | Target) -> bytes:
 
     Cached for the most used ones only: for all links it would need too much memory.
     """
-    return web_address(place.link).encode("ascii")
+    return web_address(place.link, variant=place.variant).encode("ascii")
 
 
 class LinkCache:

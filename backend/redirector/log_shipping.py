@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backend.concurrency.side_thread import beside_the_loop
-from backend.domain.click_block import Block, Stretch, read_stretch
+from backend.domain.click_block import Block
+from backend.domain.click_stretch import Stretch, read_stretch
 from backend.redirector.click_log import ClickLog
 from backend.redirector.log_writer import LogWriter
 from backend.redirector.metrics import count_unreadable

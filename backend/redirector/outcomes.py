@@ -42,7 +42,11 @@ def answer_by_rule(visit: Visit, target: Target) -> Answer:
 
 
 def _web(visit: Visit, place: CachedLink | Target) -> bytes:
-    return web_address(place.link, visit.query).encode("ascii") if visit.query else address_of(place)
+    return (
+        web_address(place.link, visit.query, place.variant).encode("ascii")
+        if visit.query
+        else address_of(place)
+    )
 
 
 def _fallback(visit: Visit, entry: CachedLink, client: Client) -> bytes | None:

@@ -1,8 +1,8 @@
 """The `address_keys` collection: random keys for hashing IP addresses, one for each day or month and
 purpose.
 
-A key is deleted when its hashes are no longer needed. From then on, nobody can find the address for a hash,
-even in a copy of the data.
+A key is deleted when its hashes are no longer needed; that of splits stays, since no hash of it is
+kept. From then on, nobody can find the address for a hash, even in a copy of the data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COLLECTION = Collection(
     indexes=[EXPIRY_INDEX],
     owned_by=Nobodys("the keys are the installation's"),
     personal=NotPersonal("random bytes"),
-    retention=NoRetention("gone within three months"),
+    retention=NoRetention("gone within three months, or not of any hash that is kept"),
     archived=NotArchived("gone within three months"),
 )
 
@@ -51,14 +51,22 @@ async def visitor_key(database: Database, day: str) -> bytes:
     return await _key(database, f"visitors/{day}", begins_at + _DAY + _AFTER_ITS_DAY)
 
 
+async def split_key(database: Database) -> bytes:
+    """The key that divides visitors among the parts of a split; created if needed, and never deleted.
+
+    What is hashed with it is not stored.
+    """
+    return await _key(database, "splits")
+
+
 async def address_key_of_month(database: Database, month: str) -> bytes:
     """The key of a month such as 2026-01, created if needed. It is deleted two months after its own month."""
     begins_at = datetime.fromisoformat(f"{month}-01").replace(tzinfo=UTC)
     return await _key(database, month, begins_at + _THREE_MONTHS)
 
 
-async def _key(database: Database, name: str, expires_at: datetime) -> bytes:
-    made = {"key": secrets.token_bytes(32), "expires_at": expires_at}
+async def _key(database: Database, name: str, expires_at: datetime | None = None) -> bytes:
+    made = {"key": secrets.token_bytes(32)} | ({"expires_at": expires_at} if expires_at else {})
     found = await database[NAME].find_one_and_update(
         {"_id": name}, {"$setOnInsert": made}, upsert=True, return_document=ReturnDocument.AFTER
     )

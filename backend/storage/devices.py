@@ -122,7 +122,10 @@ def _as_it_is(value: Any) -> Any:
 
 def _touch(touch: Touch | None) -> Document | None:
     # Not by dataclasses.asdict, which copies deeply and takes longer than storing a device.
-    return {name: getattr(touch, name) for name in _TOUCH} if touch else None
+    if touch is None:
+        return None
+    stored = {name: getattr(touch, name) for name in _TOUCH}
+    return stored | ({"variant": touch.variant} if touch.variant is not None else {})
 
 
 def _touches(touches: Iterable[Touch]) -> list[Document | None]:
@@ -145,7 +148,7 @@ def _clocks(clocks: Iterable[DeviceClock]) -> list[int]:
     return [each // MILLISECOND for each in clocks]
 
 
-_TOUCH = tuple(item.name for item in fields(Touch))
+_TOUCH = tuple(item.name for item in fields(Touch) if item.name != "variant")  # few touches have one
 _CUSTOMER = tuple(item.name for item in fields(Identification))
 _HISTORY = ("first_touch", "touches", "click_ids", "customers", "direct_visits")
 # How each field of a device is stored, but for those of its id.

@@ -145,4 +145,5 @@ def _credit_of(document: Document) -> Credit:
 def _touch(touch: Touch | None) -> dict[str, Any] | None:
     if touch is None:
         return None
-    return {"at": touch.at, "link_id": touch.link_id, "utm": touch.utm, "click_ids": touch.click_ids}
+    stored = {"at": touch.at, "link_id": touch.link_id, "utm": touch.utm, "click_ids": touch.click_ids}
+    return stored | ({"variant": touch.variant} if touch.variant is not None else {})

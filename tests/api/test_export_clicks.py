@@ -72,7 +72,7 @@ async def test_both_formats(
     at = START + timedelta(milliseconds=5)
     one = click(
         organization.id, link_id, at, outcome=Outcome.PREVIEW, platform="ios", system="iOS 17",
-        browser="=cmd()", country="DE", referrer_host='a",b',
+        browser="=cmd()", country="DE", referrer_host='a",b', variant="=B",
     )  # fmt: skip
     two = click(organization.id, LINK, START + timedelta(seconds=1), reason="head", client_kind="crawler")
     await ship(database, [two, one])
@@ -82,7 +82,7 @@ async def test_both_formats(
     assert first == {
         "time": "2026-03-01T00:00:00.005Z", "link_id": link_id, "short_url": short_url, "counted": True,
         "reason": None, "outcome": "preview", "platform": "ios", "system": "iOS 17", "browser": "=cmd()",
-        "client_kind": "browser", "country": "DE", "referrer_host": 'a",b',
+        "client_kind": "browser", "country": "DE", "referrer_host": 'a",b', "variant": "=B",
     }  # fmt: skip
     assert (second["link_id"], second["short_url"]) == (LINK, None)
     assert (second["counted"], second["reason"], second["client_kind"]) == (False, "head", "crawler")
@@ -93,7 +93,7 @@ async def test_both_formats(
     assert tuple(names) == COLUMNS == tuple(first)
     assert rows[0] == [
         "2026-03-01T00:00:00.005Z", link_id, short_url, "true", "", "preview", "ios", "iOS 17", "'=cmd()",
-        "browser", "DE", 'a",b',
+        "browser", "DE", 'a",b', "'=B",
     ]  # fmt: skip
     assert rows[1][:5] == ["2026-03-01T00:00:01.000Z", LINK, "", "false", "head"]
 

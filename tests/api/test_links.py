@@ -35,7 +35,16 @@ ALL_FIELDS: dict[str, Any] = CONTRACT_FIELDS | {
                 "device": "new",
             },
             "then": {"destination_url": "https://shop.example/rule"},
-        }
+        },
+        {
+            "if": {},
+            "then": {
+                "split": [
+                    {"name": "A", "weight": 1, "destination_url": "https://shop.example/a"},
+                    {"name": "B", "weight": 3, "destination_url": "https://shop.example/b"},
+                ]
+            },
+        },
     ],
 }
 

@@ -16,7 +16,7 @@ import pytest
 
 from backend.app import Service, create_app
 from backend.domain import destination
-from backend.domain.click_block import read_stretch
+from backend.domain.click_stretch import read_stretch
 from backend.domain.clicks import client_fragment, record_line
 from backend.domain.ids import InstallId, LinkId
 from backend.domain.link_input import parse_new_link

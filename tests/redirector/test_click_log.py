@@ -13,7 +13,7 @@ import pytest
 
 from backend.app import Service, utc_now
 from backend.concurrency.pauses import pause_after
-from backend.domain.click_block import read_stretch
+from backend.domain.click_stretch import read_stretch
 from backend.domain.clicks import client_fragment, record_line
 from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome

@@ -51,6 +51,7 @@ async def visited(
     to = httpx.URL(answer.headers["location"])
     assert to.params["cl_link_id"] == link.id
     assert to.params["utm_source"] == "mail"
+    assert to.params.get("cl_variant", to.host.removesuffix(".example")) == to.host.removesuffix(".example")
     return to.host.removesuffix(".example")
 
 
@@ -84,6 +85,18 @@ async def test_a_click_by_a_rule_counts(service: Service, make_link: LinkFactory
     assert await visited(service, link) == "any"
     (click,) = await recorded(link, 1)
     assert (click["counted"], click["outcome"]) == (True, "web")
+
+
+async def test_a_split(service: Service, make_link: LinkFactory, recorded: Recorded) -> None:
+    """A visitor stays with a variant, others get the other one; the page is told, and the click has it."""
+    parts = [{"name": name, "weight": 1, "destination_url": f"https://{name}.example/"} for name in "ab"]
+    link = await make_link(rules=[{"if": {}, "then": {"split": parts}}], utm={"utm_source": "mail"})
+    peers = [f"203.0.113.{each}" for each in range(8)]
+    first = [await visited(service, link, peer=each) for each in peers]
+    assert set(first) == {"a", "b"}
+    assert [await visited(service, link, "?x=1", peer=each) for each in peers] == first
+    clicks = await recorded(link, 16)
+    assert [each["variant"] for each in clicks] == first * 2
 
 
 async def test_a_changed_rule_is_told_to_every_process(

@@ -13,14 +13,14 @@ from tests.sdk.pure_modules import load
 SIGNALS = load("signals")
 NAMES = [
     *("cl_link_id", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"),
-    *("fbclid", "gclid", "gbraid", "wbraid", "ttclid"),
+    *("fbclid", "gclid", "gbraid", "wbraid", "ttclid", "cl_variant"),
 ]
 VALUES = st.text("ab1 &=+%é", max_size=600)
 OTHERS = st.text("abc_", min_size=1, max_size=8).filter(lambda name: name not in NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_contracts_eleven_signals(name: str) -> None:
+def test_the_signals(name: str) -> None:
     """Each is read under its very name, the first value of several; no longer or shorter name is."""
     query = f"?x{name}=0&{name}x=0&{name[1:]}=0&{name}=1&{name}=2"
     assert SIGNALS.read_signals(query) == {name: "1"}

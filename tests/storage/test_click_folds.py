@@ -72,6 +72,8 @@ def counts_one_by_one(clicks: Iterable[Click]) -> dict[str, Counter[Any]]:
         for name in ("platform", "system", "browser", "country"):
             found[name][day, getattr(each, name)] += 1
         found["referrer"][day, each.referrer_host] += 1
+        if each.variant is not None:
+            found["variant"][day, each.variant] += 1
         visitors[day].add(each.visitor)
     found["visitors"] = Counter({day: len(seen - {None}) for day, seen in visitors.items() if seen - {None}})
     return found

@@ -54,6 +54,17 @@ def test_the_address_stands_over_the_link() -> None:
     assert made.link_id == "l"
 
 
+def test_a_variant_of_the_link_s_own() -> None:
+    """It is part of the touch; one that the link's rules don't have, or without a link, counts as none."""
+    part = {"name": "A", "weight": 1, "destination_url": "https://a.example"}
+    link = replace(LINK, rules=[{"if": {}, "then": {"split": [part, part | {"name": "B"}]}}])
+    for signals, found in (({"cl_variant": "A"}, "A"), ({"cl_variant": "C"}, None), ({}, None)):
+        made = source_of({"cl_link_id": "l"} | signals, link).touch(START)
+        assert made is not None
+        assert made.variant == found
+    assert source_of({"cl_variant": "A"}, None).is_organic
+
+
 @given(st.permutations(range(8)), st.integers(-1, 9))
 def test_the_touch_that_holds_does_not_depend_on_arrival(order: list[int], minute: int) -> None:
     """In whatever order touches arrive, the latest until a moment holds at it, and the first stays first."""

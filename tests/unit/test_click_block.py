@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.click_block import Block, UnreadableBlock, block_of, merged, read_stretch, unpack
+from backend.domain.click_block import Block, UnreadableBlock, block_of, merged, unpack
+from backend.domain.click_stretch import read_stretch
 from backend.domain.clicks import Click, NotCounted, client_fragment, parse_record, record_line
 from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.deferred_links import Handoff
@@ -37,6 +38,7 @@ LINES = st.builds(
     country=st.none() | st.sampled_from(["DE", "FR"]),
     referrer_host=st.none() | st.sampled_from(["news.example", "t.co"]),
     visitor=st.none() | st.sampled_from([0, 7, HIGHEST_HASH]),
+    variant=st.none() | st.sampled_from(["A", "", 'a"},[1', "Größe"]),
     handoff=st.none() | st.just(Handoff("com.shop", "hash", AT)),
 )  # fmt: skip
 BAD = st.sampled_from(
@@ -45,6 +47,8 @@ BAD = st.sampled_from(
         b'["o","l",1.000,"no outcome",null,"","","","",null,null]\n',
         b'["o","l",1.000,"web",null,"\\ud800","","","",null,null]\n',
         b'["o","l",1.000,"web",null,"","","","",null,null,[}]\n',
+        b'["o","l",1.000,"web",null,"","","","",null,null,null,{"variant":5}]\n',
+        b'["o","l",1.000,"web",null,"","","","",null,null,null,{}]\n',
     ]
 )  # fmt: skip
 
@@ -117,6 +121,7 @@ COLUMNS: dict[str, Any] = {
         {"what_table": [["x", None, "", "", "", ""]]}, {"what_table": [["web", None]]}, {"what_table": [5]},
         {"visitor": [1]}, {"visitor": [1, 2**32]}, {"visitor": [-1, 0]}, {"visitor": [1, "2"]},
         {"visitor": [True, 1]},
+        {"variant": [0, 1]}, {"variant_table": [5]}, {"variant_table": ["a"], "variant": [0]},
     ],
 )  # fmt: skip
 def test_columns_that_are_not_as_we_write_them(change: dict[str, Any]) -> None:

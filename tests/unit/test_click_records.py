@@ -20,8 +20,8 @@ from backend.domain.visitors import HIGHEST_HASH
 HANDOFF = Handoff("com.example.shop", "ab" * 32, datetime(2026, 1, 31, 13, tzinfo=UTC))
 
 
-def line(visitor: int | None, handoff: Handoff | None) -> bytes:
-    """A record with this visitor and handoff."""
+def line(visitor: int | None, handoff: Handoff | None, variant: str | None = None) -> bytes:
+    """A record with this visitor, handoff and variant."""
     return record_line(
         OrgId("org"),
         LinkId("link"),
@@ -32,6 +32,7 @@ def line(visitor: int | None, handoff: Handoff | None) -> bytes:
         country="DE",
         referrer_host=None,
         visitor=visitor,
+        variant=variant,
         handoff=handoff,
     )
 
@@ -43,11 +44,17 @@ def changed_line(change: Any) -> bytes:
     return json.dumps(fields).encode()
 
 
-@given(some.none() | some.integers(0, HIGHEST_HASH), some.sampled_from([None, HANDOFF]))
-def test_visitor_and_handoff_are_read_as_written(visitor: int | None, handoff: Handoff | None) -> None:
-    """With and without either of them."""
-    click = parse_record(line(visitor, handoff))
-    assert (click.visitor, click.handoff) == (visitor, handoff)
+@given(
+    some.none() | some.integers(0, HIGHEST_HASH),
+    some.sampled_from([None, HANDOFF]),
+    some.sampled_from([None, "", "A", '"}]']),
+)
+def test_what_may_be_absent_is_read_as_written(
+    visitor: int | None, handoff: Handoff | None, variant: str | None
+) -> None:
+    """With and without each of visitor, handoff and variant."""
+    click = parse_record(line(visitor, handoff, variant))
+    assert (click.visitor, click.handoff, click.variant) == (visitor, handoff, variant)
 
 
 def test_lines_of_the_former_version_are_read() -> None:

@@ -16,7 +16,13 @@ from backend.domain.countries import countries
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_rule_input import MOST_RULES, LinkRules
-from backend.domain.link_rules import Circumstances, CompiledRules, rule_targets
+from backend.domain.link_rules import (
+    Circumstances,
+    CompiledRules,
+    rule_targets,
+    share_of,
+    variant_names,
+)
 from backend.domain.links import Link
 
 # A Friday.
@@ -184,12 +190,61 @@ def test_what_is_stored() -> None:
     assert LinkRules().parse("rules", None) == []
 
 
+def split(*weights: int) -> dict[str, Any]:
+    """A rule that divides its visitors among variants A, B and so on."""
+    parts = [
+        {"name": chr(65 + place), "weight": weight, "destination_url": f"https://{place}.example"}
+        for place, weight in enumerate(weights)
+    ]
+    return {"if": {}, "then": {"split": parts}}
+
+
+def variant(rules: list[dict[str, Any]], share: float) -> str | None:
+    """The variant for this share of the visitors."""
+    link = replace(LINK, rules=LinkRules().parse("rules", rules))
+    target = CompiledRules(link).target(replace(VISIT, share=share))
+    assert target is not None
+    return target.variant
+
+
+def test_a_split() -> None:
+    """Each variant gets its part of the shares; one with weight 0 gets none."""
+    shares = [0.0, 0.24, 0.25, 0.5, 0.74, 0.75, 0.999999]
+    assert [variant([split(1, 2, 1)], each) for each in shares] == list("AABBBCC")
+    assert {variant([split(0, 3, 0)], each) for each in shares} == {"B"}
+    assert variant([rule(country=["DE"]), split(1, 1)], 0.7) == "B"
+    assert variant([rule(), split(1, 1)], 0.7) is None
+    assert CompiledRules(replace(LINK, rules=[split(1, 1)])).splits
+    assert not CompiledRules(replace(LINK, rules=[rule()])).splits
+    assert variant_names([rule(), split(1, 1)]) == {"A", "B"}
+    assert list(rule_targets([split(1, 1)])) == [
+        "rules[0].then.split[0].destination_url",
+        "rules[0].then.split[1].destination_url",
+    ]
+
+
+def test_the_share_of_a_visitor() -> None:
+    """The same for the same visitor of a link, in all of an IPv6 network, another one for others and under
+    another key; all together they are spread evenly."""
+    share = share_of(b"k", "1", "2001:db8::1", b"Firefox")
+    assert share == share_of(b"k", "1", "2001:db8::ffff", b"Firefox")
+    others = [
+        share_of(b"l", "1", "2001:db8::1", b"Firefox"),
+        share_of(b"k", "2", "2001:db8::1", b"Firefox"),
+        share_of(b"k", "1", "2001:db8:1::1", b"Firefox"),
+        share_of(b"k", "1", "2001:db8::1", b"Chrome"),
+    ]
+    assert len({share, *others}) == 5
+    many = [share_of(b"k", "1", f"10.0.{each // 250}.{each % 250}", b"") for each in range(1_000)]
+    assert 450 < sum(each < 0.5 for each in many) < 550
+
+
 BAD: list[tuple[object, str]] = [
     ("x", "rules must be a list of at most 50 rules"),
     ([rule()] * (MOST_RULES + 1), "rules must be a list of at most 50 rules"),
     ([5], "rules[0] must be a JSON object"),
     ([{"if": {}}], "rules[0].then is required"),
-    ([rule(), {"then": {}}], "rules[1].then.destination_url is required"),
+    ([rule(), {"then": {}}], "rules[1].then.destination_url is required, or split"),
     ([{"if": [], "then": rule()["then"]}], "rules[0].if must be a JSON object"),
     ([{"when": {}, "then": {}}], "rules[0].when is not a field: possible are then, if"),
     ([{"then": {"destination_url": "ftp://a.example"}}],
@@ -222,6 +277,15 @@ BAD: list[tuple[object, str]] = [
     ([rule(contry=["DE"])],
      "rules[0].if.contry is not a field: possible are platform, system, browser, language, country, query, "
      "from, until, weekdays, hours, device"),
+    ([{"then": rule()["then"] | split(1, 1)["then"]}],
+     "rules[0].then must have destination_url or split, not both"),
+    ([split(1)], "rules[0].then.split must be a list of 2 to 10 variants"),
+    ([split(0, 0)], "rules[0].then.split must have a weight above 0"),
+    ([split(1, -1)], "rules[0].then.split[1].weight must be a whole number from 0 to 10000"),
+    ([{"then": {"split": [split(1, 1)["then"]["split"][0]] * 2}}],
+     "rules[0].then.split[1].name must be the name of one variant only"),
+    ([{"then": {"split": [{"name": "A", "weight": 1}] * 2}}],
+     "rules[0].then.split[0].destination_url is required"),
     ([{"then": {"destination_url": f"https://a.example/{'x' * 8000}"}}] * 5,
      "rules must have at most 32768 bytes as JSON"),
 ]  # fmt: skip

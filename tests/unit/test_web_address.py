@@ -54,6 +54,13 @@ def test_the_links_own_utm_stand_over_all() -> None:
     assert web_address(link, "utm_source=v&utm_medium=m") == expected
 
 
+def test_the_variant_stands_last() -> None:
+    """Encoded, and in place of one that visitor or destination name; without one, none is passed on."""
+    link = link_to("https://a.example/?cl_variant=d")
+    assert web_address(link, "cl_variant=v", "ä b") == f"https://a.example/?{END}&cl_variant=%C3%A4%20b"
+    assert web_address(link, "cl_variant=v") == f"https://a.example/?{END}"
+
+
 @given(own=PARTS, theirs=PARTS, fragment=VALUES)
 def test_everything_is_kept_in_order(own: list[str], theirs: list[str], fragment: str) -> None:
     """Order, repeats, valueless keys, percent-encoding and the fragment come out as they went in."""
