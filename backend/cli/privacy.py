@@ -119,6 +119,22 @@ async def click_retention(database: Database, org_id: OrgId, days: int | None, i
     }
 
 
+@privacy.command("withdrawal")
+@org_option
+@click.option(
+    "--erase", type=click.Choice(["on", "off"]), required=True,
+    help="Whether what is stored of a device is erased when its browser asks for it.",
+)  # fmt: skip
+@stored
+async def withdrawal(database: Database, org_id: OrgId, erase: str) -> Result:
+    """Say whether a browser whose visitor withdraws consent may have its device's data erased.
+
+    It asks by a batch with `erase: true` (docs/ingest.md). The answer follows this setting within seconds.
+    """
+    await organizations.set_erases_on_withdrawal(database, org_id, erase == "on")
+    return {"org_id": org_id, "erase": erase}
+
+
 def _is_shorter(days: int | None, than: int | None) -> bool:
     return days is not None and (than is None or days < than)
 

@@ -11,25 +11,28 @@ from backend.domain.attribution import Source
 from backend.domain.call_fields import notes_on_unknown
 from backend.domain.calls import Call
 from backend.domain.errors import InvalidField
-from backend.domain.field_rules import Moment, Text, Uuid
+from backend.domain.field_rules import Flag, Moment, Text, Uuid
 from backend.domain.ids import DeviceId, OrgId
 
 MOST_CALLS = 50
 _SDK, _UUID, _MOMENT = Text(64), Uuid(), Moment()
-_FIELDS = frozenset({"api_key", "device_id", "sdk", "sent_at", "calls"})
+_FIELDS = frozenset({"api_key", "device_id", "sdk", "sent_at", "calls", "erase"})
+_FLAG = Flag()
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
     """A request from the SDK with a valid key. Its calls are not parsed yet.
 
-    `notes` are sentences that say which fields were left out.
+    With `erase` it has no calls: its visitor has withdrawn consent. `notes` are sentences that say which
+    fields were left out.
     """
 
     device_id: DeviceId
     sent_at: datetime
     calls: list[Any]
     notes: tuple[str, ...] = ()
+    erase: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +71,20 @@ def parse_envelope(body: Mapping[str, Any]) -> Envelope:
     Unknown fields are left out. Raises InvalidField for the first field that breaks a rule.
     """
     _SDK.parse("sdk", body.get("sdk"))
+    erase = "erase" in body and _FLAG.parse("erase", body["erase"])
     return Envelope(
         device_id=DeviceId(_UUID.parse("device_id", body.get("device_id"))),
         sent_at=_MOMENT.parse("sent_at", body.get("sent_at")),
-        calls=_calls(body.get("calls")),
+        calls=_no_calls(body.get("calls", [])) if erase else _calls(body.get("calls")),
         notes=tuple(notes_on_unknown([name for name in body if name not in _FIELDS])),
+        erase=erase,
     )
+
+
+def _no_calls(value: object) -> list[Any]:
+    if value != []:
+        raise InvalidField("calls", "must be empty or left out beside `erase`")
+    return []
 
 
 def _calls(value: object) -> list[Any]:

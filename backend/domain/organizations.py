@@ -30,7 +30,8 @@ class Organization:
     `retention_days` is how many days data about its visitors is kept; None means without limit; `click_days`
     says the same of single clicks, whose counts stay. With `device_cookie`, the service renews the SDK's
     cookie in its answers; `cookie_domain` is the domain that the organization's sites pass to `init`, if they
-    do. `destination_rules` says where its links may lead.
+    do. With `erases_on_withdrawal`, a browser may have the service erase what it has of its device when the
+    visitor withdraws consent. `destination_rules` says where its links may lead.
     """
 
     id: OrgId
@@ -41,6 +42,7 @@ class Organization:
     device_cookie: bool = False
     cookie_domain: str | None = None
     click_days: int | None = CLICK_DAYS
+    erases_on_withdrawal: bool = False
     destination_rules: DestinationRules = field(default_factory=DestinationRules)
 
     def has_subscription(self, now: datetime) -> bool:

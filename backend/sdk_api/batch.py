@@ -29,6 +29,7 @@ from backend.sdk_api.origins import (
     require_allowed_origin,
 )
 from backend.sdk_api.service import SdkService
+from backend.sdk_api.withdrawal import withdraw
 
 # text/plain is what a browser sends without a preflight.
 MEDIA_TYPES = frozenset({"", "text/plain", "application/json"})
@@ -105,6 +106,8 @@ class BatchRoute:
         try:
             envelope = await self._parse_envelope(key.org_id, body)
             organization = await self._service.organizations.get(key.org_id)
+            if envelope.erase:
+                return json_answer(await withdraw(self._service, organization, envelope))
             results = await ingest(self._service, organization, envelope)
         except NotStored:
             raise storage_unreachable() from None

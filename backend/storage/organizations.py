@@ -145,6 +145,13 @@ async def set_device_cookie(database: Database, org_id: OrgId, is_on: bool, doma
         raise UnknownOrganization(org_id)
 
 
+async def set_erases_on_withdrawal(database: Database, org_id: OrgId, is_on: bool) -> None:
+    """Set whether a withdrawal of consent may erase what is stored. Raises UnknownOrganization."""
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"erases_on_withdrawal": is_on}})
+    if not found.matched_count:
+        raise UnknownOrganization(org_id)
+
+
 async def find_destination_rules(database: Database, org_id: OrgId) -> DestinationRules:
     """Where the organization's links may lead; no rules if there is no such organization."""
     found = await database[NAME].find_one({"_id": org_id}, {"destination_rules": 1})
@@ -174,5 +181,6 @@ def _from_document(document: dict[str, Any]) -> Organization:
         device_cookie=document.get("device_cookie", False),
         cookie_domain=document.get("cookie_domain"),
         click_days=document.get("click_days", CLICK_DAYS),
+        erases_on_withdrawal=document.get("erases_on_withdrawal", False),
         destination_rules=_rules_in(document),
     )

@@ -68,6 +68,7 @@ _ORGANIZATION = DocumentFields(
         "retention_days": or_none(days),
         "click_days": or_none(days),
         "device_cookie": Flag().parse,
+        "erases_on_withdrawal": Flag().parse,
         "cookie_domain": or_none(HostName().parse),
         "destination_rules": nested(DocumentFields({"allowed": _PATTERNS, "refused": _PATTERNS})),
     },

@@ -1,0 +1,27 @@
+"""What a browser asks for when its visitor withdraws consent: that what is stored of the device is erased."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.domain.batches import Envelope
+from backend.domain.organizations import Organization
+from backend.sdk_api.service import SdkService
+from backend.storage.belongings import Subject
+from backend.storage.privacy import erase_subject
+
+_OFF = "erase: the organization has not switched it on; see `waylink privacy withdrawal`"
+
+
+async def withdraw(service: SdkService, organization: Organization, envelope: Envelope) -> dict[str, Any]:
+    """Erase what the organization has of the device, if it has switched that on. Returns the answer's body.
+
+    The device id, which only that browser knows, is what shows the right to it. An interrupted request can be
+    sent again.
+    """
+    if organization.erases_on_withdrawal:
+        subject = Subject(device_id=envelope.device_id)
+        await erase_subject(service.resources.database, organization.id, subject)
+    notes = [*envelope.notes, *([] if organization.erases_on_withdrawal else [_OFF])]
+    answer = {"results": [], "erased": organization.erases_on_withdrawal}
+    return answer | ({"notes": notes} if notes else {})
