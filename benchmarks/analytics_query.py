@@ -9,34 +9,26 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import random
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from backend.app import utc_now
 from backend.domain.analytics_query import Field, Measure, Query
-from backend.domain.click_block import block_of
-from backend.domain.clicks import Click
-from backend.domain.destination import Outcome
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import OrgId
 from backend.domain.query_period import Comparison, QueryPeriod
 from backend.settings import Settings
 from backend.storage import links
 from backend.storage.analytics_answers import answer
-from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_folds import Folds
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import Database
 from benchmarks.stored_links import prepare_domain, store_links
+from benchmarks.year_of_clicks import count_year
 
-_DAYS = 365
 _DAY = timedelta(days=1)
-_COUNTRIES = ("US", "DE", "IN", "BR", None)
 
 
 def main() -> None:
@@ -57,46 +49,8 @@ async def _measure(number: int, clicks: int, rounds: int) -> None:
                 org_id = OrgId(await prepare_domain(database))
                 await store_links(database, org_id, 0, number)
                 ids = await database[links.NAME].distinct("_id", {"org_id": org_id})
-                await _click(database, org_id, ids, clicks)
+                await count_year(database, org_id, ids, clicks)
                 _print(number, clicks, await _medians(database, org_id, rounds))
-
-
-async def _click(database: Database, org_id: OrgId, ids: list[LinkId], clicks: int) -> None:
-    folds = Folds(database)
-    for number, day in enumerate(_made(org_id, ids, clicks)):
-        await ship_blocks(database, f"day-{number}", 0, 1, [block_of(org_id, day)])
-        if number % 20 == 0:
-            print(f"\r  {number} days counted", end="", flush=True)
-            while not (await folds.fold([org_id])).is_all:
-                pass
-    while not (await folds.fold([org_id])).is_all:
-        pass
-    print("\r", end="")
-
-
-def _made(org_id: OrgId, ids: list[LinkId], clicks: int) -> Iterator[list[Click]]:
-    """The clicks of each day of the last year, of links that are drawn at random."""
-    drawn = random.Random(clicks)  # noqa: S311 - no secret is drawn
-    today = utc_now().replace(hour=0, minute=0, second=0, microsecond=0)
-    for ago in range(_DAYS, 0, -1):
-        yield [
-            Click(
-                org_id=org_id,
-                link_id=drawn.choice(ids),
-                at=today - ago * _DAY + timedelta(seconds=drawn.randrange(86_400)),
-                counted=True,
-                reason=None,
-                outcome=Outcome.WEB,
-                platform="desktop",
-                system="Linux",
-                browser="Firefox",
-                client_kind="browser",
-                country=drawn.choice(_COUNTRIES),
-                referrer_host=None,
-                visitor=drawn.randrange(10**6),
-            )
-            for _ in range(clicks // _DAYS)
-        ]
 
 
 def _queries() -> dict[str, Query]:
