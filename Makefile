@@ -61,6 +61,7 @@ bench: setup ## Measure the service and the browser SDK on this machine
 	@$(BIN)/python -m benchmarks.sdk
 	@$(BIN)/python -m benchmarks.analytics
 	@$(BIN)/python -m benchmarks.analytics_query
+	@$(BIN)/python -m benchmarks.dashboard_pages
 	@$(BIN)/python -m benchmarks.command_line
 
 audit: setup ## Look the locked dependencies up in the public lists of vulnerabilities

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from datetime import date
 
 from quart import Response, request
 
 from backend.current import resources
 from backend.dashboard.analytics.tables import NAMES, name_of
-from backend.dashboard.analytics.view import View, read_view
+from backend.dashboard.analytics.view import View, asks_for_beginning, read_view
 from backend.dashboard.frame.blueprint import org_id
 from backend.domain.analytics_answer import AnalyticsAnswer
 from backend.domain.analytics_query import Field, Query
@@ -38,10 +39,16 @@ async def ask(query: Query, *, is_whole: bool = False) -> AnalyticsAnswer:
 
 async def view_of_request(choices: Mapping[str, Container[str]]) -> View:
     """The view that the request's address names; `choices` are what the page adds to it."""
+    now = resources().clock()
+    beginning = await _beginning() if asks_for_beginning(request.args) else now.date()
+    return read_view(request.args, now, beginning, choices)
+
+
+async def _beginning() -> date:
+    """The first day that anything is known of."""
     organization = await get_organization(resources().database, org_id())
     known = await first_day(resources().database, org_id())
-    beginning = min(filter(None, (known, organization.created_at.date())))
-    return read_view(request.args, resources().clock(), beginning, choices)
+    return min(filter(None, (known, organization.created_at.date())))
 
 
 async def chips_of(view: View, path: str) -> list[Chip]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from quart import Response, request, url_for
 
@@ -113,9 +115,12 @@ class _Found:
     currency: str
 
 
-async def _read() -> _Found:
-    """What the request asks for, and the totals, which say what the main currency is."""
-    view = (await view_of_request(_CHOICES)).without_breakdown()
+async def _view() -> View:
+    return (await view_of_request(_CHOICES)).without_breakdown()
+
+
+async def _read(view: View) -> _Found:
+    """What the view asks for, and the totals, which say what the main currency is."""
     choice = Choice.of(view)
     totals = await ask(view.query(*MEASURES, rules=choice.rules, compare=view.comparison))
     return _Found(view, choice, totals, main_currency(view, totals.totals.values))
@@ -124,42 +129,45 @@ async def _read() -> _Found:
 @dashboard.get("/attribution")
 async def attribution() -> Response:
     """A page of rows in the order that the address names, and the totals of all rows."""
-    found = await _read()
-    view, choice, currency = found.view, found.choice, found.currency
+    view = await _view()
+    status = 422 if view.errors else 200
+    return await page("analytics/attribution.html", status, later=partial(_content, view), view=view)
+
+
+async def _content(view: View) -> dict[str, Any]:
+    found = await _read(view)
+    choice, currency = found.choice, found.currency
     path = url_for("dashboard.attribution")
     rows = await _rows(found, request.args.get("cursor") or None)
-    return await page(
-        "analytics/attribution.html",
-        422 if view.errors else 200,
-        view=view,
-        choice=choice,
-        path=path,
-        csv_path=url_for("dashboard.attribution_csv"),
-        presets=PRESETS,
-        comparisons=COMPARISONS,
-        chips=await chips_of(view, path),
-        figures=figures(found.totals, None, currency),
-        headings=[_heading(each, view, choice, path, currency) for each in MEASURES],
-        rows=[_row(each, view, rows, currency) for each in rows.rows],
-        rows_in_all=rows.rows_in_all,
-        next_page=view.address(path, cursor=rows.next_cursor) if rows.next_cursor else "",
-        is_first_page="cursor" not in request.args,
-        notes=rows.notes,
-        fields=FIELDS,
-        names=NAMES,
-        models=MODELS,
-        credits=CREDITS,
-        windows=WINDOWS,
-        labels_of=LABELS,
-        measures=MEASURES,
-        currency=currency,
-    )
+    return {
+        "choice": choice,
+        "path": path,
+        "csv_path": url_for("dashboard.attribution_csv"),
+        "presets": PRESETS,
+        "comparisons": COMPARISONS,
+        "chips": await chips_of(view, path),
+        "figures": figures(found.totals, None, currency),
+        "headings": [_heading(each, view, choice, path, currency) for each in MEASURES],
+        "rows": [_row(each, view, rows, currency) for each in rows.rows],
+        "rows_in_all": rows.rows_in_all,
+        "next_page": view.address(path, cursor=rows.next_cursor) if rows.next_cursor else "",
+        "is_first_page": "cursor" not in request.args,
+        "notes": rows.notes,
+        "fields": FIELDS,
+        "names": NAMES,
+        "models": MODELS,
+        "credits": CREDITS,
+        "windows": WINDOWS,
+        "labels_of": LABELS,
+        "measures": MEASURES,
+        "currency": currency,
+    }
 
 
 @dashboard.get("/attribution.csv")
 async def attribution_csv() -> Response:
     """All rows of what the page shows, in its order, with exact amounts."""
-    found = await _read()
+    found = await _read(await _view())
     query = found.choice.query(found.view, found.currency)
     return csv_response(await ask(query, is_whole=True), f"waylink-attribution-{found.choice.by}")
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from quart import Response, abort, request, url_for
 
@@ -58,6 +60,16 @@ class Step:
 async def home() -> Response:
     """The overview of the period and the filters in the address."""
     view = await view_of_request(_CHOICES)
+    return await page(
+        "analytics/overview.html",
+        422 if view.errors else 200,
+        later=partial(_content, view),
+        view=view,
+        comparisons=COMPARISONS,
+    )
+
+
+async def _content(view: View) -> dict[str, Any]:
     cards = [card for card in CARDS if is_possible(view, card.field(view))]
     asked = [table_query(view, card.field(view), _MOST_ROWS) for card in cards]
     totals, series = await _figures(view)
@@ -65,28 +77,26 @@ async def home() -> Response:
     currency = main_currency(view, totals.totals.values)
     chosen = Measure(view.others.get(_CHART, Measure.CLICKS))
     path = url_for("dashboard.home")
-    return await page(
-        "analytics/overview.html",
-        422 if view.errors else 200,
-        view=view,
-        path=path,
-        csv_path=url_for("dashboard.home_csv"),
-        all_path=url_for("dashboard.attribution"),
-        presets=PRESETS,
-        comparisons=COMPARISONS,
-        chips=await chips_of(view, path),
-        chosen=chosen,
-        figures=figures(totals, series, currency),
-        course=course(chosen if chosen in series.query.measures else Measure.CLICKS, view, series, currency),
-        tables=[
+    return {
+        "path": path,
+        "csv_path": url_for("dashboard.home_csv"),
+        "all_path": url_for("dashboard.attribution"),
+        "presets": PRESETS,
+        "chips": await chips_of(view, path),
+        "chosen": chosen,
+        "figures": figures(totals, series, currency),
+        "course": course(
+            chosen if chosen in series.query.measures else Measure.CLICKS, view, series, currency
+        ),
+        "tables": [
             table(card, view, answered, path, currency) for card, answered in zip(cards, found, strict=True)
         ],
-        names=NAMES,
-        currency=currency,
-        notes=dict.fromkeys(note for each in (totals, series, *found) for note in each.notes),
-        news=[] if view.filters else await what_is_new(resources().clock()),
-        steps=await _steps(),
-    )
+        "names": NAMES,
+        "currency": currency,
+        "notes": dict.fromkeys(note for each in (totals, series, *found) for note in each.notes),
+        "news": [] if view.filters else await what_is_new(resources().clock()),
+        "steps": await _steps(),
+    }
 
 
 @dashboard.get("/overview.csv")

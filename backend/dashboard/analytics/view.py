@@ -157,6 +157,12 @@ class AnyDay:
         return isinstance(text, str) and read_day("", text, {}) is not None
 
 
+def asks_for_beginning(given: Mapping[str, str]) -> bool:
+    """Whether the period that an address asks for begins when anything was known first."""
+    since, until = (bool(given.get(name, "").strip()) for name in ("from", "to"))
+    return given.get("period") == "all" or (until and not since)
+
+
 def read_view(
     given: Mapping[str, str], now: datetime, beginning: date, choices: Mapping[str, Container[str]]
 ) -> View:

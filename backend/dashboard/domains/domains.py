@@ -33,6 +33,10 @@ class DomainRow:
 @dashboard.get("/domains")
 async def domains() -> Response:
     """All domains with their state and their number of links."""
+    return await page("domains/domains.html", later=_rows)
+
+
+async def _rows() -> dict[str, list[DomainRow]]:
     database = resources().database
     names = await list_domains(database, org_id())
     states = await of_app(DashboardService).domain_states.of(names[:_MOST_EXAMINED], _PATIENCE_OF_LIST)
@@ -40,7 +44,7 @@ async def domains() -> Response:
         DomainRow(name, await count_links_on(database, name, org_id()), _worst(states.get(name, [])))
         for name in names
     ]
-    return await page("domains/domains.html", rows=rows)
+    return {"rows": rows}
 
 
 @dashboard.get("/domains/<domain>")
@@ -48,8 +52,12 @@ async def domains_one(domain: str) -> Response:
     """The findings about a domain, with what to do about them."""
     if not await is_domain_of(resources().database, domain, org_id()):
         abort(404)
-    found = await of_app(DashboardService).domain_states.of([domain], _PATIENCE_OF_ONE)
-    return await page("domains/domain.html", domain=domain, findings=found.get(domain))
+
+    async def findings() -> dict[str, list[Finding] | None]:
+        found = await of_app(DashboardService).domain_states.of([domain], _PATIENCE_OF_ONE)
+        return {"findings": found.get(domain)}
+
+    return await page("domains/domain.html", later=findings, domain=domain)
 
 
 def _worst(findings: list[Finding]) -> Finding | None:

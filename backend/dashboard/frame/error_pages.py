@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 
 from quart import Quart, Response, request
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from backend.dashboard.frame.blueprint import dashboard, secure
+from backend.dashboard.frame.failures import WORDS, note_failure
 from backend.dashboard.frame.page import plain_page
 from backend.storage.mongo import StorageError, is_unreachable
 
-_log = logging.getLogger("waylink.dashboard")
 API_PATHS = "/serviceCore/"
 _KEPT_HEADERS = {"Allow", "Retry-After"}
-_WORDS = {
-    400: ("That request makes no sense", "The form could not be read. Go back, and try again."),
-    403: ("That is not allowed", ""),
-    404: ("There is nothing here", "The page does not exist, or it belongs to another organization."),
-    405: ("That does not work here", "This address does not answer to such a request."),
-    408: ("That took too long", "The form did not arrive in time. Try again."),
-    413: ("That is too much", "The form is larger than any of ours can be."),
-    415: ("That is no form", "This address takes the dashboard's own forms only."),
-    500: ("Something went wrong", "The fault is the service's, and it is in its log. Try again."),
-    503: ("The service can't reach its storage", "Nothing is lost. Try again in a moment."),
-}  # fmt: skip
 JsonAnswer = Callable[[HTTPException], Awaitable[Response]]
 
 
@@ -50,7 +38,7 @@ def _is_for_people() -> bool:
 @dashboard.errorhandler(HTTPException)
 async def _http(error: HTTPException) -> Response:
     status = error.code or 500
-    title, text = _WORDS.get(status, (error.name, ""))
+    title, text = WORDS.get(status, (error.name, ""))
     said = error.description if status == 403 and error.description else text
     response = await _page(status, title, said or "")
     response.headers.update({n: value for n, value in error.get_headers() if n in _KEPT_HEADERS})
@@ -60,15 +48,14 @@ async def _http(error: HTTPException) -> Response:
 @dashboard.errorhandler(InternalServerError)
 async def _fault(_: InternalServerError) -> Response:
     # Quart has logged the exception with its traceback.
-    return await _page(500, *_WORDS[500])
+    return await _page(500, *WORDS[500])
 
 
 @dashboard.errorhandler(StorageError)
 async def _storage_failed(error: StorageError) -> Response:
     if not is_unreachable(error):
         raise error
-    _log.warning("The storage can't be reached: %s", type(error).__name__)
-    response = await _page(503, *_WORDS[503])
+    response = await _page(503, *WORDS[note_failure(error)])
     response.headers["Retry-After"] = "5"
     return response
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from quart import Response, render_template, request
@@ -14,14 +15,22 @@ from backend.dashboard.frame.labels import LABELS
 from backend.dashboard.frame.navigation import ITEMS, is_current
 from backend.dashboard.frame.notices import notice
 from backend.dashboard.frame.session_cookie import cookie_token
+from backend.dashboard.frame.two_parts import in_two_parts
 from backend.domain.credit import CreditRules
 from backend.domain.organizations import Organization
 from backend.domain.sessions import form_token
 from backend.storage.organizations import find_organizations
 
+# Finds the values that only the block `content` of a template needs.
+Later = Callable[[], Awaitable[Mapping[str, Any]]]
 
-async def page(template: str, status: int = 200, **values: Any) -> Response:
-    """A page for signed-in users: the template with these values, inside the dashboard's navigation."""
+
+async def page(template: str, status: int = 200, *, later: Later | None = None, **values: Any) -> Response:
+    """A page for signed-in users: the template with these values, inside the dashboard's navigation.
+
+    With `later`, browsers get everything before the block `content` at once, and that block when its values
+    are there. What goes wrong then is told in its place, since the status has been sent.
+    """
     organizations = await _organizations()
     shared = {
         "notice": notice(request.args.get("notice", "")),
@@ -31,20 +40,27 @@ async def page(template: str, status: int = 200, **values: Any) -> Response:
         "navigation": ITEMS,
         "is_current": lambda item: is_current(item, request.endpoint or ""),
     }
-    return await plain_page(template, status, **(shared | values))
+    if later is None:
+        return await plain_page(template, status, **(shared | values))
+    body = await in_two_parts(f"dashboard/{template}", _common() | shared | values, later)
+    return Response(body, status, mimetype="text/html")
 
 
 async def plain_page(template: str, status: int = 200, **values: Any) -> Response:
     """A page that needs no sign-in and no database."""
-    shared = {
+    html = await render_template(f"dashboard/{template}", **(_common() | values))
+    return Response(html, status, mimetype="text/html")
+
+
+def _common() -> dict[str, Any]:
+    """What every template may use."""
+    return {
         "asset": asset_address,
         "labels": LABELS,
         "default_credit": CreditRules().in_words,
         "form_token_name": FORM_TOKEN,
         "form_token": form_token(cookie_token()),
     }
-    html = await render_template(f"dashboard/{template}", **(shared | values))
-    return Response(html, status, mimetype="text/html")
 
 
 async def _organizations() -> list[Organization]:

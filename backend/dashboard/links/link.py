@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
+from typing import Any
 
 from quart import Response, abort, request
 
@@ -57,33 +59,39 @@ REASONS = {
 async def links_one(link_id: LinkId) -> Response:
     """The link with its clicks by time, platform, country and referrer, and the visits that did not count."""
     link = await own_link(link_id)
-    database, now = resources().database, resources().clock()
-    period = request.args.get("period", "")
-    period = period if period in PERIODS else "month"
     return await page(
         "links/link.html",
+        later=partial(_content, link),
         link=link,
         is_blocked=leads_to(link, resources().block_list.current),
         short_url=short_url_of(link),
-        clicks=await count_window(database, link.id, now),
-        installs=await count_install_window(database, link.id, now),
-        period=period,
-        periods=PERIODS,
-        counts=await _counts(link.id, period, now),
-        visitors=await _visitors(link.id, period, now),
-        exact_up_to=EXACT_UP_TO,
-        standard_error=f"{STANDARD_ERROR:.1%}",
-        breakdown=await _breakdown(link.id, period, now),
-        days=DAYS[period][1],
-        single_clicks_since=await _single_clicks_since(link, now),
-        outcome=await _outcome(link, now),
-        latest=await latest_table(link.id),
-        sales=await sale_table(link.id, skip=0, limit=LATEST),
-        zone=zone_of_browser(),
-        other=OTHER,
-        platform_names=PLATFORMS,
-        reasons=REASONS,
     )
+
+
+async def _content(link: Link) -> dict[str, Any]:
+    database, now = resources().database, resources().clock()
+    period = request.args.get("period", "")
+    period = period if period in PERIODS else "month"
+    return {
+        "clicks": await count_window(database, link.id, now),
+        "installs": await count_install_window(database, link.id, now),
+        "period": period,
+        "periods": PERIODS,
+        "counts": await _counts(link.id, period, now),
+        "visitors": await _visitors(link.id, period, now),
+        "exact_up_to": EXACT_UP_TO,
+        "standard_error": f"{STANDARD_ERROR:.1%}",
+        "breakdown": await _breakdown(link.id, period, now),
+        "days": DAYS[period][1],
+        "single_clicks_since": await _single_clicks_since(link, now),
+        "outcome": await _outcome(link, now),
+        "latest": await latest_table(link.id),
+        "sales": await sale_table(link.id, skip=0, limit=LATEST),
+        "zone": zone_of_browser(),
+        "other": OTHER,
+        "platform_names": PLATFORMS,
+        "reasons": REASONS,
+    }
 
 
 @dashboard.get("/links/<link_id>/qr.<kind>")

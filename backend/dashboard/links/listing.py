@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from quart import Response, url_for
 
@@ -64,31 +66,41 @@ class _Found:
 @dashboard.get("/links")
 async def links() -> Response:
     """One page of the links that the address asks for, with their figures of its period."""
-    asked, paged = await read_asked_links(), paging()
-    currency, currencies = await currency_of(asked.view)
-    found = await _find(asked, paged, currency)
-    path = url_for("dashboard.links")
+    asked = await read_asked_links()
     return await page(
         "links/listing.html",
         422 if asked.errors or asked.view.errors else 200,
+        later=partial(_content, asked),
         asked=asked,
         view=asked.view,
-        path=path,
-        presets=PRESETS,
-        states=STATES,
-        columns=COLUMNS,
-        domains=[("", "All"), *((each, each) for each in await list_domains(resources().database, org_id()))],
-        tags=await list_tags(resources().database, org_id()),
-        chips=asked.chips(path),
-        found=found,
-        rows=await _rows(asked, found.links, currency),
-        headings={each.value: _heading(each, asked, path, currency) for each in Column},
-        paging=paged.with_total(found.total),
-        currency=currency,
-        currencies=currencies,
-        most_at_once=MOST_AT_ONCE,
-        has_links=bool(found.total) or await count_links(resources().database, org_id()) > 0,
     )
+
+
+async def _content(asked: AskedLinks) -> dict[str, Any]:
+    paged = paging()
+    currency, currencies = await currency_of(asked.view)
+    found = await _find(asked, paged, currency)
+    path = url_for("dashboard.links")
+    return {
+        "path": path,
+        "presets": PRESETS,
+        "states": STATES,
+        "columns": COLUMNS,
+        "domains": [
+            ("", "All"),
+            *((each, each) for each in await list_domains(resources().database, org_id())),
+        ],
+        "tags": await list_tags(resources().database, org_id()),
+        "chips": asked.chips(path),
+        "found": found,
+        "rows": await _rows(asked, found.links, currency),
+        "headings": {each.value: _heading(each, asked, path, currency) for each in Column},
+        "paging": paged.with_total(found.total),
+        "currency": currency,
+        "currencies": currencies,
+        "most_at_once": MOST_AT_ONCE,
+        "has_links": bool(found.total) or await count_links(resources().database, org_id()) > 0,
+    }
 
 
 async def _find(asked: AskedLinks, paged: Paging, currency: str) -> _Found:

@@ -1,0 +1,31 @@
+"""What people are told of an error, by its status."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+
+from backend.storage.mongo import is_unreachable
+
+_log = logging.getLogger("waylink.dashboard")
+# A title, and a sentence about what can be done.
+WORDS: dict[int, tuple[str, str]] = {
+    400: ("That request makes no sense", "The form could not be read. Go back, and try again."),
+    403: ("That is not allowed", ""),
+    404: ("There is nothing here", "The page does not exist, or it belongs to another organization."),
+    405: ("That does not work here", "This address does not answer to such a request."),
+    408: ("That took too long", "The form did not arrive in time. Try again."),
+    413: ("That is too much", "The form is larger than any of ours can be."),
+    415: ("That is no form", "This address takes the dashboard's own forms only."),
+    500: ("Something went wrong", "The fault is the service's, and it is in its log. Try again."),
+    503: ("The service can't reach its storage", "Nothing is lost. Try again in a moment."),
+}
+
+
+def note_failure(error: Exception) -> int:
+    """Log an error that stopped a page, and give the status that stands for it."""
+    if is_unreachable(error):
+        _log.warning("The storage can't be reached: %s", type(error).__name__)
+        return HTTPStatus.SERVICE_UNAVAILABLE
+    _log.error("A page failed", exc_info=error)
+    return HTTPStatus.INTERNAL_SERVER_ERROR
