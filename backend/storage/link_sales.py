@@ -10,17 +10,22 @@ from decimal import Decimal
 from pymongo import DESCENDING
 
 from backend.domain.ids import LinkId, OrgId
-from backend.storage import conversions
+from backend.storage import conversions, refunds
 from backend.storage.mongo import Database, Document
 
 _NEWEST_FIRST = [("at", DESCENDING), ("_id", DESCENDING)]
-_FIELDS = dict.fromkeys(("at", "touch.at", "revenue", "currency", "transaction_id", "customer_id"), 1)
+_FIELDS = dict.fromkeys(
+    ("at", "touch.at", "revenue", "currency", "transaction_id", "customer_id", refunds.FIELD), 1
+)
 _AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A sale: when it was, of how much, and when the visit was that gets the credit."""
+    """A sale: when it was, of how much, and when the visit was that gets the credit.
+
+    `refunded` is what was paid back of its revenue.
+    """
 
     at: datetime
     touched_at: datetime
@@ -28,6 +33,7 @@ class Sale:
     currency: str
     transaction_id: str | None
     customer_id: str | None
+    refunded: Decimal
 
 
 async def list_sales(
@@ -62,4 +68,5 @@ def _sale(found: Document) -> Sale:
         found["currency"],
         found.get("transaction_id"),
         found.get("customer_id"),
+        sum((each.amount for each in refunds.refunds_of(found)), Decimal()),
     )

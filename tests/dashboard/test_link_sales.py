@@ -7,6 +7,7 @@ import io
 from datetime import datetime, timedelta
 
 import pytest
+from bson import Decimal128
 
 from backend.dashboard.links.sales import in_words
 from backend.domain.links import Link
@@ -25,10 +26,12 @@ async def test_the_latest_on_its_page(
     await bought(database, link, now - timedelta(days=400), "1234567.5")
     await bought(database, link, now, "7.25", "USD", after=other)
     await bought(database, other, now, "99", after=link)
+    paid_back = {"refund_id": "r", "amount": Decimal128("7"), "at": now, "received_at": now}
+    await database["conversions"].update_one({"currency": "USD"}, {"$push": {"refunds": paid_back}})
     person.client.cookies.set("waylink_zone", "Asia/Kathmandu", domain="localhost.local")
     page = (await person.get(f"/links/{link.id}")).text
     assert table(page, "Sales") == [
-        ["18 Mar 2026, 17:55", "7.25 USD", "–", "–", "at once"],
+        ["18 Mar 2026, 17:55", "7.25 USD 7.00 paid back", "–", "–", "at once"],
         ["11 Feb 2025, 17:55", "1,234,568 EUR", "–", "–", "at once"],
     ]
     assert "Asia/Kathmandu" in page
@@ -45,7 +48,7 @@ async def test_pages_and_a_file_of_all(person: Person, database: Database, link:
     amounts = [row[1] for row in rows(first.text) + rows(second)]
     assert amounts == [f"{1000 + number:,}.25 EUR" for number in range(27)]
     head, *lines = csv.reader(io.StringIO((await person.get(f"/links/{link.id}/sales.csv")).text))
-    assert head == ["at", "revenue", "currency", "transaction_id", "customer_id", "visit_at"]
+    assert head == ["at", "revenue", "currency", "transaction_id", "customer_id", "visit_at", "refunded"]
     assert [line[1] for line in lines] == [f"{1000 + number}.25" for number in range(27)]
     assert "There are no more sales" in (await person.get(f"/links/{link.id}/sales?page=9")).text
 

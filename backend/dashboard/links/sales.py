@@ -24,19 +24,23 @@ from backend.storage.link_sales import Sale, all_sales, count_link_sales, list_s
 
 # On the link's own page.
 LATEST = 10
-_HEADINGS = ("at", "revenue", "currency", "transaction_id", "customer_id", "visit_at")
+_HEADINGS = ("at", "revenue", "currency", "transaction_id", "customer_id", "visit_at", "refunded")
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 @dataclass(frozen=True, slots=True)
 class SaleRow:
-    """A sale as a table shows it. `after` is the time from the visit to the sale, in words."""
+    """A sale as a table shows it. `after` is the time from the visit to the sale, in words.
+
+    `refunded` is "" where nothing was paid back.
+    """
 
     at: str
     amount: str
     transaction_id: str
     customer_id: str
     after: str
+    refunded: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,7 @@ def _row(sale: Sale, zone: ZoneInfo) -> SaleRow:
         sale.transaction_id or "–",
         sale.customer_id or "–",
         in_words(sale.at - sale.touched_at),
+        amount(sale.refunded) if sale.refunded else "",
     )
 
 
@@ -118,5 +123,6 @@ def _written(sales: Iterable[Sale], zone: ZoneInfo) -> Iterable[str]:
                 each.transaction_id,
                 each.customer_id,
                 each.touched_at.astimezone(zone).isoformat(),
+                f"{each.refunded:f}",
             ]
         )
