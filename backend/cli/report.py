@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
@@ -176,19 +177,32 @@ def _as_result(row: ReportRow, by: str, names: dict[str, str]) -> Result:
         "leads": plain_count(row.leads),
         "conversions": plain_count(row.conversions),
         "customers": len(row.customer_ids),
-        "revenue": {currency: f"{amount:f}" for currency, amount in sorted(row.revenue.items())},
+        "revenue": _amounts(row.revenue),
+        "refunds": _amounts(row.refunds),
+        "net_revenue": _amounts(row.net_revenue),
     }
 
 
+_MONEY = ("revenue", "refunds", "net_revenue")
+
+
+def _amounts(by_currency: dict[str, Decimal]) -> dict[str, str]:
+    return {currency: f"{amount:f}" for currency, amount in sorted(by_currency.items())}
+
+
 def _flat(rows: list[Result]) -> list[list[str]]:
-    """The rows of a table with one column for each currency's revenue, after a row of headings."""
+    """The rows of a table with three columns for each currency's revenue, after a row of headings."""
     if not rows:
         return []
     currencies = sorted({currency for row in rows for currency in row["revenue"]})
-    names = [name for name in rows[0] if name != "revenue"]
-    head = [*names, *(f"revenue_{currency}" for currency in currencies)]
+    names = [name for name in rows[0] if name not in _MONEY]
+    amounts = [(name, currency) for currency in currencies for name in _MONEY]
+    head = [*names, *(f"{name}_{currency}" for name, currency in amounts)]
     return [head] + [
-        [*(_cell(row[name]) for name in names), *(row["revenue"].get(each, "0") for each in currencies)]
+        [
+            *(_cell(row[name]) for name in names),
+            *(row[name].get(currency, "0") for name, currency in amounts),
+        ]
         for row in rows
     ]
 

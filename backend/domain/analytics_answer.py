@@ -37,7 +37,8 @@ class Figures:
 
     # Many groups have neither amounts nor customers: those who do get what holds them.
     __slots__ = (
-        "_customers", "_revenue", "clicks", "conversions", "installs", "leads", "not_counted", "visitors"
+        "_customers", "_refunds", "_revenue",
+        "clicks", "conversions", "installs", "leads", "not_counted", "visitors",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -46,6 +47,7 @@ class Figures:
         self.leads: int | Decimal = 0
         self.conversions: int | Decimal = 0
         self._revenue: dict[str, Decimal] | None = None
+        self._refunds: dict[str, Decimal] | None = None
         self._customers: set[str] | None = None
 
     @property
@@ -54,15 +56,29 @@ class Figures:
         return self._revenue or {}
 
     @property
+    def refunds(self) -> Amounts:
+        """What was paid back of the revenue."""
+        return self._refunds or {}
+
+    @property
+    def net_revenue(self) -> Amounts:
+        """The revenue without what was paid back of it."""
+        return {each: amount - self.refunds.get(each, 0) for each, amount in self.revenue.items()}
+
+    @property
     def customers(self) -> int:
         """How many different customers there were."""
         return len(self._customers or ())
 
-    def add_revenue(self, currency: str, amount: Decimal) -> None:
-        """Add an amount."""
+    def add_revenue(self, currency: str, amount: Decimal, refunded: Decimal) -> None:
+        """Add an amount, and what was paid back of it."""
         if self._revenue is None:
             self._revenue = {}
         self._revenue[currency] = self._revenue.get(currency, Decimal()) + amount
+        if refunded:
+            if self._refunds is None:
+                self._refunds = {}
+            self._refunds[currency] = self._refunds.get(currency, Decimal()) + refunded
 
     def add_customer(self, customer_id: str) -> None:
         """Add a customer, who counts once."""
@@ -160,8 +176,9 @@ def _value(measure: Measure, figures: Figures, currency: str | None) -> Value:
     match measure:
         case Measure.CUSTOMERS:
             return figures.customers
-        case Measure.REVENUE:
-            return _money(figures.revenue, currency)
+        case Measure.REVENUE | Measure.REFUNDS | Measure.NET_REVENUE:
+            amounts: Amounts = getattr(figures, measure.value)
+            return _money(amounts, currency)
         case Measure.CONVERSION_RATE:
             return (
                 round(float(figures.conversions) / figures.clicks, _RATE_DIGITS) if figures.clicks else None
@@ -169,8 +186,8 @@ def _value(measure: Measure, figures: Figures, currency: str | None) -> Value:
         case Measure.REVENUE_PER_CLICK:
             if not figures.clicks:
                 return None
-            amounts = {each: amount / figures.clicks for each, amount in figures.revenue.items()}
-            rounded = {each: _rounded(amount, each, _MORE_DIGITS) for each, amount in amounts.items()}
+            shares = {each: amount / figures.clicks for each, amount in figures.revenue.items()}
+            rounded = {each: _rounded(amount, each, _MORE_DIGITS) for each, amount in shares.items()}
             return _money(rounded, currency, _MORE_DIGITS)
     count: int | Decimal = getattr(figures, measure.value)
     return plain_count(count)

@@ -29,6 +29,8 @@ class Measure(StrEnum):
     CONVERSIONS = "conversions"
     CUSTOMERS = "customers"
     REVENUE = "revenue"
+    REFUNDS = "refunds"
+    NET_REVENUE = "net_revenue"
     CONVERSION_RATE = "conversion_rate"
     REVENUE_PER_CLICK = "revenue_per_click"
 
@@ -58,11 +60,12 @@ class Field(StrEnum):
 TIMES = frozenset(Field(each) for each in TimeField)
 BREAKDOWNS = frozenset({Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER})
 LINK_FIELDS = frozenset(Field) - TIMES - BREAKDOWNS
-MONEY = frozenset({Measure.REVENUE, Measure.REVENUE_PER_CLICK})
+MONEY = frozenset({Measure.REVENUE, Measure.REFUNDS, Measure.NET_REVENUE, Measure.REVENUE_PER_CLICK})
 # What is counted from visitors' leads and conversions.
-SALES = frozenset({Measure.LEADS, Measure.CONVERSIONS, Measure.CUSTOMERS, Measure.REVENUE})
-# What each rate is made of.
+SALES = frozenset({Measure.LEADS, Measure.CONVERSIONS, Measure.CUSTOMERS, Measure.REVENUE, Measure.REFUNDS})
+# What each measure that is not counted itself is made of.
 _PARTS = {
+    Measure.NET_REVENUE: (Measure.REVENUE, Measure.REFUNDS),
     Measure.CONVERSION_RATE: (Measure.CONVERSIONS, Measure.CLICKS),
     Measure.REVENUE_PER_CLICK: (Measure.REVENUE, Measure.CLICKS),
 }

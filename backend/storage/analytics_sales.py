@@ -21,7 +21,7 @@ from backend.domain.analytics_query import SALES, Field, Measure, Query
 from backend.domain.credit import Model
 from backend.domain.ids import LinkId
 from backend.domain.rollup import QUARTER_SECONDS
-from backend.storage import conversions, identities, installs, leads
+from backend.storage import conversions, identities, installs, leads, refunds
 from backend.storage.analytics_counting import group_slots
 from backend.storage.analytics_links import UTM, LinkRows, LinkValues, read_link_rows
 from backend.storage.analytics_reading import Reading
@@ -73,7 +73,7 @@ def _add(figures: Figures, found: Mapping[str, Any], *, is_lead: bool) -> None:
     else:
         figures.conversions += found["count"]
         if currency := found["_id"].get("currency"):
-            figures.add_revenue(currency, found["revenue"])
+            figures.add_revenue(currency, found["revenue"], found["refunds"])
     if customer_id := found["_id"].get("customer_id") or found.get("later_customer_id"):
         figures.add_customer(customer_id)
 
@@ -103,8 +103,9 @@ async def _credited(asked: Reading, name: str) -> list[Document]:
             },
             "count": count_of(parts),
             "revenue": revenue,
+            "refunds": refunded,
         }
-        for (at, link, utm, currency, of), (parts, revenue) in sums.items()
+        for (at, link, utm, currency, of), (parts, revenue, refunded) in sums.items()
     ]
 
 
@@ -121,9 +122,12 @@ def _add_up(records: Sequence[CreditedRecord], query: Query, sums: dict[_Key, li
         for share in each.credited.shares:
             touch = share.touch if has_links else None
             link_id, utm = (touch.link_id, tuple(sorted(touch.utm.items()))) if touch else (None, ())
-            sum_of = sums.setdefault((quarter, link_id, utm, each.currency, customer_id), [0, Decimal()])
+            sum_of = sums.setdefault(
+                (quarter, link_id, utm, each.currency, customer_id), [0, Decimal(), Decimal()]
+            )
             sum_of[0] += share.parts
             sum_of[1] += each.amount(share.amount)
+            sum_of[2] += each.amount(share.refunded)
 
 
 async def _grouped(asked: Reading, name: str) -> list[Document]:
@@ -140,7 +144,7 @@ async def _grouped(asked: Reading, name: str) -> list[Document]:
         by["customer_id"] = "$customer_id"
         by["device_id"] = {"$cond": ["$customer_id", None, "$device_id"]}
     pipeline: list[Document] = [
-        {"$group": {"_id": by, "count": {"$sum": 1}, "revenue": {"$sum": "$revenue"}}}
+        {"$group": {"_id": by, "count": {"$sum": 1}, "revenue": {"$sum": "$revenue"}, **refunds.SUM}}
     ]
     if has_customers:
         pipeline += [
@@ -149,7 +153,7 @@ async def _grouped(asked: Reading, name: str) -> list[Document]:
             {"$unset": "later"},
         ]
     found = await _aggregated(asked, name, pipeline)
-    return [each | {"revenue": _decimal(each["revenue"])} for each in found]
+    return [each | {"revenue": _decimal(each["revenue"]), "refunds": refunds.summed(each)} for each in found]
 
 
 def _decimal(summed: object) -> Decimal:

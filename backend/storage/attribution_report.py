@@ -12,7 +12,7 @@ from typing import Any
 from backend.domain.attribution import Touch
 from backend.domain.credit import CreditRules, Model
 from backend.domain.ids import OrgId
-from backend.storage import conversions, identities, leads
+from backend.storage import conversions, identities, leads, refunds
 from backend.storage.credited_records import count_of, credited_records
 from backend.storage.mongo import Database, Document
 
@@ -37,16 +37,22 @@ _KEPT = {Model.FIRST: "first_touch", Model.LAST_NON_DIRECT: "touch"}
 class ReportRow:
     """The results of one link, campaign or source. `key` is None for those without any.
 
-    Leads and conversions may be fractions, where several touches share the credit. `revenue` maps a currency
-    to an exact amount in its main unit. A customer with several devices counts once. What a device did before
-    it was identified counts for its first customer.
+    Leads and conversions may be fractions, where several touches share the credit. `revenue` and `refunds`
+    map a currency to an exact amount in its main unit. A customer with several devices counts once. What a
+    device did before it was identified counts for its first customer.
     """
 
     key: str | None
     leads: Decimal = Decimal()
     conversions: Decimal = Decimal()
     revenue: dict[str, Decimal] = field(default_factory=dict)
+    refunds: dict[str, Decimal] = field(default_factory=dict)
     customer_ids: set[str] = field(default_factory=set)
+
+    @property
+    def net_revenue(self) -> dict[str, Decimal]:
+        """The revenue without what was paid back of it."""
+        return {each: amount - self.refunds.get(each, 0) for each, amount in self.revenue.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +99,8 @@ class _Report:
         async for found in _grouped(self._database, name, self._org_id, path, self._period):
             key, of = found["_id"].get("key"), found["_id"]
             customer_id = of.get("customer_id") or found.get("later_customer_id")
-            amount = found["revenue"].to_decimal() if name == conversions.NAME else Decimal()
-            self._add(key, found["count"], of.get("currency"), amount, customer_id)
+            paid = found["revenue"].to_decimal() if name == conversions.NAME else Decimal()
+            self._add(key, found["count"], of.get("currency"), (paid, refunds.summed(found)), customer_id)
 
     async def add_credited(self, name: str) -> None:
         """Add up by the touches that the rules give the credit to."""
@@ -103,22 +109,26 @@ class _Report:
             for each in chunk:
                 for share in each.credited.shares:
                     key = _key_of(share.touch, self._grouping)
-                    amount = each.amount(share.amount)
+                    amounts = each.amount(share.amount), each.amount(share.refunded)
                     count = count_of(share.parts)
-                    self._add(key, count, each.currency, amount, each.credited.customer_id)
+                    self._add(key, count, each.currency, amounts, each.credited.customer_id)
 
     def _add(
         self,
         key: str | None,
         count: Decimal | int,
         currency: str | None,
-        amount: Decimal,
+        amounts: tuple[Decimal, Decimal],
         customer_id: str | None,
     ) -> None:
+        """Add what was paid and paid back, or leads if there is no currency."""
         row = self.rows.setdefault(key, ReportRow(key))
         if currency:
+            paid, refunded = amounts
             row.conversions += count
-            row.revenue[currency] = row.revenue.get(currency, Decimal()) + amount
+            row.revenue[currency] = row.revenue.get(currency, Decimal()) + paid
+            if refunded:
+                row.refunds[currency] = row.refunds.get(currency, Decimal()) + refunded
         else:
             row.leads += count
         if customer_id:
@@ -142,7 +152,7 @@ def _grouped(
     }
     pipeline: list[Document] = [
         {"$match": {"org_id": org_id} | period.matches()},
-        {"$group": {"_id": group, "count": {"$sum": 1}, "revenue": {"$sum": "$revenue"}}},
+        {"$group": {"_id": group, "count": {"$sum": 1}, "revenue": {"$sum": "$revenue"}, **refunds.SUM}},
         later_identity(org_id),
         {"$set": {"later_customer_id": {"$first": "$later.customer_id"}}},
     ]

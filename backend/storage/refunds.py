@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -25,6 +25,8 @@ from backend.storage.blocking import BlockingDatabase, BlockingSession, in_threa
 from backend.storage.mongo import Database, Document
 
 FIELD = "refunds"
+# What sales of a group were refunded together, as a part of a $group stage.
+SUM: Document = {FIELD: {"$sum": {"$sum": f"${FIELD}.amount"}}}
 _FIELDS = ("org_id", "transaction_id", "currency", "revenue", FIELD)
 
 
@@ -101,6 +103,12 @@ def refunds_of(sale: Document) -> tuple[Refund, ...]:
         Refund(each["refund_id"], _decimal(each["amount"]), each["at"], each["received_at"])
         for each in sale.get(FIELD, ())
     )
+
+
+def summed(group: Mapping[str, Any]) -> Decimal:
+    """The `SUM` of a group: without any refund, MongoDB gives the number 0."""
+    found = group[FIELD]
+    return found.to_decimal() if isinstance(found, Decimal128) else Decimal()
 
 
 def _paid(sale: Document) -> PaidSale:

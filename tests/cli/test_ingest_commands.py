@@ -40,6 +40,14 @@ def post(running: ServiceProcess, org_id: OrgId, *calls: Call, origin: str = ORI
     return httpx.post(running.base_url + BATCH, json=body, headers={"Origin": origin}).status_code
 
 
+def refund(running: ServiceProcess, org_id: OrgId, item: dict[str, Any]) -> None:
+    """Tell a refund as a server does, with a new key."""
+    key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
+    url = f"{running.base_url}/serviceCore/pa/v1/conversions/refund"
+    answer = httpx.post(url, json=item, headers={"API-KEY": key})
+    assert answer.json() == {"results": [{"status": "accepted"}]}
+
+
 def printed(running: ServiceProcess, *arguments: str) -> str:
     """What a command prints without --json."""
     done = invoke(*arguments, environment=running.environment)
@@ -52,24 +60,28 @@ def test_the_report_in_every_form(running: ServiceProcess, org_id: OrgId) -> Non
     assert (
         post(running, org_id, check(utm_source="=cmd()"), conversion(customer_id="ada"), call("lead")) == 200
     )
-    assert post(running, org_id, conversion(revenue=5, currency="USD")) == 200
+    assert post(running, org_id, conversion(revenue=5, currency="USD", transaction_id="t")) == 200
+    refund(running, org_id, {"refund_id": "r", "transaction_id": "t", "amount": 1.25, "currency": "USD"})
     command = ("report", "attribution", "--org", org_id, "--by", "source")
     rows: list[dict[str, Any]] = [
-        {"source": None, "leads": 0, "conversions": 1, "customers": 0, "revenue": {"USD": "5.00"}},
-        {"source": "=cmd()", "leads": 1, "conversions": 1, "customers": 1, "revenue": {"EUR": "19.99"}},
+        {"source": None, "leads": 0, "conversions": 1, "customers": 0, "revenue": {"USD": "5.00"}}
+        | {"refunds": {"USD": "1.25"}, "net_revenue": {"USD": "3.75"}},
+        {"source": "=cmd()", "leads": 1, "conversions": 1, "customers": 1, "revenue": {"EUR": "19.99"}}
+        | {"refunds": {}, "net_revenue": {"EUR": "19.99"}},
     ]
     by_source = {str(row["source"]): row for row in running.command(*command)["rows"]}
     assert by_source == {str(row["source"]): row for row in rows}
     lines = printed(running, *command, "--format", "jsonl").splitlines()
     assert {str(json.loads(line)["source"]) for line in lines} == set(by_source)
     table = list(csv.DictReader(printed(running, *command, "--format", "csv").splitlines()))
-    assert {row["source"]: (row["revenue_EUR"], row["revenue_USD"]) for row in table} == {
-        "(none)": ("0", "5.00"),
+    assert {row["source"]: (row["revenue_EUR"], row["net_revenue_USD"]) for row in table} == {
+        "(none)": ("0", "3.75"),
         "'=cmd()": ("19.99", "0"),
     }
     head, *body = printed(running, *command).splitlines()
     assert re.split("  +", head) == [
-            "SOURCE", "LEADS", "CONVERSIONS", "CUSTOMERS", "REVENUE EUR", "REVENUE USD",
+            "SOURCE", "LEADS", "CONVERSIONS", "CUSTOMERS", "REVENUE EUR", "REFUNDS EUR", "NET REVENUE EUR",
+            "REVENUE USD", "REFUNDS USD", "NET REVENUE USD",
         ]  # fmt: skip
     assert len(body) == 2
 

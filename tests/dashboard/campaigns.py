@@ -13,9 +13,11 @@ from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import parse_call
 from backend.domain.ids import DeviceId, LinkId
 from backend.domain.links import Link
+from backend.domain.refunds import Refund, ToldRefund
 from backend.storage.batches import store_batches
 from backend.storage.links import insert_links
 from backend.storage.mongo import Database
+from backend.storage.refunds import store_refunds
 from tests.clicks import click, count_clicks
 from tests.organizations import TestOrganization
 
@@ -53,9 +55,13 @@ async def bought(
     currency: str = "EUR",
     *,
     after: Link | None = None,
+    refunded: str | None = None,
 ) -> None:
-    """Somebody buys for so much after a visit by the link, and before that one by the link `after`."""
-    shared = {"occurred_at": at.isoformat()}
+    """Somebody buys for so much after a visit by the link, and before that one by the link `after`.
+
+    Of that, `refunded` is paid back.
+    """
+    shared, order = {"occurred_at": at.isoformat()}, str(uuid.uuid4())
     visits = [
         ArrivedCall(
             parse_call({"kind": "attribution", "call_id": str(uuid.uuid4())} | shared), source_of({}, each)
@@ -63,10 +69,14 @@ async def bought(
         for each in (after, link)
         if each
     ]
-    sale = {"kind": "conversion", "call_id": str(uuid.uuid4()), "currency": currency}
+    sale = {"kind": "conversion", "call_id": str(uuid.uuid4()), "currency": currency, "transaction_id": order}
     sold = ArrivedCall(parse_call(sale | shared | {"revenue": Decimal(revenue)}))
     batch = Batch(link.org_id, DeviceId(str(uuid.uuid4())), at, at, (*visits, sold))
     await store_batches(database, [batch])
+    if refunded:
+        refund = Refund(f"refund of {order}", Decimal(refunded), at, at)
+        (result,) = await store_refunds(database, [ToldRefund(link.org_id, order, currency, refund)])
+        assert result.error is None
 
 
 def figures(page: str) -> dict[str, tuple[str, str]]:

@@ -20,15 +20,16 @@ from tests.organizations import TestOrganization
 async def test_what_clicks_came_to(person: Person, database: Database, link: Link, now: datetime) -> None:
     """What came of clicks stands beside them in one row, and in the totals."""
     await clicked(database, link, now, 8)
-    await bought(database, link, now, "12345.67")
+    await bought(database, link, now, "12345.67", refunded="345.67")
     page = await person.get("/attribution")
     assert heading(page) == "Attribution"
     assert rows(page.text) == [
-        ["spring", "8", "0", "1", "12.50 %", "0", "12,346", "1,543.2088"],
+        ["spring", "8", "0", "1", "12.50 %", "0", "12,346", "345.67", "12,000", "1,543.2088"],
     ]
     assert {name: number for name, (number, _) in figures(page.text).items()} == {
         "Clicks": "8", "Leads": "0", "Conversions": "1", "Conversion rate": "12.50 %", "Customers": "0",
-        "Revenue": "12,346 EUR", "Revenue per click": "1,543.2088 EUR",
+        "Revenue": "12,346 EUR", "Refunded": "345.67 EUR", "Net revenue": "12,000 EUR",
+        "Revenue per click": "1,543.2088 EUR",
     }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from bson import Decimal128
 
 from backend.domain.analytics_answer import AnalyticsAnswer, Group
-from backend.domain.analytics_query import LINK_FIELDS, Field, Measure, Query
+from backend.domain.analytics_query import LINK_FIELDS, MONEY, Field, Measure, Query
 from backend.domain.clicks import Click
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links import Link
@@ -38,6 +38,7 @@ class Sale:
     customer_id: str | None = None
     currency: str | None = None
     revenue: Decimal = Decimal()
+    refunds: tuple[Decimal, ...] = ()
 
 
 @dataclass
@@ -97,6 +98,8 @@ class History:
             if sale.currency:
                 for _ in range(int(sale.revenue * 100)):
                     add(sale.at, facts, sale.currency)
+                for _ in range(int(sum(sale.refunds) * 100)):
+                    add(sale.at, facts, f"refunded {sale.currency}")
         return rows, total
 
     def of_link(self, link: Link) -> list[Facts]:
@@ -163,10 +166,19 @@ async def make_history(
             document["device_id"] = str(uuid.uuid4())
         if sale.collection == "conversions":
             document |= {"currency": sale.currency, "revenue": Decimal128(sale.revenue)}
+            if sale.refunds:
+                document["refunds"] = [{"amount": Decimal128(each)} for each in sale.refunds]
         else:
             object.__setattr__(sale, "currency", None)
         await database[sale.collection].insert_one(document)
     return history
+
+
+def _cents(measure: Measure, currency: str, expected: Counter[Any]) -> int:
+    """An amount by the naive count."""
+    revenue, refunded = expected[currency], expected[f"refunded {currency}"]
+    amounts = {Measure.REVENUE: revenue, Measure.REFUNDS: refunded, Measure.NET_REVENUE: revenue - refunded}
+    return amounts[measure]
 
 
 def assert_equal(found: AnalyticsAnswer, history: History) -> None:
@@ -184,12 +196,13 @@ def assert_equal(found: AnalyticsAnswer, history: History) -> None:
             if which == "previous" and query.time_field and row is not found.totals:
                 continue
             for measure in query.measures:
-                if measure is Measure.REVENUE:
-                    cents = {name: expected[name] for name in ("EUR", "JPY") if expected[name]}
+                if measure in MONEY:
+                    known = ((name, _cents(measure, name, expected)) for name in ("EUR", "JPY"))
+                    cents = {name: each for name, each in known if each}
                     amounts = {name: int(amount * 100) for name, amount in values[measure].items() if amount}
                     assert amounts == cents
                 else:
                     assert values[measure] == expected[measure], (row.group, measure)
-        asked = {*query.measures, *("EUR", "JPY")[: 2 * (Measure.REVENUE in query.measures)]}
+        asked = {*query.measures, *("EUR", "JPY")[: 2 * (not MONEY.isdisjoint(query.measures))]}
         told = {group for group, figures in rows.items() if any(figures[each] for each in asked)}
         assert told <= {row.group for row in found.rows}

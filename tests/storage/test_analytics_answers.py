@@ -81,7 +81,8 @@ SALES = st.builds(
     utm=UTM,
     customer_id=st.none() | st.sampled_from(["ada", "bob"]),
     currency=st.sampled_from(["EUR", "JPY"]),
-    revenue=st.integers(0, 50).map(lambda cents: Decimal(cents) / 100),
+    revenue=st.integers(10, 50).map(lambda cents: Decimal(cents) / 100),
+    refunds=st.lists(st.integers(1, 5).map(lambda cents: Decimal(cents) / 100), max_size=2).map(tuple),
 )
 INSTALLS = st.builds(
     Sale,

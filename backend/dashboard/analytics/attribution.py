@@ -39,6 +39,8 @@ MEASURES = (
     Measure.CONVERSION_RATE,
     Measure.CUSTOMERS,
     Measure.REVENUE,
+    Measure.REFUNDS,
+    Measure.NET_REVENUE,
     Measure.REVENUE_PER_CLICK,
 )
 MODELS = {

@@ -20,6 +20,8 @@ LABELS = {
     Measure.CONVERSION_RATE: "Conversion rate",
     Measure.CUSTOMERS: "Customers",
     Measure.REVENUE: "Revenue",
+    Measure.REFUNDS: "Refunded",
+    Measure.NET_REVENUE: "Net revenue",
     Measure.REVENUE_PER_CLICK: "Revenue per click",
 }
 _FORMS = {

@@ -1,0 +1,113 @@
+"""Reports against the ledger: what was paid and paid back, by whatever rules the credit is given."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import timedelta
+from decimal import Decimal
+from itertools import product
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.domain.credit import CreditRules, CreditTo, Model
+from backend.storage.attribution_report import Grouping, Period, attribution_report
+from backend.storage.mongo import Database
+from tests.api.sales import tell
+from tests.api.test_query_sales import rows
+from tests.organizations import TestOrganization
+from tests.sdk_batches import Visitor, call, check, conversion
+
+HOUR = timedelta(hours=1)
+# Of each sale: what was paid in which currency, and what was paid back of it, in parts.
+LEDGER = {
+    "page": (Decimal("19.99"), "EUR", ["0.01", "6.66"]),
+    "both": (Decimal("100.01"), "EUR", ["33.34"]),
+    "webhook": (Decimal("0.07"), "EUR", ["0.07"]),
+    "nobody": (Decimal(5), "EUR", []),
+    "yen": (Decimal(1000), "JPY", ["1", "333"]),
+    "dinar": (Decimal("1.005"), "KWD", ["0.004"]),
+}
+MONEY = ("revenue", "refunds", "net_revenue")
+# By measure and currency.
+Sums = dict[str, defaultdict[str, Decimal]]
+
+
+@pytest.fixture
+async def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visitor:
+    """The phone of a customer who came by three campaigns, and bought on it, on a laptop and elsewhere."""
+    phone, laptop = Visitor(client, organization), Visitor(client, organization)
+    landings = [check(ago=hours * HOUR, utm_source=name) for hours, name in ((9, "a"), (8, "b"), (7, "c"))]
+    await phone.results(*landings, call("identify", ago=6 * HOUR, customer_id="ada"), _sold("page"))
+    await laptop.results(check(ago=HOUR, utm_source="d"), _sold("both"), _sold("yen"))
+    told = [_sale("both", "ada"), _sale("webhook", "ada"), _sale("dinar", "ada"), _sale("nobody", "bob")]
+    assert [each["status"] for each in await tell(client, organization, "conversions", *told)] == [
+        "duplicate", "accepted", "accepted", "accepted",
+    ]  # fmt: skip
+    refunds = [
+        {"refund_id": f"{name} {part}", "transaction_id": name, "amount": float(part), "currency": currency}
+        for name, (_, currency, parts) in LEDGER.items()
+        for part in parts
+    ]
+    assert {each["status"] for each in await tell(client, organization, "conversions/refund", *refunds)} == {
+        "accepted"
+    }
+    return phone
+
+
+def _sale(name: str, customer_id: str | None = None) -> dict[str, Any]:
+    revenue, currency, _ = LEDGER[name]
+    sale = {"transaction_id": name, "revenue": float(revenue), "currency": currency}
+    return sale | ({"customer_id": customer_id} if customer_id else {})
+
+
+def _sold(name: str) -> Any:
+    return conversion(**_sale(name))
+
+
+def nothing() -> Sums:
+    """No amounts."""
+    return {name: defaultdict(Decimal) for name in MONEY}
+
+
+def ledger() -> Sums:
+    """What the ledger comes to: by measure and currency."""
+    sums = nothing()
+    for revenue, currency, parts in LEDGER.values():
+        refunded = sum(map(Decimal, parts), Decimal())
+        amounts = (revenue, refunded, revenue - refunded)
+        for name, amount in zip(MONEY, amounts, strict=True):
+            sums[name][currency] += amount
+    return sums
+
+
+@pytest.mark.parametrize(("credit", "model"), list(product(CreditTo, Model)))
+async def test_sums_are_those_of_the_ledger(
+    visitor: Visitor, database: Database, credit: CreditTo, model: Model
+) -> None:
+    """To the cent in each currency, of rows and totals, of queries and of the report."""
+    found = await rows(visitor, "source", "conversions", *MONEY, credit=credit.value, model=model.value)
+    assert round(sum(row["conversions"] for row in found.values()), 5) == len(LEDGER)
+    sums = nothing()
+    for row, name in product(found.values(), MONEY):
+        for each in row[name]:
+            sums[name][each["currency"]] += Decimal(each["amount"])
+    assert sums == ledger()
+    report = nothing()
+    rules = CreditRules(credit, model)
+    org_id = visitor.organization.id
+    for reported in await attribution_report(database, org_id, Grouping.SOURCE, rules, Period()):
+        for name in MONEY:
+            for currency, amount in getattr(reported, name).items():
+                report[name][currency] += amount
+    assert report == ledger()
+
+
+async def test_a_refund_is_taken_from_the_touch_that_earned_the_sale(visitor: Visitor) -> None:
+    """From the last touch's, or from each touch's part: nobody is left with less than nothing."""
+    last = await rows(visitor, "source", *MONEY, currency="JPY")
+    assert last["d"] == {"revenue": "1000", "refunds": "334", "net_revenue": "666"}
+    shared = await rows(visitor, "source", *MONEY, currency="EUR", credit="customer", model="linear")
+    assert all(Decimal(row["net_revenue"]) >= 0 for row in shared.values())
+    assert sum(Decimal(row["refunds"]) > 0 for row in shared.values()) == 4
