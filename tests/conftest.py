@@ -45,7 +45,8 @@ ServiceStarter = Callable[..., AbstractContextManager[ServiceProcess]]
 
 ENGINES = {"chromium", "firefox", "webkit"}
 SLOWEST_SHOWN = 15
-LONGEST = 600.0  # seconds: none takes a tenth of it, on a busy machine and with --long
+LONGEST = 600.0  # seconds: none takes a tenth of it, also on a busy machine
+LONGEST_WITH_LONG = 1_200.0  # the siege alone lasts ten minutes then
 # What takes longest begins first, so that no worker is left alone with it at the end.
 LONGEST_FIRST = (
     "tests/faults/",
@@ -96,17 +97,21 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup() -> Iterator[None]:
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     """Fixtures that never end fail, or all other tests would wait for them."""
-    with time_limit(LONGEST):
+    with time_limit(_longest(item)):
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Iterator[None]:
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """So do tests."""
-    with time_limit(LONGEST):
+    with time_limit(_longest(item)):
         return (yield)
+
+
+def _longest(item: pytest.Item) -> float:
+    return LONGEST_WITH_LONG if item.config.getoption("--long", default=False) else LONGEST
 
 
 def _runs_in_browser(item: pytest.Item) -> bool:
