@@ -38,7 +38,7 @@ class Figures:
     # Many groups have neither amounts nor customers: those who do get what holds them.
     __slots__ = (
         "_customers", "_refunds", "_revenue",
-        "clicks", "conversions", "installs", "leads", "not_counted", "visitors",
+        "chance_of_best", "clicks", "conversions", "installs", "leads", "not_counted", "visitors",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -46,6 +46,7 @@ class Figures:
         # Fractions where several touches share the credit.
         self.leads: int | Decimal = 0
         self.conversions: int | Decimal = 0
+        self.chance_of_best: float | None = None
         self._revenue: dict[str, Decimal] | None = None
         self._refunds: dict[str, Decimal] | None = None
         self._customers: set[str] | None = None
@@ -184,11 +185,9 @@ def _value(measure: Measure, figures: Figures, currency: str | None) -> Value:
                 round(float(figures.conversions) / figures.clicks, _RATE_DIGITS) if figures.clicks else None
             )
         case Measure.REVENUE_PER_CLICK:
-            if not figures.clicks:
-                return None
-            shares = {each: amount / figures.clicks for each, amount in figures.revenue.items()}
-            rounded = {each: _rounded(amount, each, _MORE_DIGITS) for each, amount in shares.items()}
-            return _money(rounded, currency, _MORE_DIGITS)
+            return _revenue_per_click(figures, currency)
+        case Measure.CHANCE_OF_BEST:
+            return figures.chance_of_best
     count: int | Decimal = getattr(figures, measure.value)
     return plain_count(count)
 
@@ -196,6 +195,14 @@ def _value(measure: Measure, figures: Figures, currency: str | None) -> Value:
 def plain_count(count: int | Decimal) -> int | float:
     """A number of leads or conversions: a whole one, or with the fraction that shared credit gives it."""
     return int(count) if count == int(count) else float(count)
+
+
+def _revenue_per_click(figures: Figures, currency: str | None) -> Value:
+    if not figures.clicks:
+        return None
+    amounts = {each: amount / figures.clicks for each, amount in figures.revenue.items()}
+    rounded = {each: _rounded(amount, each, _MORE_DIGITS) for each, amount in amounts.items()}
+    return _money(rounded, currency, _MORE_DIGITS)
 
 
 def _money(amounts: Amounts, currency: str | None, digits: int = 0) -> Value:

@@ -33,6 +33,7 @@ class Measure(StrEnum):
     NET_REVENUE = "net_revenue"
     CONVERSION_RATE = "conversion_rate"
     REVENUE_PER_CLICK = "revenue_per_click"
+    CHANCE_OF_BEST = "chance_of_best"  # that a variant converts better than the others
 
 
 class Field(StrEnum):
@@ -55,10 +56,13 @@ class Field(StrEnum):
     SYSTEM = "system"
     BROWSER = "browser"
     REFERRER = "referrer"
+    VARIANT = "variant"
 
 
 TIMES = frozenset(Field(each) for each in TimeField)
-BREAKDOWNS = frozenset({Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER})
+BREAKDOWNS = frozenset(
+    {Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER, Field.VARIANT}
+)
 LINK_FIELDS = frozenset(Field) - TIMES - BREAKDOWNS
 MONEY = frozenset({Measure.REVENUE, Measure.REFUNDS, Measure.NET_REVENUE, Measure.REVENUE_PER_CLICK})
 # What is counted from visitors' leads and conversions.
@@ -68,7 +72,10 @@ _PARTS = {
     Measure.NET_REVENUE: (Measure.REVENUE, Measure.REFUNDS),
     Measure.CONVERSION_RATE: (Measure.CONVERSIONS, Measure.CLICKS),
     Measure.REVENUE_PER_CLICK: (Measure.REVENUE, Measure.CLICKS),
+    Measure.CHANCE_OF_BEST: (Measure.CONVERSIONS, Measure.CLICKS),
 }
+# A variant is kept with leads and conversions too.
+_OF_VARIANTS = frozenset({Measure.CLICKS, *SALES, *_PARTS})
 # What is known of whole days in UTC, so not by the hour.
 _BESIDE = TIMES - {Field.HOUR} | LINK_FIELDS
 _OF_DAYS = (Measure.VISITORS, Measure.NOT_COUNTED)
@@ -172,9 +179,17 @@ def _check_together(query: Query) -> None:
     breakdown = query.breakdown
     if query.time_field is TimeField.HOUR:
         _check_by_hour(query, breakdown)
-    if breakdown and (others := [each for each in query.measures if each is not Measure.CLICKS]):
-        rule = f"can't have {others[0]} with {breakdown}, by which only clicks are counted"
-        raise InvalidField("measures", rule)
+    if Measure.CHANCE_OF_BEST in query.measures and Field.VARIANT not in query.group_by:
+        raise InvalidField("measures", "can't have chance_of_best without variant in group_by")
+    if breakdown is Field.VARIANT:
+        _check_measures(query, _OF_VARIANTS, f"{breakdown}: possible are {_words(_OF_VARIANTS)}")
+    elif breakdown:
+        _check_measures(query, {Measure.CLICKS}, f"{breakdown}, by which only clicks are counted")
+
+
+def _check_measures(query: Query, possible: Collection[Measure], why: str) -> None:
+    if others := [each for each in query.measures if each not in possible]:
+        raise InvalidField("measures", f"can't have {others[0]} with {why}")
 
 
 def _check_by_hour(query: Query, breakdown: Field | None) -> None:

@@ -49,6 +49,7 @@ _MEASURES: dict[str, Schema] = {
     # Fractions where several touches share the credit.
     **{each.value: {"type": "number", "minimum": 0} for each in (Measure.LEADS, Measure.CONVERSIONS)},
     Measure.CONVERSION_RATE.value: {"type": ["number", "null"], "minimum": 0},
+    Measure.CHANCE_OF_BEST.value: {"type": ["number", "null"], "minimum": 0, "maximum": 1},
     **{each.value: _AMOUNT for each in Measure if each in MONEY},
 }
 # Of measures, those that were asked for.

@@ -16,6 +16,7 @@ from backend.storage.analytics_sales import count_installs, count_sales
 from backend.storage.links import find_links
 from backend.storage.mongo import Database, deadline
 from backend.storage.organizations import find_retention_days
+from backend.storage.variant_chances import add_chances
 
 _PATIENCE = 20.0  # seconds
 _LINKS_AT_ONCE = 10_000
@@ -65,6 +66,8 @@ async def _count(asked: Reading) -> Counted:
     await count_clicks(asked, counted)
     await count_sales(asked, counted)
     await count_installs(asked, counted)
+    if Measure.CHANCE_OF_BEST in query.measures:
+        await beside_the_loop(partial(add_chances, query, counted))
     counted.notes += _notes(query, counted)
     if query.needed & _EXPIRING:
         counted.notes += await _retention_notes(asked)
@@ -83,6 +86,8 @@ def _notes(query: Query, counted: Counted) -> list[str]:
     notes = []
     if query.rules.as_of and Measure.CLICKS in query.needed:
         notes.append("Clicks are as they are known now.")
+    if query.breakdown is Field.VARIANT:
+        notes.append("What has no variant, since no rule split its visitors, is in no figure.")
     if Measure.VISITORS in query.measures:
         notes.append(
             "A visitor is counted once on each day in UTC, and in each row that it belongs to: the visitors "

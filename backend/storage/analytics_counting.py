@@ -57,6 +57,7 @@ class ClickCounting:
         self._breakdown = query.breakdown
         self._dimension = Dimension(query.breakdown) if query.breakdown else None
         self._only = query.filters.get(query.breakdown) if query.breakdown else None
+        self._has_unknown = query.breakdown is not Field.VARIANT
         self._slots = group_slots(query)
         self._has_days = bool(self._dimension or self._needed & {Measure.VISITORS, Measure.NOT_COUNTED})
         self._day = -1
@@ -95,6 +96,10 @@ class ClickCounting:
         """The rows that the link belongs to; none if it is not asked for."""
         return _NO_LINKS if self._rows is None else self._rows.get(LinkId(subject), ())
 
+    def _is_left(self, value: str | None) -> bool:
+        """Whether what has this value counts: not what has no variant, as most clicks."""
+        return (self._only is None or value in self._only) and (value is not None or self._has_unknown)
+
     def _begin(self, day: int) -> None:
         self._count_sketches()
         self._day = day
@@ -131,7 +136,7 @@ class ClickCounting:
         label = noon.label
         if self._dimension:
             for value, count in counts.values.get(self._dimension, {}).items():
-                if self._only is None or value in self._only:
+                if self._is_left(value):
                     for each in self._figures(label, links, value):
                         each.clicks += count
         if Measure.NOT_COUNTED in self._needed and (reasons := counts.values.get(Dimension.REASON)):
@@ -182,7 +187,7 @@ class ClickCounting:
         if self._breakdown:
             column, table = _column(block, self._breakdown)
             for (each, place), count in Counter(compress(zip(of, column, strict=True), is_click)).items():
-                if self._only is None or table[place] in self._only:
+                if self._is_left(table[place]):
                     for figures in self._figures(*each, table[place]):
                         figures.clicks += count
         if Measure.VISITORS in self._needed:
@@ -222,5 +227,7 @@ def _column(block: Columns, breakdown: Field) -> tuple[Sequence[int], Sequence[s
             return block.country, block.countries
         case Field.REFERRER:
             return block.referrer, block.referrers
+        case Field.VARIANT:
+            return block.variant, block.variants
     place = {Field.PLATFORM: 2, Field.SYSTEM: 3, Field.BROWSER: 4}[breakdown]
     return block.what, [what[place] for what in block.whats]

@@ -98,6 +98,7 @@ async def _credited(asked: Reading, name: str) -> list[Document]:
                 "quarter": at,
                 "link": link,
                 "utm": dict(utm),
+                "variant": variant,
                 "currency": currency,
                 "customer_id": of,
             },
@@ -105,16 +106,17 @@ async def _credited(asked: Reading, name: str) -> list[Document]:
             "revenue": revenue,
             "refunds": refunded,
         }
-        for (at, link, utm, currency, of), (parts, revenue, refunded) in sums.items()
+        for (at, link, utm, variant, currency, of), (parts, revenue, refunded) in sums.items()
     ]
 
 
-# A quarter of an hour, a link, what the address of a visit told, a currency, and a customer.
-_Key = tuple[int, LinkId | None, tuple[tuple[str, str], ...], str | None, str | None]
+# A quarter of an hour, a link, what the address of a visit told, a variant, a currency, and a customer.
+_Key = tuple[int, LinkId | None, tuple[tuple[str, str], ...], str | None, str | None, str | None]
 
 
 def _add_up(records: Sequence[CreditedRecord], query: Query, sums: dict[_Key, list[Any]]) -> None:
     has_time, has_links = query.time_field is not None, bool(query.link_fields)
+    has_variants = query.breakdown is Field.VARIANT
     has_customers = Measure.CUSTOMERS in query.needed
     for each in records:
         quarter = int(each.at.timestamp()) // QUARTER_SECONDS if has_time else 0
@@ -122,9 +124,9 @@ def _add_up(records: Sequence[CreditedRecord], query: Query, sums: dict[_Key, li
         for share in each.credited.shares:
             touch = share.touch if has_links else None
             link_id, utm = (touch.link_id, tuple(sorted(touch.utm.items()))) if touch else (None, ())
-            sum_of = sums.setdefault(
-                (quarter, link_id, utm, each.currency, customer_id), [0, Decimal(), Decimal()]
-            )
+            variant = share.touch.variant if has_variants and share.touch else None
+            key = (quarter, link_id, utm, variant, each.currency, customer_id)
+            sum_of = sums.setdefault(key, [0, Decimal(), Decimal()])
             sum_of[0] += share.parts
             sum_of[1] += each.amount(share.amount)
             sum_of[2] += each.amount(share.refunded)
@@ -137,6 +139,8 @@ async def _grouped(asked: Reading, name: str) -> list[Document]:
     by: Document = dict(_quarter(query))
     if query.link_fields:
         by |= {"link": f"${touch}.link_id", "utm": f"${touch}.utm"}
+    if query.breakdown is Field.VARIANT:
+        by["variant"] = f"${touch}.variant"
     if name == conversions.NAME:
         by["currency"] = "$currency"
     has_customers = Measure.CUSTOMERS in query.needed
@@ -222,6 +226,9 @@ class _Groups:
     def figures(self, found: Document, counted: Counted) -> list[Figures]:
         """Where it counts; nowhere if the filters leave it out."""
         of = found["_id"]
+        variant = of.get("variant")
+        if self._query.breakdown is Field.VARIANT and not self._is_left(variant):
+            return []
         links = self._rows.get(of.get("link"))
         if links is None:
             told = tuple(_told(each, of.get("utm") or {}) for each in self._query.link_fields)
@@ -230,11 +237,15 @@ class _Groups:
         if not links:
             return []
         span = self._spans.at(int(of["quarter"])) if of.get("quarter") else None
-        groups = [self._group(span.label if span else None, each) for each in links]
+        groups = [self._group(span.label if span else None, variant, each) for each in links]
         return [counted.total, *map(counted.row, groups)]
 
-    def _group(self, label: str | None, links: LinkValues) -> Group:
-        parts = (label, None, *links)
+    def _is_left(self, variant: str | None) -> bool:
+        """Whether what has this variant counts: what has none does not."""
+        return variant is not None and variant in self._query.filters.get(Field.VARIANT, {variant})
+
+    def _group(self, label: str | None, variant: str | None, links: LinkValues) -> Group:
+        parts = (label, variant, *links)
         return tuple(parts[slot] for slot in self._slots)
 
 

@@ -150,7 +150,7 @@ async def test_pages(client: httpx.AsyncClient, organization: TestOrganization, 
 
 REFUSED = [
     ({"measures": ["clickz"]}, "measures", "must be one of clicks, visitors"),
-    ({"measures": []}, "measures", "must have from 1 to 12 entries"),
+    ({"measures": []}, "measures", "must have from 1 to 13 entries"),
     ({"measures": "clicks"}, "measures", "must be a list"),
     ({"measures": ["clicks", "clicks"]}, "measures", "must not have one twice"),
     ({"measures": ["sales"]}, "measures", "must be one of"),
@@ -161,12 +161,22 @@ REFUSED = [
     (
         {"group_by": ["country"], "filters": {"browser": ["Firefox"]}},
         "group_by",
-        "can't have browser and country: of country, platform, system, browser, referrer one is possible",
+        "can't have browser and country: of country, platform, system, browser, referrer, variant one is",
     ),
     (
         {"group_by": ["country"], "measures": ["clicks", "revenue"]},
         "measures",
         "can't have revenue with country, by which only clicks are counted",
+    ),
+    (
+        {"group_by": ["variant"], "measures": ["visitors"]},
+        "measures",
+        "can't have visitors with variant: possible are clicks, leads, conversions, customers, revenue",
+    ),
+    (
+        {"group_by": ["link"], "measures": ["chance_of_best"]},
+        "measures",
+        "can't have chance_of_best without variant in group_by",
     ),
     ({"group_by": ["hour", "country"]}, "group_by", "can't have hour with country"),
     ({"group_by": ["hour"], "measures": ["visitors"]}, "measures", "can't have visitors by hour"),

@@ -39,6 +39,7 @@ class Sale:
     currency: str | None = None
     revenue: Decimal = Decimal()
     refunds: tuple[Decimal, ...] = ()
+    variant: str | None = None
 
 
 @dataclass
@@ -80,7 +81,10 @@ class History:
             of_click = {
                 Field.COUNTRY: each.country, Field.PLATFORM: each.platform, Field.SYSTEM: each.system,
                 Field.BROWSER: each.browser, Field.REFERRER: each.referrer_host,
+                Field.VARIANT: each.variant,
             }  # fmt: skip
+            if query.breakdown is Field.VARIANT and each.variant is None:
+                continue
             facts = [of | of_click for of in self.of_link(link)]
             if not each.counted:
                 add(each.at, facts, Measure.NOT_COUNTED)
@@ -88,10 +92,13 @@ class History:
             add(each.at, facts, Measure.CLICKS)
             if each.visitor is not None:
                 add(each.at, facts, Measure.VISITORS, (each.at.date(), each.visitor))
-        for sale in self.sales if query.breakdown is None else ():
+        for sale in self.sales if query.breakdown in {None, Field.VARIANT} else ():
+            if query.breakdown and sale.variant is None:
+                continue
             facts = [{field: sale.utm.get(f"utm_{field}") for field in LINK_FIELDS}]
             if found := links.get(LinkId(sale.link_id or "")):
                 facts = self.of_link(found)
+            facts = [each | {Field.VARIANT: sale.variant} for each in facts]
             add(sale.at, facts, Measure(sale.collection))
             if sale.customer_id and sale.collection != "installs":
                 add(sale.at, facts, Measure.CUSTOMERS, sale.customer_id)
@@ -162,6 +169,7 @@ async def make_history(
         if sale.collection == "installs":
             document["link_id"] = sale.link_id
         else:
+            touch |= {"variant": sale.variant} if sale.variant else {}
             document |= {"touch": touch, "first_touch": None, "customer_id": sale.customer_id}
             document["device_id"] = str(uuid.uuid4())
         if sale.collection == "conversions":

@@ -42,6 +42,7 @@ FACTS = st.fixed_dictionaries(
         "country": st.none() | st.sampled_from(["DE", "FR"]),
         "visitor": st.none() | st.integers(0, 5),
         "referrer_host": st.none() | st.sampled_from(["t.co", "news.example"]),
+        "variant": st.none() | st.sampled_from(["A", "mail"]),
     }
 )
 # Around changes of clocks in Chatham, at Lord Howe Island, in Europe and in America; in order.
@@ -83,6 +84,7 @@ SALES = st.builds(
     currency=st.sampled_from(["EUR", "JPY"]),
     revenue=st.integers(10, 50).map(lambda cents: Decimal(cents) / 100),
     refunds=st.lists(st.integers(1, 5).map(lambda cents: Decimal(cents) / 100), max_size=2).map(tuple),
+    variant=st.none() | st.sampled_from(["A", "mail"]),
 )
 INSTALLS = st.builds(
     Sale,
@@ -93,7 +95,8 @@ INSTALLS = st.builds(
 )
 
 
-ADDED = tuple(each for each in Measure if each not in {Measure.CONVERSION_RATE, Measure.REVENUE_PER_CLICK})
+RATES = {Measure.CONVERSION_RATE, Measure.REVENUE_PER_CLICK, Measure.CHANCE_OF_BEST}
+ADDED = tuple(each for each in Measure if each not in RATES)
 
 
 @st.composite
@@ -114,7 +117,7 @@ def queries(draw: Callable[[Any], Any]) -> dict[str, Any]:
         "compare": draw(st.none() | st.just(Comparison.PREVIOUS)),
         "filters": draw(
             st.dictionaries(
-                st.sampled_from([Field.CAMPAIGN, Field.COUNTRY, Field.DOMAIN, Field.TAG]),
+                st.sampled_from([Field.CAMPAIGN, Field.COUNTRY, Field.DOMAIN, Field.TAG, Field.VARIANT]),
                 st.frozensets(st.sampled_from([None, "spring", "DE", "d0.example", "mail"]), min_size=1),
                 max_size=2,
             )
