@@ -69,7 +69,8 @@ async def bought(
         for each in (after, link)
         if each
     ]
-    sale = {"kind": "conversion", "call_id": str(uuid.uuid4()), "currency": currency, "transaction_id": order}
+    sale = {"kind": "conversion", "call_id": str(uuid.uuid4()), "currency": currency}
+    sale |= {"transaction_id": order} if refunded else {}
     sold = ArrivedCall(parse_call(sale | shared | {"revenue": Decimal(revenue)}))
     batch = Batch(link.org_id, DeviceId(str(uuid.uuid4())), at, at, (*visits, sold))
     await store_batches(database, [batch])
