@@ -40,6 +40,7 @@ from backend.storage.key_cache import KeyCache
 from backend.storage.lanes import Lane
 from backend.storage.organization_deletion import DeletionSweep
 from backend.storage.pulse import Pulse
+from backend.web_client.page_reader import PageReader
 
 Scope = MutableMapping[str, Any]
 
@@ -121,6 +122,7 @@ class Service:
             TrustedProxies(self.settings.trusted_proxies),
             block_list,
             DestinationPolicies(database, lambda: block_list.current),
+            PageReader(allows_private=self.settings.private_destinations),
         )
         self._opened.push_async_callback(self.resources.rate_limits.stop)
         sdk_service = SdkService(self.resources)

@@ -20,6 +20,7 @@ from backend.settings import Settings
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.key_cache import KeyCache
 from backend.storage.mongo import Database
+from backend.web_client.page_reader import PageReader
 
 _KEY = "waylink"
 Service = TypeVar("Service")
@@ -38,6 +39,7 @@ class Resources:
     proxies: TrustedProxies
     block_list: BlockList
     destinations: DestinationPolicies
+    pages: PageReader
 
     @property
     def short_url_form(self) -> ShortUrlForm:

@@ -228,6 +228,12 @@ class Settings:
         "File of addresses that no link may lead to, one a line, such as evil.example or shop.example/fake; "
         "read again within seconds after it has changed. Links that lead there already are stopped.",
     )
+    private_destinations: bool = setting(
+        False,
+        _flag,
+        "true or false",
+        "Let previews and checks of destinations reach addresses that are not public: for intranets.",
+    )
     country_header: str = setting(
         "",
         str,

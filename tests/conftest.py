@@ -22,6 +22,7 @@ from backend.storage import domain_removal
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.mongo import Database
 from tests import certificates
+from tests.far_site import Site, far_site
 from tests.organizations import TestOrganization, create_test_organization
 from tests.replica_set import replica_set
 from tests.service_process import ServiceProcess, own_database, service_process
@@ -212,6 +213,13 @@ def settings(mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Sett
         keyless_request_limit=1_000_000,
         uncounted_visit_limit=1_000_000,
     )
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """A web server that links lead to."""
+    with far_site() as site:
+        yield site
 
 
 @pytest.fixture(scope="session")

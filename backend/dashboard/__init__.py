@@ -12,7 +12,16 @@ from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
 from backend.dashboard.frame.service import attach_dashboard_service
-from backend.dashboard.links import bulk, change_link, link, links_file, listing, make_link, sales
+from backend.dashboard.links import (
+    bulk,
+    change_link,
+    fill_preview,
+    link,
+    links_file,
+    listing,
+    make_link,
+    sales,
+)
 from backend.dashboard.site import install, origins
 
 __all__ = [
@@ -25,6 +34,7 @@ __all__ = [
     "change_link",
     "dashboard",
     "domains",
+    "fill_preview",
     "install",
     "keys",
     "link",

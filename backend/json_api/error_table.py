@@ -144,6 +144,9 @@ BODY_TOO_LARGE = ErrorRow(
 MEDIA_TYPE_WRONG = ErrorRow(
     415, 415, "Unsupported Media Type", "Content-Type must be application/json", "UNSUPPORTED_MEDIA_TYPE"
 )
+PAGE_UNREADABLE = ErrorRow(
+    422, 422, "Unprocessable Content", "destination_url can't be read: it {message}", "PAGE_UNREADABLE"
+)
 RATE_LIMIT_EXCEEDED = ErrorRow(
     429,
     429,

@@ -301,6 +301,23 @@ OPERATIONS = (
         parameters=(_LINK_ID, *_DELETE_PARAMETERS),
     ),
     Operation(
+        "fill_preview",
+        "post",
+        "/links/{linkId}/preview",
+        "Fill in social fields from the page that the link leads to",
+        200,
+        "WholeLink",
+        (
+            error_table.LINK_ID_INVALID,
+            error_table.QUERY_INVALID,
+            error_table.PAGE_UNREADABLE,
+            *KEY_ERRORS,
+            error_table.LINK_NOT_FOUND,
+            *EVERYWHERE,
+        ),
+        parameters=(_LINK_ID,),
+    ),
+    Operation(
         "bulk_links",
         "post",
         "/links/bulk",

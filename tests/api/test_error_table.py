@@ -78,6 +78,13 @@ async def external_id_taken(caller: Caller) -> httpx.Response:
     return await caller.call("PATCH", f"/links/{answers[1].json()['id']}", {"external_id": "sku-1"})
 
 
+async def page_unreadable(caller: Caller) -> httpx.Response:
+    """Fill in a preview from a page of a private network."""
+    body = link_body(caller.organization, destination_url="http://127.0.0.1:1/")
+    link = (await caller.call("POST", "/links", body)).json()
+    return await caller.call("POST", f"/links/{link['id']}/preview")
+
+
 async def link_is_held(caller: Caller) -> httpx.Response:
     """Purge a link that the operator stopped."""
     link = (await caller.call("POST", "/links", link_body(caller.organization))).json()
@@ -144,6 +151,7 @@ BY_A_CALL: dict[str, Provocation] = {
     "QUERY_INVALID": calling("GET", "/links?colour=red"),
     "LINK_HAS_CLICKS": link_has_clicks,
     "LINK_IS_HELD": link_is_held,
+    "PAGE_UNREADABLE": page_unreadable,
     "TAG_TAKEN": tag_taken,
     "TEMPLATE_TAKEN": template_taken,
     "TEMPLATE_NOT_FOUND": calling("DELETE", "/utm-templates/mail"),
@@ -154,6 +162,7 @@ BY_A_CALL: dict[str, Provocation] = {
     "MEDIA_TYPE_WRONG": wrong_media_type,
 }
 DETAILS = {
+    "PAGE_UNREADABLE": {"message": "is not in the public internet"},
     "FIELD_MISSING": {"field": "is_enabled"},
     "FIELD_INVALID": {"message": "link_name must be a string"},
     "QUERY_INVALID": {"message": "colour is not a parameter of this request", "field": "colour"},

@@ -15,6 +15,7 @@ from backend.storage.link_holds import hold_link
 from backend.storage.mongo import Database
 from backend.storage.organizations import find_destination_rules
 from tests.dashboard.people import Person
+from tests.far_site import Site
 from tests.organizations import TestOrganization
 
 
@@ -49,3 +50,24 @@ async def test_a_stopped_link(
     assert "The reason: “A &lt;fake&gt; shop”" in page
     assert '<span class="badge bad">Held</span>' in page
     assert '<span class="badge bad">Held</span>' in (await person.get("/links")).text
+
+
+async def test_a_preview_is_filled_in(
+    person: Person,
+    link: Link,
+    service: Service,
+    database: Database,
+    site: Site,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By one button of the form; where the page can't be read, the form says why."""
+    edit, fill = f"/links/{link.id}/edit", f"/links/{link.id}/preview"
+    url = site.page("/", "<title>Kites</title><meta name=description content=Winds>")
+    await database["links"].update_one({"_id": link.id}, {"$set": {"destination_url": url, "social": {}}})
+    refused = await person.send(edit, fill)
+    assert (refused.status_code, "it is not in the public internet" in unescape(refused.text)) == (422, True)
+    monkeypatch.setattr(service.resources.pages._network, "_allows_private", True)
+    answer = await person.send(edit, fill)
+    assert answer.headers["Location"] == f"{edit}?notice=preview-filled"
+    assert 'value="Kites"' in (await person.get(edit)).text
+    assert (await person.send(edit, fill)).headers["Location"] == f"{edit}?notice=preview-empty"

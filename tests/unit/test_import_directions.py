@@ -19,6 +19,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "concurrency": set(),
     "settings": {"domain"},
     "block_list": {"concurrency", "domain"},
+    "web_client": {"domain", "version"},
     "proxies": {"concurrency", "domain"},
     "qr_image": {"concurrency"},
     "sdk_files": set(),
@@ -29,26 +30,26 @@ MAY_IMPORT: dict[str, set[str]] = {
     # what is kept, and what every request handler works with
     "storage": {"concurrency", "domain", "settings"},
     "rate_limits": {"domain", "settings", "storage"},
-    "current": {"block_list", "domain", "proxies", "rate_limits", "settings", "storage"},
+    "current": {"block_list", "domain", "proxies", "rate_limits", "settings", "storage", "web_client"},
     # pieces that interfaces and the command line use
     "json_api": {"concurrency", "current", "domain", "rate_limits", "storage"},
     "archives": {"domain", "storage"},
     "imports": {"domain", "storage"},
     "doctor": {"api_host", "domain", "settings", "storage"},
     # interfaces, which never import each other
-    "rest_api": {"concurrency", "current", "domain", "file_answer", "json_api", "storage"},
+    "rest_api": {"concurrency", "current", "domain", "file_answer", "json_api", "storage", "web_client"},
     "sdk_api": {"concurrency", "current", "domain", "json_api", "sdk_files", "settings", "storage"},
     "app_api": {"current", "domain", "json_api", "storage"},
     "redirector": {"concurrency", "current", "domain", "proxies", "qr_image", "storage"},
     "dashboard": {
         "concurrency", "current", "doctor", "domain", "file_answer", "passwords", "qr_image", "rate_limits",
-        "sdk_files", "storage",
+        "sdk_files", "storage", "web_client",
     },
     "operations": {"concurrency", "current", "domain", "storage"},
     # what puts them together, and runs them
     "app": {
         "api_host", "app_api", "block_list", "current", "dashboard", "json_api", "operations", "proxies",
-        "rate_limits", "redirector", "rest_api", "sdk_api", "settings", "storage",
+        "rate_limits", "redirector", "rest_api", "sdk_api", "settings", "storage", "web_client",
     },
     "serving": {"app", "domain", "operations", "settings"},
     "cli": {

@@ -11,6 +11,8 @@ NOTICES = {
     "link-archived": "The link is archived: visitors see an error page, its path and its counts are kept.",
     "link-unarchived": "The link is out of the archive, enabled or disabled as it was before.",
     "destinations-set": "The rules are set. They hold for new links and new destinations within seconds.",
+    "preview-filled": "The preview is filled in from the page.",
+    "preview-empty": "The page says nothing that the link's preview lacks.",
     "key-revoked": "The key is revoked. Whatever uses it is refused within seconds.",
     "origin-allowed": "The origin is allowed. Its calls are accepted within seconds.",
     "origin-removed": "The origin is not allowed any more. Its calls are refused within seconds.",

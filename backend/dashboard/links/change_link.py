@@ -29,7 +29,7 @@ from backend.storage.link_writes import store_link
 async def links_edit(link_id: LinkId) -> Response:
     """The form with the link's current fields."""
     link = await own_link(link_id)
-    return await _form(link, fields_of(link), {})
+    return await change_form(link, fields_of(link), {})
 
 
 @dashboard.post("/links/<link_id>/edit")
@@ -39,11 +39,11 @@ async def links_change(link_id: LinkId) -> Response:
     fields = sent_fields(CHANGE_RULES)
     body, problems = read_body(fields, CHANGE_RULES)
     if problems:
-        return await _form(link, fields, problems)
+        return await change_form(link, fields, problems)
     try:
-        await _change(link, parse_changes(body))
+        await store_changes(link, parse_changes(body))
     except InvalidField as error:
-        return await _form(link, fields, {error.field: error.rule})
+        return await change_form(link, fields, {error.field: error.rule})
     return _back(link, "link-changed")
 
 
@@ -54,7 +54,7 @@ async def links_status(link_id: LinkId) -> Response:
     is_enabled = field("is_enabled") == "true"
     if link.is_archived:
         return _back(link, "link-archived")
-    await _change(link, {"is_enabled": is_enabled})
+    await store_changes(link, {"is_enabled": is_enabled})
     return _back(link, "link-enabled" if is_enabled else "link-disabled")
 
 
@@ -63,11 +63,11 @@ async def links_archive(link_id: LinkId) -> Response:
     """Archive the link, or take it out of the archive."""
     link = await own_link(link_id)
     is_archived = field("is_archived") == "true"
-    await _change(link, {"is_archived": is_archived})
+    await store_changes(link, {"is_archived": is_archived})
     return _back(link, "link-archived" if is_archived else "link-unarchived")
 
 
-async def _change(link: Link, changes: Changes) -> None:
+async def store_changes(link: Link, changes: Changes) -> None:
     """Store the changes. Answers 404 if the link does not exist any more."""
     try:
         change = ChangeLink(link.id, changes)
@@ -81,7 +81,8 @@ def _back(link: Link, notice: str) -> Response:
     return redirect(url_for("dashboard.links_one", link_id=link.id, notice=notice), 303)  # type: ignore[return-value]
 
 
-async def _form(link: Link, fields: Fields, problems: Problems) -> Response:
+async def change_form(link: Link, fields: Fields, problems: Problems) -> Response:
+    """The form with these texts in its fields, and what is wrong with some of them."""
     status = 422 if problems else 200
     return await page(
         "links/link_edit.html",

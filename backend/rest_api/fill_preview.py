@@ -1,0 +1,36 @@
+"""POST /links/{id}/preview: fill in a link's social fields from the page that it leads to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.current import resources
+from backend.domain.link_operations import ChangeLink
+from backend.domain.links import SOCIAL_FIELDS
+from backend.json_api import error_table
+from backend.json_api.refusal import Refusal
+from backend.rest_api.blueprint import caller, rest
+from backend.rest_api.link_reference import parse_link_id
+from backend.rest_api.link_service import carry_out
+from backend.rest_api.list_links import shown_links
+from backend.rest_api.query_string import read_query
+from backend.storage.links import find_link
+from backend.web_client.page_preview import read_preview
+from backend.web_client.page_reader import Unreadable
+
+
+@rest.post("/links/<link:link_text>/preview")
+async def fill_preview(link_text: str) -> dict[str, Any]:
+    """Read the destination once, and set those social fields that the link lacks."""
+    link_id = parse_link_id(link_text)
+    read_query({})
+    link = await find_link(resources().database, link_id, caller().org_id)
+    if link is None:
+        raise Refusal(error_table.LINK_NOT_FOUND)
+    if len(link.social) < len(SOCIAL_FIELDS):
+        try:
+            found = await read_preview(resources().pages, link)
+        except Unreadable as error:
+            raise Refusal(error_table.PAGE_UNREADABLE, message=str(error)) from None
+        link = await carry_out(ChangeLink(link_id, found)) if found else link
+    return (await shown_links([link]))[0]

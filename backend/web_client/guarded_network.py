@@ -1,0 +1,70 @@
+"""Connections that lead to public addresses only."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+import httpcore
+
+from backend.web_client.public_addresses import is_public
+
+# The addresses of a host, as the system knows them.
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+_MOST_TRIED = 3
+
+
+class NotPublic(httpcore.ConnectError):
+    """A host has an address that is not public."""
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """The addresses of a host, best first. Raises OSError."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(each[4][0]) for each in found))
+
+
+class GuardedNetwork(httpcore.AsyncNetworkBackend):
+    """Asks for a host's addresses once, checks all of them, and connects to one of those that it checked.
+
+    So nobody can give a name another address in between. With `allows_private`, nothing is checked.
+    """
+
+    def __init__(self, *, allows_private: bool, resolve: Resolve = resolve) -> None:
+        self._network = httpcore.AnyIOBackend()
+        self._allows_private = allows_private
+        self._resolve = resolve
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the driver's own name
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """A connection to the host. Raises NotPublic and httpcore's errors."""
+        addresses = await self._addresses(host, port)
+        for address in addresses[:-1]:
+            try:
+                return await self._network.connect_tcp(address, port, timeout, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return await self._network.connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait between two attempts."""
+        await self._network.sleep(seconds)
+
+    async def _addresses(self, host: str, port: int) -> list[str]:
+        try:
+            found = await self._resolve(host, port)
+        except (OSError, UnicodeError) as error:
+            raise httpcore.ConnectError(f"{host} has no address") from error
+        if not found:
+            raise httpcore.ConnectError(f"{host} has no address")
+        if not self._allows_private and not all(map(is_public, found)):
+            raise NotPublic(f"{host} is not in the public internet")
+        return found[:_MOST_TRIED]

@@ -1,0 +1,122 @@
+"""Reads pages at any address, with bounds for time, size and redirects."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urljoin
+
+import httpcore
+
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import WebAddress
+from backend.domain.web_address import encoded_address
+from backend.version import VERSION
+from backend.web_client.guarded_network import GuardedNetwork, NotPublic, Resolve, resolve
+
+MOST_BYTES = 256 * 1024
+MOST_REDIRECTS = 5
+SECONDS = 10.0
+# How many pages a process reads at once.
+_AT_ONCE = 8
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
+_AGENT = f"Waylink/{VERSION} (bot; link preview and check)"
+_HEADERS: Mapping[bytes | str, bytes | str] = {
+    "User-Agent": _AGENT,
+    "Accept": "text/html, */*;q=0.5",
+    "Accept-Encoding": "gzip",
+}
+
+
+class Unreadable(Exception):
+    """There is no answer at an address. The message completes "it ..."."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What was answered in the end: where, with which status, of which type, and the beginning of it."""
+
+    url: str
+    status: int
+    media_type: str
+    charset: str | None
+    content: bytes
+
+
+class PageReader:
+    """Reads pages. With `allows_private`, also those inside the operator's own network."""
+
+    def __init__(self, *, allows_private: bool, resolve: Resolve = resolve) -> None:
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._network = GuardedNetwork(allows_private=allows_private, resolve=resolve)
+
+    async def read(self, url: str, *, method: str = "GET", seconds: float = SECONDS) -> Page:
+        """The page at a web address, behind at most MOST_REDIRECTS redirects. Raises Unreadable."""
+        async with self._turns:
+            try:
+                async with asyncio.timeout(seconds), self._pool() as pool:
+                    return await self._follow(pool, method, encoded_address(url))
+            except (TimeoutError, httpcore.TimeoutException):
+                raise Unreadable("did not answer in time") from None
+            except NotPublic:
+                raise Unreadable("is not in the public internet") from None
+            except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
+                raise Unreadable(_reason(error)) from None
+
+    def _pool(self) -> httpcore.AsyncConnectionPool:
+        return httpcore.AsyncConnectionPool(
+            network_backend=self._network, max_keepalive_connections=0, retries=0
+        )
+
+    async def _follow(self, pool: httpcore.AsyncConnectionPool, method: str, url: str) -> Page:
+        for _ in range(MOST_REDIRECTS + 1):
+            async with pool.stream(method, url, headers=_HEADERS) as answer:
+                told = {
+                    name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers
+                }
+                if answer.status not in _REDIRECTS or not told.get("location"):
+                    return await _page(url, answer, told)
+            url = _next_address(url, told["location"])
+        raise Unreadable(f"redirects more than {MOST_REDIRECTS} times")
+
+
+async def _page(url: str, answer: httpcore.Response, told: Mapping[str, str]) -> Page:
+    received = bytearray()
+    async for piece in answer.aiter_stream():
+        received += piece
+        if len(received) >= MOST_BYTES:
+            break
+    content = bytes(received[:MOST_BYTES])
+    if told.get("content-encoding", "").strip().lower() in {"gzip", "x-gzip", "deflate"}:
+        content = _unpacked(content)
+    kind, _, rest = told.get("content-type", "").partition(";")
+    _, _, charset = rest.partition("charset=")
+    return Page(url, answer.status, kind.strip().lower(), charset.strip(" \"'")[:40] or None, content)
+
+
+def _unpacked(content: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(_GZIP_OR_ZLIB).decompress(content, MOST_BYTES)
+    except zlib.error:
+        raise Unreadable("answers what can't be unpacked") from None
+
+
+def _next_address(url: str, location: str) -> str:
+    try:
+        # Header values are bytes; those that are no ASCII are mostly UTF-8.
+        text = location.encode("latin-1").decode("utf-8", "replace")
+        return encoded_address(WebAddress().parse("location", urljoin(url, text)))
+    except (InvalidField, ValueError):
+        raise Unreadable("redirects to what is no web address") from None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error.__cause__, ssl.SSLError) or isinstance(error, ssl.SSLError):
+        return "has a certificate that browsers refuse"
+    if isinstance(error, httpcore.ProtocolError):
+        return "answers no HTTP"
+    return "does not answer"

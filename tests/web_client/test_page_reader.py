@@ -1,0 +1,123 @@
+"""Pages of strangers are read within bounds, and from public addresses only."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+
+import pytest
+
+from backend.web_client import guarded_network
+from backend.web_client.page_reader import MOST_BYTES, MOST_REDIRECTS, PageReader, Unreadable
+from tests.far_site import Handler, Site
+
+OURS = PageReader(allows_private=True)
+STRANGERS = PageReader(allows_private=False)
+
+
+async def test_a_page(site: Site) -> None:
+    """Its status, type and content; a compressed one is unpacked."""
+    packed = gzip.compress(b"<title>B</title>")
+    url = site.page("/b", packed, 404, Content_Type='Text/HTML; charset="Latin1"', Content_Encoding="gzip")
+    page = await OURS.read(url)
+    assert (page.status, page.media_type, page.charset) == (404, "text/html", "Latin1")
+    assert page.content == b"<title>B</title>"
+
+
+async def test_redirects_are_followed_up_to_a_number(site: Site) -> None:
+    """Relative ones too, in UTF-8 as well; the page says where it was found."""
+    for number in range(MOST_REDIRECTS + 1):
+        site.page(f"/{number}", "", 302, Location=f"{number + 1}?Ã¼")
+        site.answers[f"/{number}?%C3%BC"] = site.answers[f"/{number}"]
+    site.page(f"/{MOST_REDIRECTS + 1}?%C3%BC", "end")
+    assert (await OURS.read(site.url("/1"))).url == site.url(f"/{MOST_REDIRECTS + 1}?%C3%BC")
+    with pytest.raises(Unreadable, match="redirects more than 5 times"):
+        await OURS.read(site.url("/0"))
+    site.page("/file", "", 302, Location="file:///etc/passwd")
+    with pytest.raises(Unreadable, match="redirects to what is no web address"):
+        await OURS.read(site.url("/file"))
+
+
+async def test_no_more_is_read_than_a_bound(site: Site) -> None:
+    """Of an endless page, and of one that unpacks to much."""
+
+    def endless(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        while True:
+            handler.wfile.write(b"x" * 65536)
+
+    site.answers["/endless"] = endless
+    assert len((await OURS.read(site.url("/endless"))).content) == MOST_BYTES
+    url = site.page("/bomb", gzip.compress(b"x" * 10_000_000), Content_Encoding="gzip")
+    assert len((await OURS.read(url)).content) == MOST_BYTES
+
+
+async def test_a_page_that_takes_too_long(site: Site) -> None:
+    """One that answers byte by byte is given up after a time for all of it."""
+    over = threading.Event()
+
+    def slow(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        while not over.wait(0.05):
+            handler.wfile.write(b"x")
+
+    site.answers["/slow"] = slow
+    with pytest.raises(Unreadable, match="did not answer in time"):
+        await OURS.read(site.url("/slow"), seconds=0.5)
+    over.set()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]"])
+async def test_what_is_not_public_is_not_asked(site: Site, host: str) -> None:
+    """However its address is written."""
+    site.page("/", "secret")
+    with pytest.raises(Unreadable, match="is not in the public internet"):
+        await STRANGERS.read(site.url(host=host))
+    assert site.asked == []
+
+
+async def test_a_redirect_into_the_own_network(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each address on the way is checked, not the first alone."""
+    monkeypatch.setattr(guarded_network, "is_public", lambda address: address == "127.0.0.1")
+
+    async def resolve(host: str, port: int) -> list[str]:
+        return ["127.0.0.1" if host == "outside.example" else "127.0.0.2"]
+
+    site.page("/out", "", 302, Location=site.url("/in", "inside.example"))
+    with pytest.raises(Unreadable, match="is not in the public internet"):
+        await PageReader(allows_private=False, resolve=resolve).read(site.url("/out", "outside.example"))
+    assert site.asked == ["GET /out"]
+
+
+async def test_a_name_that_changes_its_address(site: Site) -> None:
+    """It is asked for once, and what was checked is connected to; of several, one that is private will do."""
+    answers = [["127.0.0.1"], ["203.0.113.7", "10.0.0.1"]]
+    asked: list[str] = []
+
+    async def resolve(host: str, port: int) -> list[str]:
+        asked.append(host)
+        return answers.pop(0)
+
+    site.page("/", "here")
+    page = await PageReader(allows_private=True, resolve=resolve).read(site.url(host="changing.example"))
+    assert (page.content, asked) == (b"here", ["changing.example"])
+    with pytest.raises(Unreadable, match="is not in the public internet"):
+        await PageReader(allows_private=False, resolve=resolve).read(site.url(host="changing.example"))
+
+
+async def test_what_does_not_answer(site: Site) -> None:
+    """A host without an address, a port that nobody listens on, and what is no HTTP."""
+
+    def greet(handler: Handler) -> None:
+        handler.wfile.write(b"220 smtp ready\r\n")
+
+    site.answers["/raw"] = greet
+    for url, reason in (
+        ("http://nowhere.invalid/", "does not answer"),
+        ("http://127.0.0.1:1/", "does not answer"),
+        (site.url("/raw"), "answers no HTTP"),
+    ):
+        with pytest.raises(Unreadable, match=reason):
+            await OURS.read(url)
