@@ -121,14 +121,19 @@ async def _make_links(
         await domains.insert_domain(database, domain, org_id, now)
     begin = (now.astimezone(UTC) - timedelta(days=days)).date()
     mark = {_RUN: secrets.token_hex(4), _BEGIN: begin.isoformat()}
-    made = [_link(org_id, shop, plan, number, mark) for number, plan in enumerate(planned_links(begin, most))]
+    plans = enumerate(planned_links(begin, most))
+    made = [_link(org_id, shop, plan, number, mark, now) for number, plan in plans]
     await insert_history_links(database, made)
     return made
 
 
-def _link(org_id: OrgId, shop: str, plan: PlannedLink, number: int, mark: dict[str, str]) -> Link:
+def _link(  # noqa: PLR0917 - all are what the link is made of
+    org_id: OrgId, shop: str, plan: PlannedLink, number: int, mark: dict[str, str], now: datetime
+) -> Link:
+    """A link of the plan; one that is launched later is prepared by now."""
     made_on = date.fromisoformat(mark[_BEGIN]) + timedelta(days=plan.launched)
     created_at = datetime(made_on.year, made_on.month, made_on.day, 8, number % 60, tzinfo=UTC)
+    in_use = plan.disabled - plan.launched if plan.disabled else 0
     return Link(
         id=LinkId(str(uuid.uuid4())),
         org_id=org_id,
@@ -136,8 +141,8 @@ def _link(org_id: OrgId, shop: str, plan: PlannedLink, number: int, mark: dict[s
         path=plan.path,
         destination_url=shop + plan.page,
         link_name=plan.name,
-        created_at=created_at,
-        modified_at=created_at + timedelta(days=plan.disabled - plan.launched if plan.disabled else 0),
+        created_at=min(created_at, now),
+        modified_at=min(created_at + timedelta(days=in_use), now),
         is_enabled=plan.disabled is None,
         utm=plan.utm,
         custom_data=dict(mark),

@@ -124,6 +124,13 @@ async def test_a_second_start_adds_nothing_twice(database: Database, org_id: Org
     assert later[-1].at.date() == date(2026, 11, 24)
 
 
+async def test_nothing_is_made_in_the_future(database: Database, org_id: OrgId) -> None:
+    """Links of campaigns that begin in the next days are prepared by now, not made later than now."""
+    await make_history(database, org_id, "http://localhost:8081", NOW, lambda *_: None, days=1)
+    links = await find_history_links(database, org_id)
+    assert max(max(each.created_at, each.modified_at) for each in links) <= NOW
+
+
 async def test_an_interrupted_history_goes_on(database: Database, org_id: OrgId) -> None:
     """Who stops it half-way and starts again has each click and each sale once."""
 
