@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from backend.domain.link_input import Changes
 from backend.domain.users import LONGEST_PASSWORD
 
 
@@ -32,6 +33,15 @@ _threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="waylink-passwor
 async def hash_password(password: str) -> str:
     """The hash to store, with its salt and parameters."""
     return await asyncio.get_running_loop().run_in_executor(_threads, _hasher.hash, password)
+
+
+async def with_password_hash(fields: Changes) -> Changes:
+    """These fields of a link with the hash of the password that they give, instead of the password."""
+    if "password" not in fields:
+        return fields
+    others = {name: value for name, value in fields.items() if name != "password"}
+    given = fields["password"]
+    return others | {"password_hash": None if given is None else await hash_password(given)}
 
 
 async def is_password(password: str, password_hash: str | None) -> bool:

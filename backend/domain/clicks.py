@@ -25,6 +25,7 @@ class NotCounted(StrEnum):
     DISABLED = "disabled"
     NOT_STARTED = "not_started"
     EXPIRED = "expired"
+    PASSWORD = "password"  # noqa: S105 - the name of a reason
     HELD = "held"
 
 

@@ -68,7 +68,9 @@ CHANGE_FIELDS: dict[str, Rule[Any]] = {
 }
 # Null, and for a text "", stand for such a field that is not set.
 CLEARABLE = frozenset({*OPTIONAL, "external_id", "tags", TEMPLATE_FIELD, *LIMIT_FIELDS})
-_NUMBERS = frozenset({"ios_behavior", "android_behavior", "max_clicks"})
+# Of these, "" is no value: numbers, and what an empty variable must not take away unseen.
+CLEARED_BY_NULL_ONLY = frozenset({"ios_behavior", "android_behavior", "max_clicks", "password"})
+_LIMITS = frozenset({*LIMIT_FIELDS, "password_hash"})
 _FIXED = frozenset({"domain", "selected_path"})
 _GROUPED = frozenset({*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS})
 
@@ -197,7 +199,7 @@ def _with_fields(link: Link, changes: Changes) -> Link:
     plain: dict[str, Any] = {
         name: Behavior.BROWSER if value is None and OPTIONAL.get(name) is _BEHAVIOR else value
         for name, value in changes.items()
-        if name not in _GROUPED and name not in _STATE and name not in LIMIT_FIELDS
+        if name not in _GROUPED and name not in _STATE and name not in _LIMITS
     }
     return replace(
         link,
@@ -240,7 +242,7 @@ def _parse(body: Mapping[str, object], rules: Rules) -> Changes:
 
 
 def _parse_field(name: str, value: object, rule: Rule[Any]) -> Any:
-    if name in CLEARABLE and (value is None or (value == "" and name not in _NUMBERS)):
+    if name in CLEARABLE and (value is None or (value == "" and name not in CLEARED_BY_NULL_ONLY)):
         return None
     return rule.parse(name, value)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Rule, Schema, WebAddress, parse_string
+from backend.domain.users import LONGEST_PASSWORD
 
 
 class LimitTime:
@@ -45,12 +46,38 @@ class ClickCount:
         return {"type": "integer", "minimum": 1, "maximum": self._MOST}
 
 
+class LinkPassword:
+    """A password that visitors are asked for. It is stored as its hash."""
+
+    _SHORTEST = 4
+
+    def parse(self, field: str, value: object) -> str:
+        """The password, unchanged. Raises InvalidField."""
+        text = parse_string(field, value)
+        if not self._SHORTEST <= len(text) <= LONGEST_PASSWORD:
+            rule = f"must have {self._SHORTEST} to {LONGEST_PASSWORD} characters"
+            raise InvalidField(field, rule)
+        return text
+
+    def schema(self) -> Schema:
+        """JSON Schema of a text that is never answered."""
+        return {
+            "type": "string",
+            "minLength": self._SHORTEST,
+            "maxLength": LONGEST_PASSWORD,
+            "writeOnly": True,
+        }
+
+
 LIMIT_TIMES = ("starts_at", "expires_at")
 LIMIT_FIELDS: Mapping[str, Rule[Any]] = {
     **{name: LimitTime() for name in LIMIT_TIMES},
     "max_clicks": ClickCount(),
     "expired_url": WebAddress(),
+    "password": LinkPassword(),
 }
+# What of a link's fields is stored as it is; of a password only its hash is.
+_KEPT = frozenset({*LIMIT_FIELDS, "password_hash"} - {"password"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +93,7 @@ class LinkLimits:
     expires_at: datetime | None = None
     max_clicks: int | None = None
     expired_url: str | None = None
+    password_hash: str | None = field(default=None, repr=False)
     is_used_up: bool = False
 
     def is_before_start(self, now: datetime) -> bool:
@@ -79,7 +107,7 @@ class LinkLimits:
     @property
     def stays_in_browser(self) -> bool:
         """Whether apps are left out: the system would open them without asking the service."""
-        return self.max_clicks is not None
+        return self.max_clicks is not None or self.password_hash is not None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -93,7 +121,7 @@ class LinkLimits:
 
     def changed(self, changes: Mapping[str, Any]) -> LinkLimits:
         """The limits with those of these changes that are about them. Raises InvalidField."""
-        own = {name: value for name, value in changes.items() if name in LIMIT_FIELDS}
+        own = {name: value for name, value in changes.items() if name in _KEPT}
         if not own:
             return self
         limits = replace(self, **own)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -66,6 +66,26 @@ class ArchiveLink:
 
 
 Operation = CreateLink | UpsertLink | ChangeLink | ArchiveLink
+
+
+def fields_of(operation: Operation) -> Changes:
+    """The fields that an operation gives to a link."""
+    match operation:
+        case CreateLink(new) | UpsertLink(new):
+            return new.fields
+        case ChangeLink(_, changes):
+            return changes
+    return {}
+
+
+def with_fields(operation: Operation, fields: Changes) -> Operation:
+    """The operation with these fields instead of its own."""
+    match operation:
+        case CreateLink(new) | UpsertLink(new):
+            return replace(operation, new=replace(new, fields=fields))
+        case ChangeLink():
+            return replace(operation, changes=fields)
+    return operation
 
 
 @dataclass(frozen=True, slots=True)

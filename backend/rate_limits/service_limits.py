@@ -10,6 +10,7 @@ from backend.domain.ids import OrgId
 from backend.rate_limits.address_hashes import AddressHashes
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
+from backend.rate_limits.link_password_limits import LinkPasswordLimits
 from backend.rate_limits.refused_counts import RefusedCounts
 from backend.rate_limits.stepped_limit import SteppedLimit
 from backend.settings import Settings
@@ -48,6 +49,7 @@ class ServiceLimits:
         self._installs = ExactLimit(
             database, Limit(INSTALLS_OF_ADDRESS, settings.address_install_limit, seconds=_HOUR)
         )
+        self.link_passwords = LinkPasswordLimits(database, self._hashes)
         self.refused = RefusedCounts(database, clock)
 
     async def count_install(self, org_id: OrgId, network: str) -> float:

@@ -11,10 +11,8 @@ _ETAG, _LIFETIME = b"etag", b"cache-control"
 _NO_STORE = (b"cache-control", b"no-store")
 _NO_INDEX = (b"x-robots-tag", b"noindex")
 # Pages load nothing from elsewhere, so nothing in a link's fields can load or run anything.
-_PAGE_POLICY = (
-    b"content-security-policy",
-    b"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
-)
+_POLICY = b"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+_NO_FORMS = b"; form-action 'none'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +39,15 @@ def redirect(address: bytes) -> Answer:
     return Answer(302, [(b"location", address), _NO_STORE, (b"content-length", b"0")])
 
 
-def page(html: str, status: int = 200, extra: Headers | None = None) -> Answer:
-    """An HTML page that is neither cached nor indexed by search engines."""
-    policy = [_NO_STORE, _NO_INDEX, _PAGE_POLICY, (b"x-content-type-options", b"nosniff")]
-    return _with_body(status, b"text/html; charset=utf-8", html.encode(), [*policy, *(extra or [])])
+def page(html: str, status: int = 200, extra: Headers | None = None, *, has_form: bool = False) -> Answer:
+    """An HTML page that is neither cached nor indexed by search engines.
+
+    With `has_form`, its policy says nothing of forms: Chromium holds `form-action` against the address that a
+    sent form is redirected to as well, which may be any.
+    """
+    policy = (b"content-security-policy", _POLICY if has_form else _POLICY + _NO_FORMS)
+    headers = [_NO_STORE, _NO_INDEX, policy, (b"x-content-type-options", b"nosniff")]
+    return _with_body(status, b"text/html; charset=utf-8", html.encode(), [*headers, *(extra or [])])
 
 
 def file(media_type: bytes, body: bytes, seconds: int, *, tagged: bool = False) -> Answer:

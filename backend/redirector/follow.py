@@ -41,6 +41,7 @@ _REPORT_EVERY = 1.0  # seconds
 _KEEP_EVERY = 60.0
 _LAST_KEEP_SECONDS = 2.0  # on a disk that hangs, clicks that wait in memory come first
 _STOPPED = frozenset({Outcome.NOT_FOUND, Outcome.HELD})
+_NOT_ALLOWED = plain(405, "Short URLs answer GET and HEAD.\n", [(b"allow", b"GET, HEAD")])
 _NO_APP = "No app is set for this domain.\n"
 _logger = logging.getLogger(__name__)
 # A client contains only parts of a User-Agent, whose length is limited.
@@ -76,7 +77,7 @@ class Redirector:
             capacity=settings.link_cache_size,
             seconds_to_live=settings.link_cache_seconds,
         )
-        self._limited = LimitedLinks(resources.database, self._clock, lane)
+        self._limited = LimitedLinks(resources, lane)
         self._association_files = AssociationFiles(resources.database)
         self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
         self._visitor_keys = DailyKeys(resources.database, self._clock, "visitors", visitor_key)
@@ -177,17 +178,22 @@ class Redirector:
             await send({"type": "websocket.close", "code": 1000})
             return
         began = perf_counter()
-        answer = await self._answer(scope)
+        answer = await self._answer(scope, receive)
         self._tallies.observe(answer.status, perf_counter() - began)
         await send_answer(send, answer, with_body=scope["method"] != "HEAD")
 
-    async def _answer(self, scope: Scope) -> Answer:
-        if scope["method"] not in {"GET", "HEAD"}:
-            return plain(405, "Short URLs answer GET and HEAD.\n", [(b"allow", b"GET, HEAD")])
+    async def _answer(self, scope: Scope, receive: Any) -> Answer:
+        if scope["method"] not in {"GET", "HEAD", "POST"}:
+            return _NOT_ALLOWED
         try:
             visit = Visit(scope)
         except InvalidHost:
             return plain(400, "The Host header must name one host.\n")
+        if scope["method"] == "POST":
+            return await self._take_password(visit, receive)
+        return await self._visit(visit)
+
+    async def _visit(self, visit: Visit) -> Answer:
         if visit.path is None:
             return pages.not_found(visit)
         entry = self.cache.current(visit.host, visit.path)
@@ -198,6 +204,23 @@ class Redirector:
                 return await self._look_up(visit, visit.path)
         except (LinkUnavailable, StorageError):
             return pages.unavailable(visit)
+
+    async def _take_password(self, visit: Visit, receive: Any) -> Answer:
+        """The answer to the form of a link's password: what the link leads to, if it is right."""
+        if visit.path is None:
+            return _NOT_ALLOWED
+        try:
+            with self._lane.used():
+                entry = self.cache.current(visit.host, visit.path)
+                entry = entry or await self.cache.load(visit.host, visit.path)
+                if entry is None or not entry.link.is_open_with_password(self._clock()):
+                    return _NOT_ALLOWED
+                passwords = self._limited.passwords
+                if refused := await passwords.refuse(visit, entry.link, receive):
+                    return refused
+        except (LinkUnavailable, StorageError):
+            return pages.unavailable(visit)
+        return passwords.remember(entry.link, await self._follow(visit, entry, gave_password=True))
 
     async def _look_up(self, visit: Visit, path: str) -> Answer:
         """The answer for a request that the cache can't answer. Raises LinkUnavailable or StorageError."""
@@ -212,7 +235,7 @@ class Redirector:
                 return await qr_code(self._resources.short_url_form.write(visit.host, base), kind)
         return pages.not_found(visit)
 
-    async def _follow(self, visit: Visit, entry: CachedLink) -> Answer:
+    async def _follow(self, visit: Visit, entry: CachedLink, *, gave_password: bool = False) -> Answer:
         """Decide what the visitor gets, record the click, and return the answer."""
         client = recognize(visit.user_agent)
         target = self._target(visit, entry, client) if entry.rules else None
@@ -221,7 +244,7 @@ class Redirector:
             outcome = Outcome.HELD
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
         if entry.link.limits is not NO_LIMITS and outcome not in _STOPPED:
-            withheld = await self._limited.withhold(visit, entry.link, reason)
+            withheld = await self._limited.withhold(visit, entry.link, reason, gave_password=gave_password)
             if withheld:
                 if withheld.reason:
                     await self._record(withheld.outcome, withheld.reason, visit, entry, client)

@@ -25,6 +25,15 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "opens_app": ("This link opens in the app", "If nothing happens, the app may not be installed yet."),
         "app": ("Open in the app", "Continue in the browser"),
+        "password": (
+            "This link needs a password",
+            "Whoever gave you the link can tell you its password.",
+        ),
+        "password_form": ("Password", "Open the link"),
+        "password_refused": (
+            "That password is not right.",
+            "There were too many wrong tries. Please try again later.",
+        ),
     },
     "de": {
         "not_found": (
@@ -46,6 +55,15 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Wenn nichts geschieht, ist die App vielleicht noch nicht installiert.",
         ),
         "app": ("In der App öffnen", "Im Browser weiter"),
+        "password": (
+            "Dieser Link ist durch ein Passwort geschützt",
+            "Wer Ihnen den Link gab, kann Ihnen das Passwort nennen.",
+        ),
+        "password_form": ("Passwort", "Link öffnen"),
+        "password_refused": (
+            "Dieses Passwort stimmt nicht.",
+            "Es gab zu viele falsche Versuche. Bitte versuchen Sie es später noch einmal.",
+        ),
     },
     "fr": {
         "not_found": (
@@ -67,6 +85,15 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Si rien ne se passe, l’application n’est peut-être pas encore installée.",
         ),
         "app": ("Ouvrir dans l’application", "Continuer dans le navigateur"),
+        "password": (
+            "Ce lien est protégé par un mot de passe",
+            "La personne qui vous a donné le lien peut vous l’indiquer.",
+        ),
+        "password_form": ("Mot de passe", "Ouvrir le lien"),
+        "password_refused": (
+            "Ce mot de passe n’est pas le bon.",
+            "Il y a eu trop d’essais erronés. Veuillez réessayer plus tard.",
+        ),
     },
     "es": {
         "not_found": (
@@ -87,6 +114,15 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Si no ocurre nada, puede que la aplicación aún no esté instalada.",
         ),
         "app": ("Abrir en la aplicación", "Continuar en el navegador"),
+        "password": (
+            "Este enlace necesita una contraseña",
+            "Quien le dio el enlace puede decírsela.",
+        ),
+        "password_form": ("Contraseña", "Abrir el enlace"),
+        "password_refused": (
+            "Esa contraseña no es correcta.",
+            "Ha habido demasiados intentos erróneos. Vuelva a intentarlo más tarde.",
+        ),
     },
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backend.current import Clock
+from backend.current import Resources
 from backend.domain.clicks import NotCounted
 from backend.domain.destination import Outcome
 from backend.domain.link_limits import LinkLimits
@@ -13,9 +13,10 @@ from backend.domain.web_address import encoded_address
 from backend.redirector import pages
 from backend.redirector.answer import Answer, plain, redirect
 from backend.redirector.click_takes import ClickTakes
+from backend.redirector.link_passwords import LinkPasswords
 from backend.redirector.visit import Visit
 from backend.storage.lanes import Lane
-from backend.storage.mongo import Database, StorageError
+from backend.storage.mongo import StorageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +34,27 @@ class Withheld:
 class LimitedLinks:
     """Says who is let through by links that have limits. Visitors wait in `lane` for the database."""
 
-    def __init__(self, database: Database, clock: Clock, lane: Lane) -> None:
-        self._clock = clock
+    def __init__(self, resources: Resources, lane: Lane) -> None:
+        self._clock = resources.clock
         self._lane = lane
-        self._takes = ClickTakes(database)
+        self._takes = ClickTakes(resources.database)
+        self.passwords = LinkPasswords(resources)
 
-    async def withhold(self, visit: Visit, link: Link, reason: NotCounted | None) -> Withheld | None:
+    async def withhold(
+        self, visit: Visit, link: Link, reason: NotCounted | None, *, gave_password: bool
+    ) -> Withheld | None:
         """What the visitor gets instead of what the link leads to; None if the link lets the visitor through.
 
         `reason` says why the visit does not count as a click. Only one that counts is taken from the clicks
-        that the link has left.
+        that the link has left. `gave_password`: it came with the link's password.
         """
         limits, now = link.limits, self._clock()
         if limits.is_expired(now):
             return _expired(visit, limits)
         if limits.is_before_start(now):
             return Withheld(pages.not_found(visit), NotCounted.NOT_STARTED)
+        if limits.password_hash and not gave_password and not self.passwords.has_pass(visit, link):
+            return Withheld(pages.password(visit), NotCounted.PASSWORD)
         if limits.max_clicks is None:
             return None
         if reason is NotCounted.PREFETCH:

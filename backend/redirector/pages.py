@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader
 
 from backend.domain.links import Link
-from backend.redirector.answer import Answer, page
+from backend.redirector.answer import Answer, Headers, page
 from backend.redirector.languages import language_of, texts_in
 from backend.redirector.visit import Visit
 
@@ -35,6 +36,31 @@ def _message(visit: Visit, name: str) -> str:
     language = language_of(visit.headers.get(b"accept-language", b""))
     title, text = texts_in(language)[name]
     return _templates.get_template("message.html").render(language=language, title=title, text=text)
+
+
+class Refused(IntEnum):
+    """Why a try of a password let nobody through: the place of the sentence among the texts."""
+
+    WRONG = 0
+    LATER = 1
+
+
+def password(
+    visit: Visit, refused: Refused | None = None, status: int = 200, extra: Headers | None = None
+) -> Answer:
+    """The page that asks for a link's password, and why the last try was refused. It needs no scripts."""
+    language = language_of(visit.headers.get(b"accept-language", b""))
+    texts = texts_in(language)
+    (title, text), (label, button) = texts["password"], texts["password_form"]
+    html = _templates.get_template("password.html").render(
+        language=language,
+        title=title,
+        text=text,
+        label=label,
+        button=button,
+        problem="" if refused is None else texts["password_refused"][refused],
+    )
+    return page(html, status, extra, has_form=True)
 
 
 def app_page(visit: Visit, link: Link, app_address: str, web: str) -> Answer:

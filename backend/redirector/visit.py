@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -52,6 +52,15 @@ class Visit:
     def user_agent(self) -> bytes:
         """The User-Agent header, cut to its first bytes."""
         return self.headers.get(b"user-agent", b"")[:LONGEST_USER_AGENT]
+
+    @property
+    def cookies(self) -> Iterator[tuple[str, str]]:
+        """The names and values of all cookies. HTTP/2 may send them in several headers."""
+        for name, header in self.scope["headers"]:
+            if name == b"cookie":
+                for each in header.decode("latin-1").split(";"):
+                    key, _, value = each.strip().partition("=")
+                    yield key, value
 
     @property
     def is_prefetch(self) -> bool:

@@ -23,11 +23,14 @@ from backend.domain.link_operations import (
     LinkResult,
     Operation,
     UpsertLink,
+    fields_of,
+    with_fields,
 )
 from backend.domain.links import CreatedBy
 from backend.domain.short_urls import ShortUrlForm
 from backend.json_api.json_body import read_json_object
 from backend.json_api.rate_limit import count_more
+from backend.passwords import with_password_hash
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.idempotency_key import (
     IdempotencyKey,
@@ -44,6 +47,8 @@ from backend.storage.link_writes import Submission, write_links
 from backend.storage.mongo import Document
 
 MOST_OPERATIONS = 1_000
+# Of operations that set a password: a hash takes some ten milliseconds of several cores.
+MOST_PASSWORDS = 50
 MAX_BODY_BYTES = 2 * 1024 * 1024
 # So many operations cost as much of the key's limit as one request.
 OPERATIONS_A_REQUEST = 25
@@ -64,7 +69,7 @@ async def bulk_links() -> Response:
     if key and (earlier := await earlier_request(key)):
         return _repeated(earlier)
     await _count(len(operations))
-    parsed = [await _parse_in_turn(number, each) for number, each in enumerate(operations)]
+    parsed = await _hashed([await _parse_in_turn(number, each) for number, each in enumerate(operations)])
     text = await _carry_out(parsed, key)
     return _repeated(await faster_request(key)) if text is None and key else _response(text or "")
 
@@ -116,6 +121,23 @@ async def _parse_in_turn(number: int, operation: object) -> Operation | LinkResu
         return _parse(operation)
     except RequestError as error:
         return LinkResult(Done.REJECTED, error=error)
+
+
+async def _hashed(parsed: Sequence[Operation | LinkResult]) -> list[Operation | LinkResult]:
+    """The operations with the hashes of passwords; those beyond MOST_PASSWORDS that set one are rejected."""
+    hashed: list[Operation | LinkResult] = []
+    passwords = 0
+    for each in parsed:
+        fields = {} if isinstance(each, LinkResult) else fields_of(each)
+        passwords += fields.get("password") is not None
+        if isinstance(each, LinkResult) or "password" not in fields:
+            hashed.append(each)
+        elif fields["password"] is not None and passwords > MOST_PASSWORDS:
+            rule = f"is set by more than {MOST_PASSWORDS} operations"
+            hashed.append(LinkResult(Done.REJECTED, error=InvalidField("password", rule)))
+        else:
+            hashed.append(with_fields(each, await with_password_hash(fields)))
+    return hashed
 
 
 def _parse(operation: object) -> Operation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import re
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from quart import request
 from backend.current import resources
 from backend.domain.errors import InvalidField
 from backend.json_api import error_table
+from backend.json_api.authentication import KEY_HEADER
 from backend.json_api.refusal import Refusal, storage_unreachable
 from backend.rest_api.blueprint import caller
 from backend.storage.idempotency import EarlierRequest, find_earlier_request, record_id
@@ -78,4 +80,9 @@ def kept_answer(earlier: EarlierRequest) -> tuple[int, str]:
 
 
 def _fingerprint(operation: str, body: Mapping[str, object]) -> str:
-    return hashlib.sha256((operation + json.dumps(body, sort_keys=True)).encode()).hexdigest()
+    """A hash of the request. One with a password is signed with the caller's key, which is not stored:
+    else whoever can read the hash could try passwords faster than by their own hashes."""
+    text = (operation + json.dumps(body, sort_keys=True)).encode()
+    if b'"password"' not in text:
+        return hashlib.sha256(text).hexdigest()
+    return hmac.new(request.headers[KEY_HEADER].encode(), text, "sha256").hexdigest()

@@ -48,10 +48,10 @@ class Operation:
     headers: Mapping[str, Schema] = field(default_factory=dict)  # of the answer, besides rate limits
 
 
-def clearable(schema: Schema) -> Schema:
-    """The schema of an optional field of a body: it may be null; if it is text, also empty."""
+def clearable(schema: Schema, *, by_empty: bool = True) -> Schema:
+    """The schema of an optional field of a body: it may be null, and with `by_empty` also an empty text."""
     empty: list[Schema] = [{"type": "null"}]
-    if schema["type"] != "integer":
+    if by_empty:
         empty.append({"type": "string", "maxLength": 0})
     return {"anyOf": [schema, *empty]}
 

@@ -9,6 +9,7 @@ from backend.domain.field_rules import Flag, Rule, Schema, Word
 from backend.domain.link_input import (
     CHANGE_FIELDS,
     CLEARABLE,
+    CLEARED_BY_NULL_ONLY,
     CREATE_FIELDS,
     CREATE_REQUIRED,
     NEW_LINK_FIELDS,
@@ -37,7 +38,10 @@ def _fields(rules: Mapping[str, Rule[Any]], required: Mapping[str, Rule[Any]]) -
     An optional field may be null; if it is text, also empty.
     """
     properties = {
-        name: clearable(rule.schema()) if name in CLEARABLE else rule.schema() for name, rule in rules.items()
+        name: clearable(rule.schema(), by_empty=name not in CLEARED_BY_NULL_ONLY)
+        if name in CLEARABLE
+        else rule.schema()
+        for name, rule in rules.items()
     }
     kept = {"required": list(required)} if required else {}
     return {"type": "object", "properties": properties, "additionalProperties": False} | kept

@@ -89,6 +89,7 @@ def _limits_json(limits: LinkLimits, taken: int) -> dict[str, Any]:
         "max_clicks": limits.max_clicks,
         "clicks_left": None if limits.max_clicks is None else max(0, limits.max_clicks - taken),
         "expired_url": limits.expired_url,
+        "has_password": limits.password_hash is not None,
     }
 
 

@@ -109,6 +109,7 @@ SCHEMAS: dict[str, Schema] = {
         max_clicks=_or_null(_COUNT),
         clicks_left=_or_null(_COUNT),
         expired_url=_or_null(_TEXT),
+        has_password={"type": "boolean"},
         tags={"type": "array", "items": _TEXT},
         created_by=_TEXT,
         created_at=_ZONED_TIME,

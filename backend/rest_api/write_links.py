@@ -28,10 +28,13 @@ from backend.domain.link_operations import (
     LinkResult,
     Operation,
     UpsertLink,
+    fields_of,
+    with_fields,
 )
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
 from backend.json_api.refusal import Refusal
+from backend.passwords import with_password_hash
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.create_link import address_of
 from backend.rest_api.idempotency_key import (
@@ -98,7 +101,7 @@ async def duplicate_link(link_text: str) -> Response:
 
 async def _write_once(what: str, body: dict[str, Any], operation: Operation) -> Response:
     """Carry out an operation. Under an Idempotency-Key, `what` with this body is carried out once."""
-    request = requested(operation)
+    request = requested(with_fields(operation, await with_password_hash(fields_of(operation))))
     key = read_idempotency_key(what, body)
     if key is None:
         return await _stored(await submit(Submission([request])))
@@ -122,7 +125,7 @@ async def patch_link(link_text: str) -> dict[str, Any]:
     """Change the fields that are in the body. If one of them is refused, nothing is changed."""
     link_id = parse_link_id(link_text)
     read_query({})
-    changes = parse_changes(await read_json_object(), CHANGE_FIELDS)
+    changes = await with_password_hash(parse_changes(await read_json_object(), CHANGE_FIELDS))
     return (await shown_links([await carry_out(ChangeLink(link_id, changes))]))[0]
 
 

@@ -13,8 +13,8 @@ from backend.domain.link_operations import (
     ChangeLink,
     CreateLink,
     LinkRequest,
-    Operation,
     UpsertLink,
+    fields_of,
 )
 from backend.domain.link_rules import rule_targets
 from backend.domain.links import LEADING_FIELDS, Link
@@ -76,11 +76,11 @@ async def read_known(
     for query in () if expects_news else _queries(requests, generated_paths):
         for link in await links.find_all(database, session, query):
             known.add(link)
-    if any("max_clicks" in _fields_of(each.operation) for each in requests):
+    if any("max_clicks" in fields_of(each.operation) for each in requests):
         known.taken = await count_taken(database, known.links, session)
     hosts = {*_hosts(requests), *(host for link in known.links.values() for host in target_hosts(link))}
     known.owners = await owners.find(hosts)
-    given = [(each.org_id, _fields_of(each.operation)) for each in requests]
+    given = [(each.org_id, fields_of(each.operation)) for each in requests]
     known.names = await read_link_names(database, session, given)
     return known
 
@@ -120,21 +120,11 @@ def _queries(requests: Sequence[LinkRequest], generated_paths: Sequence[str]) ->
         yield {"org_id": org_id, "external_id": {"$in": list(named)}}
 
 
-def _fields_of(operation: Operation) -> Changes:
-    """The fields that an operation gives to a link."""
-    match operation:
-        case CreateLink(new) | UpsertLink(new):
-            return new.fields
-        case ChangeLink(_, changes):
-            return changes
-    return {}
-
-
 def _hosts(requests: Sequence[LinkRequest]) -> set[str]:
     """The hosts of new links, and all hosts to which the operations lead."""
     hosts: set[str] = set()
     for request in requests:
-        hosts.update(_hosts_in(_fields_of(request.operation)))
+        hosts.update(_hosts_in(fields_of(request.operation)))
         match request.operation:
             case CreateLink(new) | UpsertLink(new):
                 hosts.add(new.domain)

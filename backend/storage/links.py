@@ -25,7 +25,7 @@ ARCHIVED = {"archived_at": {"$type": "date"}}
 TAGGED = {"tag_ids": {"$gt": ""}}
 HELD = {"hold.at": {"$type": "date"}}
 # Of links that stay in the browser (`LinkLimits.stays_in_browser`).
-_KEEPS_APPS_OUT = ({"limits.max_clicks": {"$gt": 0}},)
+_KEEPS_APPS_OUT = ({"limits.max_clicks": {"$gt": 0}}, {"limits.password_hash": {"$gt": ""}})
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
 COLLECTION = Collection(
     name=NAME,

@@ -26,7 +26,7 @@ Traveller = tuple[Platform, bool]
 _TRAVELLERS: list[Traveller] = [
     (platform, is_browser) for platform in Platform for is_browser in (True, False)
 ]
-_DECIDES_WHERE = {*LEADING_FIELDS, "rules", "max_clicks", "ios_behavior", "android_behavior"}
+_DECIDES_WHERE = {*LEADING_FIELDS, "rules", "max_clicks", "password_hash", "ios_behavior", "android_behavior"}
 
 
 def may_loop(changes: Changes) -> bool:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from backend.rest_api import bulk_links
+from backend.storage import idempotency
 from backend.storage.mongo import Database
-from tests.api.links import invalid
+from tests.api.links import invalid, link_body
 from tests.api.whole_links import Links
 from tests.conftest import MovableClock
 from tests.polling import wait_for_async
@@ -48,6 +52,9 @@ async def test_limits_are_read_back(links: Links) -> None:
         ({"max_clicks": 0}, "max_clicks must be a whole number from 1 to 1000000000"),
         ({"max_clicks": True}, "max_clicks must be a whole number from 1 to 1000000000"),
         ({"max_clicks": ""}, "max_clicks must be a whole number from 1 to 1000000000"),
+        ({"password": "abc"}, "password must have 4 to 1024 characters"),
+        ({"password": ""}, "password must have 4 to 1024 characters"),
+        ({"password": 1234}, "password must be a string"),
         ({"expired_url": "javascript:alert(1)"}, "expired_url must be an absolute http or https URL"),
     ],
 )
@@ -129,6 +136,53 @@ async def test_a_purged_link_leaves_no_clicks_taken(links: Links, database: Data
     assert await database["taken_clicks"].count_documents(of_link) == 1
     assert (await links.call("DELETE", f"/{made['id']}?purge=true&force=true")).status_code == 204
     assert await database["taken_clicks"].count_documents(of_link) == 0
+
+
+async def test_a_password_is_never_read_back(links: Links, database: Database) -> None:
+    """A password is stored as its Argon2id hash; answers say only that there is one, also those of bulks, and
+    null takes it away."""
+    password = "kites & ropes"
+    made = await links.make(password=password)
+    stored = await database["links"].find_one({"_id": made["id"]})
+    assert stored is not None
+    assert stored["limits"]["password_hash"].startswith("$argon2id$")
+    assert password not in str(stored)
+    assert (made["has_password"], "password" in made, "password_hash" in made) == (True, False, False)
+    assert await links.visit(made["path"]) == 200
+    free = (await links.call("PATCH", f"/{made['id']}", {"password": None})).json()
+    assert free["has_password"] is False
+    change = {"op": "update", "id": made["id"], "link": {"password": password}}
+    answer = await links.call("POST", "/bulk", {"operations": [change]})
+    assert answer.json()["results"][0]["status"] == "updated"
+    assert password not in answer.text
+    assert (await links.get(made["id"]))["has_password"] is True
+
+
+async def test_passwords_of_a_bulk_have_a_limit(links: Links, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hashes are dear: of operations that set a password, those beyond the limit are told and do nothing."""
+    monkeypatch.setattr(bulk_links, "MOST_PASSWORDS", 1)
+    body = link_body(links.organization)
+    passwords: tuple[dict[str, str], ...] = ({"password": "one!"}, {"password": "two!"}, {})
+    operations = [{"op": "create", "link": body | fields} for fields in passwords]
+    results = (await links.call("POST", "/bulk", {"operations": operations})).json()["results"]
+    assert [each["status"] for each in results] == ["created", "rejected", "created"]
+    assert results[1]["error"]["error"]["errorMessage"] == "password is set by more than 1 operations"
+
+
+async def test_a_repeated_request_with_a_password(links: Links, database: Database) -> None:
+    """It gets the first answer, one with another password is refused; what is kept of it tells nobody the
+    password who can't guess the key."""
+    body = link_body(links.organization, password="kites")
+    answers = [
+        await links.call("POST", "", body | {"password": each}, **{"Idempotency-Key": "k"})
+        for each in ("kites", "kites", "ropes")
+    ]
+    assert [each.status_code for each in answers[:2]] == [201, 201]
+    assert answers[0].text == answers[1].text
+    assert answers[2].status_code != 201
+    (kept,) = await database[idempotency.NAME].find({"org_id": links.organization.id}).to_list(None)
+    guessed = "POST /links" + json.dumps(body, sort_keys=True)
+    assert hashlib.sha256(guessed.encode()).hexdigest() not in str(kept)
 
 
 async def test_links_are_found_by_their_state(links: Links, clock: MovableClock) -> None:

@@ -39,6 +39,8 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     await hold_link(database, link_ids[1], "It sells what it does not have.", datetime.now(UTC))
     rules = DestinationRules(("shop.example", "com.example/shop/*"), ("old.shop.example",))
     await set_destination_rules(database, organization.id, rules)
+    hashed = {"limits.password_hash": PASSWORD_HASH}
+    await database["links"].update_one({"_id": link_ids[0]}, {"$set": hashed})
     assert (await take_clicks(database, organization.id, link_ids[0], wanted=2, most=5)).left == 3
     await _click(database, organization, link_ids)
     await _visit(client, organization)

@@ -210,6 +210,7 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("links", {"limits": {"expired_url": "data:text/html,x"}}, "expired_url must be an absolute http"),
     ("links", {"limits": {"max_clicks": 0}}, "max_clicks must be a whole number from 1"),
     ("links", {"limits": {"is_used_up": True}}, "is_used_up is for links with max_clicks"),
+    ("links", {"limits": {"password_hash": "kites"}}, "password_hash must be an Argon2id hash"),
     ("links", {"limits": {"other": 1}}, "other is not a field of such a document"),
     ("taken_clicks", {"link_id": OTHERS_LINK}, "link_id must be a link of the archive"),
     ("taken_clicks", {"_id": "taken"}, "_id does not belong to what the document is about"),

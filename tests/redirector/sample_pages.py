@@ -36,6 +36,8 @@ def sample_pages(language: str = "en") -> dict[str, Answer]:
         "unavailable": pages.unavailable(visit),
         "app": pages.app_page(visit, link({}), INTENT, WEB),
         "app with social fields": pages.app_page(visit, link(SOCIAL), INTENT, WEB),
+        "password": pages.password(visit),
+        "password that was wrong": pages.password(visit, pages.Refused.WRONG, 403),
         "preview": pages.preview(link(SOCIAL), WEB),
         "preview of a title": pages.preview(link({"social_title": "Kites"}), WEB),
     }

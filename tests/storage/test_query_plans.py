@@ -103,7 +103,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
             "is_enabled": True,
             "ios_behavior": 2,
             "hold": None,
-            "$nor": [{"limits.max_clicks": {"$gt": 0}}],
+            "$nor": [{"limits.max_clicks": {"$gt": 0}}, {"limits.password_hash": {"$gt": ""}}],
         },
         NEWEST_FIRST,
     ),
@@ -116,6 +116,11 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
                 {"domain": "d"} | links.HELD,
             ]
         },
+        {},
+    ),
+    "the links of a domain with a password": (
+        links.NAME,
+        {"domain": "d", "limits.password_hash": {"$gt": ""}},
         {},
     ),
     "the links of a domain with so many clicks": (

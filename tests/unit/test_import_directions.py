@@ -37,10 +37,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "imports": {"domain", "storage"},
     "doctor": {"api_host", "domain", "settings", "storage"},
     # interfaces, which never import each other
-    "rest_api": {"concurrency", "current", "domain", "file_answer", "json_api", "storage", "web_client"},
+    "rest_api": {
+        "concurrency", "current", "domain", "file_answer", "json_api", "passwords", "storage", "web_client",
+    },
     "sdk_api": {"concurrency", "current", "domain", "json_api", "sdk_files", "settings", "storage"},
     "app_api": {"current", "domain", "json_api", "storage"},
-    "redirector": {"concurrency", "current", "domain", "proxies", "qr_image", "storage"},
+    "redirector": {"concurrency", "current", "domain", "passwords", "proxies", "qr_image", "storage"},
     "dashboard": {
         "concurrency", "current", "doctor", "domain", "file_answer", "passwords", "qr_image", "rate_limits",
         "sdk_files", "storage", "web_client",

@@ -13,6 +13,7 @@ from backend.domain.destination import Outcome, decide, fallback_url, possible_t
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_limits import LIMIT_FIELDS, NO_LIMITS, LinkLimits
+from backend.domain.link_passes import LASTS, is_pass, make_pass
 from backend.domain.links import Behavior, Link, LinkState
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -103,6 +104,25 @@ def test_a_link_with_so_many_clicks_stays_in_the_browser() -> None:
         iphone = Client(ClientKind.BROWSER, Platform.IOS)
         assert bool(fallback_url(link, iphone)) is (limits is NO_LIMITS)
         assert set(possible_targets(link, Platform.IOS, True)) >= {"ios_fallback_url"}
+
+
+def test_a_pass_is_for_one_link_and_password_and_time() -> None:
+    """Who gave a link's password is let through for some hours; nobody is with the pass of another link or of
+    another password, later, or with anything else."""
+    link_id = LinkId("1")
+    given = make_pass(link_id, "hash", NOW)
+    until = NOW + LASTS
+    assert is_pass(given, link_id, "hash", until - SECOND)
+    later = given.replace(str(int(until.timestamp())), str(int(until.timestamp()) + 1))
+    assert not any(
+        (
+            is_pass(given, link_id, "hash", until),
+            is_pass(given, LinkId("2"), "hash", NOW),
+            is_pass(given, link_id, "another", NOW),
+            is_pass(later, link_id, "hash", NOW),
+            *(is_pass(each, link_id, "hash", NOW) for each in ("", ".", "1.2", "ü.é", f"{given}0")),
+        )
+    )
 
 
 def test_cleared_limits_cost_nothing() -> None:

@@ -36,6 +36,7 @@ _REASONS: dict[str, str] = {
     NotCounted.DISABLED: "the link was disabled",
     NotCounted.NOT_STARTED: "before the link's start",
     NotCounted.EXPIRED: "the link had expired",
+    NotCounted.PASSWORD: "asked for the password",
     NotCounted.HELD: "the link was stopped by the operator",
 }
 # A click is mostly stored within a second. One that takes longer than this shows on the next load.

@@ -51,6 +51,7 @@ REASONS = {
     NotCounted.DISABLED: "Visits while the link was disabled",
     NotCounted.NOT_STARTED: "Visits before the link's start",
     NotCounted.EXPIRED: "Visits after the link had expired",
+    NotCounted.PASSWORD: "Visits that were asked for the password",
     NotCounted.HELD: "Visits while the operator of this service had stopped the link",
 }
 

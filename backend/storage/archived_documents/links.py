@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backend.domain.errors import InvalidField
-from backend.domain.field_rules import Flag, Number, Uuid
+from backend.domain.field_rules import Flag, Number, Uuid, parse_string
 from backend.domain.item_names import ItemName, name_key
 from backend.domain.link_input import (
     EXTERNAL_ID,
@@ -21,6 +21,7 @@ from backend.domain.link_input import (
 from backend.domain.link_limits import LIMIT_FIELDS, LIMIT_TIMES, NO_LIMITS, LinkLimits
 from backend.domain.links import UTM_FIELDS, Behavior
 from backend.domain.tags import MOST_ON_A_LINK, TagColor
+from backend.domain.users import is_password_hash
 from backend.storage import links, purged_links, tags, taken_clicks, utm_templates
 from backend.storage.archived_documents.holdings import Holdings, Rule, own_domain, own_id, own_link
 from backend.storage.document_fields import (
@@ -46,6 +47,14 @@ def _click_count(name: str, value: object) -> object:
 _IMPORTED_CLICKS = nested(
     DocumentFields({"count": _click_count, "source": IMPORTED_FROM.parse, "imported_at": time})
 )
+
+
+def _password_hash(name: str, value: object) -> object:
+    if not is_password_hash(parse_string(name, value)):
+        raise InvalidField(name, "must be an Argon2id hash")
+    return value
+
+
 _LIMITS = nested(
     DocumentFields(
         {},
@@ -53,6 +62,7 @@ _LIMITS = nested(
             **dict.fromkeys(LIMIT_TIMES, time),
             **{name: LIMIT_FIELDS[name].parse for name in ("max_clicks", "expired_url")},
             "is_used_up": Flag().parse,
+            "password_hash": _password_hash,
         },
     )
 )

@@ -1,0 +1,108 @@
+"""Asks visitors for the password of a link, and remembers for their visit that they gave it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from math import ceil
+from typing import Any
+from urllib.parse import parse_qs
+
+from backend.concurrency.turns import TooManyWait, Turns
+from backend.current import Resources
+from backend.domain.link_passes import is_pass, make_pass
+from backend.domain.links import Link
+from backend.passwords import is_password
+from backend.redirector import pages
+from backend.redirector.answer import Answer, plain
+from backend.redirector.visit import Visit
+from backend.storage.mongo import StorageError
+
+_FORM = b"application/x-www-form-urlencoded"
+_MOST_BYTES = 8192
+_PATIENCE = 10.0  # seconds for a browser to send the form
+_MOST_WAITING = 20  # a hash takes at most a tenth of a second
+
+
+class UnreadableForm(ValueError):
+    """The request is no form with a password."""
+
+
+class LinkPasswords:
+    """Checks passwords, one at a time, and the passes of who gave one."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._clock = resources.clock
+        self._proxies = resources.proxies
+        self._limits = resources.rate_limits.link_passwords
+        self._short_url_form = resources.short_url_form
+        self._hashing = Turns(_MOST_WAITING)
+
+    def has_pass(self, visit: Visit, link: Link) -> bool:
+        """Whether the visitor has given the link's password a while ago."""
+        wanted = _cookie_name(link)
+        now = self._clock()
+        return any(
+            name == wanted and is_pass(value, link.id, link.limits.password_hash or "", now)
+            for name, value in visit.cookies
+        )
+
+    async def refuse(self, visit: Visit, link: Link, receive: Any) -> Answer | None:
+        """The answer to a form whose password is not right, or is one try too many; None if it is right."""
+        try:
+            password = await _read_password(visit, receive)
+        except UnreadableForm as error:
+            return plain(400, f"{error}\n")
+        try:
+            return await self._check(visit, link, password)
+        except (StorageError, TooManyWait):  # without their count, tries would have no limit
+            return pages.unavailable(visit)
+
+    async def _check(self, visit: Visit, link: Link, password: str) -> Answer | None:
+        if not self._hashing.has_room(precedence=False):  # before the try is counted
+            raise TooManyWait
+        address = self._proxies.visitor_address(visit.scope)
+        if seconds := await self._limits.begin_try(link.id, address):
+            wait = [(b"retry-after", b"%d" % ceil(seconds))]
+            return pages.password(visit, pages.Refused.LATER, 429, wait)
+        async with self._hashing.turn(precedence=False):
+            is_right = await is_password(password, link.limits.password_hash)
+        if not is_right:
+            return pages.password(visit, pages.Refused.WRONG, 403)
+        await self._limits.succeeded(link.id, address)
+        return None
+
+    def remember(self, link: Link, answer: Answer) -> Answer:
+        """The answer to a visitor who gave the password, with a pass for this browser and this path only."""
+        is_https = self._short_url_form.write(link.domain, link.path).startswith("https:")
+        cookie = (
+            f"{_cookie_name(link)}={make_pass(link.id, link.limits.password_hash or '', self._clock())}; "
+            f"Path=/{link.path}; HttpOnly; SameSite=Lax{'; Secure' if is_https else ''}"
+        )
+        # After a form, what comes next is asked for by GET, whatever the browser (RFC 9110, 15.4.4).
+        status = 303 if answer.status == 302 else answer.status
+        return replace(answer, status=status, headers=[*answer.headers, (b"set-cookie", cookie.encode())])
+
+
+def _cookie_name(link: Link) -> str:
+    """A name of the link's own: a browser sends the cookie of /a to /a/b too."""
+    return f"link_{link.id.replace('-', '')}"
+
+
+async def _read_password(visit: Visit, receive: Any) -> str:
+    if visit.headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != _FORM:
+        raise UnreadableForm("A password is sent as a form.")
+    body = bytearray()
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            while True:
+                message = await receive()
+                body += message.get("body", b"")
+                if message["type"] == "http.disconnect" or len(body) > _MOST_BYTES:
+                    raise UnreadableForm("The form is incomplete, or too large.")
+                if not message.get("more_body"):
+                    break
+        fields = parse_qs(body.decode("ascii"), max_num_fields=10)
+    except (TimeoutError, ValueError) as error:
+        raise UnreadableForm("The form is incomplete, or too large.") from error
+    return fields.get("password", [""])[0]
