@@ -18,20 +18,21 @@ from backend.domain.link_operations import (
     ArchiveLink,
     ChangeLink,
     CreateLink,
+    DomainNotConfigured,
     Done,
+    LinkGone,
     LinkRequest,
     LinkResult,
     Operation,
     UpsertLink,
     fields_of,
-    with_fields,
 )
 from backend.domain.links import CreatedBy
 from backend.domain.short_urls import ShortUrlForm
 from backend.json_api.json_body import read_json_object
 from backend.json_api.rate_limit import count_more
-from backend.passwords import with_password_hash
 from backend.rest_api.blueprint import caller, rest
+from backend.rest_api.hashed_passwords import with_hash
 from backend.rest_api.idempotency_key import (
     IdempotencyKey,
     earlier_request,
@@ -136,8 +137,15 @@ async def _hashed(parsed: Sequence[Operation | LinkResult]) -> list[Operation | 
             rule = f"is set by more than {MOST_PASSWORDS} operations"
             hashed.append(LinkResult(Done.REJECTED, error=InvalidField("password", rule)))
         else:
-            hashed.append(with_fields(each, await with_password_hash(fields)))
+            hashed.append(await _hash(each))
     return hashed
+
+
+async def _hash(operation: Operation) -> Operation | LinkResult:
+    try:
+        return await with_hash(operation)
+    except (DomainNotConfigured, LinkGone) as error:
+        return LinkResult(Done.REJECTED, error=error)
 
 
 def _parse(operation: object) -> Operation:

@@ -24,25 +24,26 @@ from backend.domain.link_operations import (
     ArchiveLink,
     ChangeLink,
     CreateLink,
+    DomainNotConfigured,
     Done,
+    LinkGone,
     LinkResult,
     Operation,
     UpsertLink,
-    fields_of,
-    with_fields,
 )
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
 from backend.json_api.refusal import Refusal
-from backend.passwords import with_password_hash
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.create_link import address_of
+from backend.rest_api.hashed_passwords import with_hash
 from backend.rest_api.idempotency_key import (
     earlier_request,
     faster_request,
     kept_answer,
     read_idempotency_key,
 )
+from backend.rest_api.link_errors import refusal_of
 from backend.rest_api.link_reference import parse_link_id
 from backend.rest_api.link_service import carry_out, link_of, requested, submit
 from backend.rest_api.list_links import shown_links
@@ -99,9 +100,16 @@ async def duplicate_link(link_text: str) -> Response:
     return await _write_once(f"POST /links/{link_id}/duplicate", body, operation)
 
 
+async def _hashed(operation: Operation) -> Operation:
+    try:
+        return await with_hash(operation)
+    except (DomainNotConfigured, LinkGone) as error:
+        raise refusal_of(error) from None
+
+
 async def _write_once(what: str, body: dict[str, Any], operation: Operation) -> Response:
     """Carry out an operation. Under an Idempotency-Key, `what` with this body is carried out once."""
-    request = requested(with_fields(operation, await with_password_hash(fields_of(operation))))
+    request = requested(await _hashed(operation))
     key = read_idempotency_key(what, body)
     if key is None:
         return await _stored(await submit(Submission([request])))
@@ -125,8 +133,8 @@ async def patch_link(link_text: str) -> dict[str, Any]:
     """Change the fields that are in the body. If one of them is refused, nothing is changed."""
     link_id = parse_link_id(link_text)
     read_query({})
-    changes = await with_password_hash(parse_changes(await read_json_object(), CHANGE_FIELDS))
-    return (await shown_links([await carry_out(ChangeLink(link_id, changes))]))[0]
+    change = ChangeLink(link_id, parse_changes(await read_json_object(), CHANGE_FIELDS))
+    return (await shown_links([await carry_out(await _hashed(change))]))[0]
 
 
 @rest.delete("/links/<link:link_text>")
