@@ -33,6 +33,16 @@ async def test_what_clicks_came_to(person: Person, database: Database, link: Lin
     }  # fmt: skip
 
 
+async def test_without_refunds_there_is_no_column_of_them(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """Two columns of zeros would take the room of the names."""
+    await bought(database, link, now, "5.00")
+    page = await person.get("/attribution")
+    assert {"Refunded", "Net revenue"}.isdisjoint(figures(page.text))
+    assert rows(page.text) == [["spring", "0", "0", "1", "–", "0", "5.00", "–"]]
+
+
 @pytest.mark.parametrize(
     ("by", "names"),
     [("campaign", ["spring", "None"]), ("source", ["ads", "None"]), ("link", ["Autumn", "Spring"])],

@@ -7,7 +7,7 @@ and as revenue per click, which can be held against what a click costs elsewhere
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -43,6 +43,7 @@ MEASURES = (
     Measure.NET_REVENUE,
     Measure.REVENUE_PER_CLICK,
 )
+_OF_REFUNDS = frozenset({Measure.REFUNDS, Measure.NET_REVENUE})
 MODELS = {
     Model.LAST_NON_DIRECT.value: "last non-direct touch",
     Model.LAST.value: "last touch, direct visits too",
@@ -116,6 +117,14 @@ class _Found:
     totals: AnalyticsAnswer
     currency: str
 
+    @property
+    def measures(self) -> list[Measure]:
+        """What the page has a column of: of refunds only where there are some."""
+        total = self.totals.totals
+        refunds = [each[Measure.REFUNDS] for each in (total.values, total.previous) if each]
+        is_refunded = any(any(each.values()) for each in refunds if isinstance(each, Mapping))
+        return [each for each in MEASURES if is_refunded or each not in _OF_REFUNDS]
+
 
 async def _view() -> View:
     return (await view_of_request(_CHOICES)).without_breakdown()
@@ -138,7 +147,7 @@ async def attribution() -> Response:
 
 async def _content(view: View) -> dict[str, Any]:
     found = await _read(view)
-    choice, currency = found.choice, found.currency
+    choice, currency, measures = found.choice, found.currency, found.measures
     path = url_for("dashboard.attribution")
     rows = await _rows(found, request.args.get("cursor") or None)
     return {
@@ -148,9 +157,9 @@ async def _content(view: View) -> dict[str, Any]:
         "presets": PRESETS,
         "comparisons": COMPARISONS,
         "chips": await chips_of(view, path),
-        "figures": figures(found.totals, None, currency),
-        "headings": [_heading(each, view, choice, path, currency) for each in MEASURES],
-        "rows": [_row(each, view, rows, currency) for each in rows.rows],
+        "figures": [each for each in figures(found.totals, None, currency) if each.measure in measures],
+        "headings": [_heading(each, view, choice, path, currency) for each in measures],
+        "rows": [_row(each, view, rows, currency, measures) for each in rows.rows],
         "rows_in_all": rows.rows_in_all,
         "next_page": view.address(path, cursor=rows.next_cursor) if rows.next_cursor else "",
         "is_first_page": "cursor" not in request.args,
@@ -161,7 +170,7 @@ async def _content(view: View) -> dict[str, Any]:
         "credits": CREDITS,
         "windows": WINDOWS,
         "labels_of": LABELS,
-        "measures": MEASURES,
+        "measures": measures,
         "currency": currency,
     }
 
@@ -181,12 +190,14 @@ async def _rows(found: _Found, cursor: str | None) -> AnalyticsAnswer:
         return await ask(found.choice.query(found.view, found.currency))
 
 
-def _row(row: Row, view: View, found: AnalyticsAnswer, currency: str) -> AttributionRow:
+def _row(
+    row: Row, view: View, found: AnalyticsAnswer, currency: str, measures: Sequence[Measure]
+) -> AttributionRow:
     by, key = found.query.group_by[0], row.group[0]
     return AttributionRow(
         name_of(by, key, found.links),
         view.with_filter(url_for("dashboard.home"), by, key, without=_CHOICES),
-        [_cell(each, row, currency) for each in MEASURES],
+        [_cell(each, row, currency) for each in measures],
         found.links.get(LinkId(key)) if by is Field.LINK and key else None,
     )
 
