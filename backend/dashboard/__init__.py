@@ -23,6 +23,7 @@ from backend.dashboard.links import (
     sales,
 )
 from backend.dashboard.site import install, origins
+from backend.dashboard.tags import tags, templates
 
 __all__ = [
     "answer_browsers",
@@ -49,4 +50,6 @@ __all__ = [
     "sign_in",
     "subscription",
     "switch_organization",
+    "tags",
+    "templates",
 ]

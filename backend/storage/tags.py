@@ -40,6 +40,11 @@ async def find_tag(database: Database, org_id: OrgId, name: str) -> Tag:
     return await _TAGS.find(database, org_id, name)
 
 
+async def find_tag_by_id(database: Database, org_id: OrgId, tag_id: TagId) -> Tag | None:
+    """The organization's tag with this id; None if it has none."""
+    return next(iter(await _TAGS.with_ids(database, org_id, [tag_id])), None)
+
+
 async def change_tag(
     database: Database, org_id: OrgId, name: str, *, new_name: str | None = None, color: str | None = None
 ) -> Tag:

@@ -38,6 +38,13 @@ async def find_template(database: Database, org_id: OrgId, name: str) -> UtmTemp
     return await _TEMPLATES.find(database, org_id, name)
 
 
+async def find_template_by_id(
+    database: Database, org_id: OrgId, template_id: TemplateId
+) -> UtmTemplate | None:
+    """The organization's template with this id; None if it has none."""
+    return next(iter(await _TEMPLATES.with_ids(database, org_id, [template_id])), None)
+
+
 async def change_template(
     database: Database, org_id: OrgId, name: str, new_name: str | None, utm: Mapping[str, str | None]
 ) -> UtmTemplate:

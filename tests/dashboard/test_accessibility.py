@@ -58,10 +58,11 @@ def full(running: ServiceProcess) -> Office:
     keys = {kind: make_key(running, org, kind) for kind in ("rest", "web", "mobile")}
     running.command("key", "revoke", running.command("key", "list", "--org", org)["keys"][2]["id"], "--yes")
     with httpx.Client(base_url=running.base_url) as client:
+        _tags(client, keys["rest"])
         link_id = _links(client, keys["rest"], domain)
         _visits(client, domain, keys["web"], site)
     _refuse_by_limits(running, org)
-    ids = {"link_id": link_id, "domain": domain}
+    ids = {"link_id": link_id, "domain": domain} | _named_items(running, org)
     return Office(running.base_url, make_user(running, org, make_organization(running, "Second")), ids)
 
 
@@ -75,6 +76,26 @@ def _refuse_by_limits(running: ServiceProcess, org: str) -> None:
         client[running.environment["WAYLINK_MONGODB_DATABASE"]][NAME].insert_one(kept)
 
 
+def _tags(client: httpx.Client, key: str) -> None:
+    """Tags and templates, one of each long."""
+    for name in ("a", LONG[:64].strip()):
+        for path, fields in (("tags", {}), ("utm-templates", {"utm_source": LONG[:200]})):
+            answer = client.post(
+                f"/serviceCore/pa/v1/{path}", json={"name": name} | fields, headers={"API-KEY": key}
+            )
+            assert answer.status_code == 201, answer.text
+
+
+def _named_items(running: ServiceProcess, org: str) -> dict[str, str]:
+    """The ids of a tag and of a template."""
+    with MongoClient[dict[str, Any]](running.environment["WAYLINK_MONGODB_URI"]) as client:
+        database = client[running.environment["WAYLINK_MONGODB_DATABASE"]]
+        tag, template = (database[name].find_one({"org_id": org}) for name in ("tags", "utm_templates"))
+    assert tag
+    assert template
+    return {"tag_id": tag["_id"], "template_id": template["_id"]}
+
+
 def _links(client: httpx.Client, key: str, domain: str) -> str:
     """Thirty links, the oldest of which has every field; the id of that one."""
     for number in range(30):
@@ -86,7 +107,8 @@ def _links(client: httpx.Client, key: str, domain: str) -> str:
             "link_name": LONG if number == 0 else f"Link {number}",
             **(fields if number == 0 else {}),
         }
-        answer = client.post("/serviceCore/pa/v1/create-link", json=body, headers={"API-KEY": key})
+        body |= {"tags": ["a", LONG[:64].strip()]} if number == 0 else {}
+        answer = client.post("/serviceCore/pa/v1/links", json=body, headers={"API-KEY": key})
         assert answer.status_code == 201, answer.text
     found = client.post(
         "/serviceCore/pa/v1/links/info",

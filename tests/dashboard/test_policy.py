@@ -17,6 +17,8 @@ from backend.storage.apps import set_apps
 from backend.storage.mongo import Database
 from backend.storage.refusals import OriginRefusal, add_refusal
 from backend.storage.rejections import RejectedCalls, add_rejections
+from backend.storage.tags import create_tag, list_tags
+from backend.storage.utm_templates import create_template, list_templates
 from tests.api.links import create, info
 from tests.conftest import OrganizationFactory
 from tests.dashboard.people import Person, make_user
@@ -37,6 +39,8 @@ async def other(
     await create(client, other, link_name=SECRET, selected_path="p", utm_campaign=SECRET)
     await set_apps(database, other.domain, other.id, Apps(IosApp("A1B2C3D4E5", "secret.app")))
     await add_refusal(database, other.id, OriginRefusal("https://secret.example", SECRET, utc_now()))
+    await create_tag(database, other.id, SECRET, None, utc_now())
+    await create_template(database, other.id, SECRET, {"utm_source": SECRET}, utc_now())
     rejection = Rejection("event", SECRET, SECRET)
     await add_rejections(database, [RejectedCalls(other.id, utc_now(), (rejection,))])
     await Visitor(client, other).results(check(utm_campaign=SECRET), conversion())
@@ -48,7 +52,9 @@ async def their_ids(other: TestOrganization, client: httpx.AsyncClient, database
     """What the names in addresses stand for, all of it the other organization's."""
     link = await info(client, other, f"https://{other.domain}/p")
     keys = await list_api_keys(database, other.id)
-    return {"link_id": link["id"], "key_id": keys[0].id, "domain": other.domain, "kind": "svg"}
+    (tag,), (template,) = await list_tags(database, other.id), await list_templates(database, other.id)
+    ids = {"key_id": keys[0].id, "tag_id": tag.id, "template_id": template.id, "domain": other.domain}
+    return ids | {"link_id": link["id"], "kind": "svg"}
 
 
 async def everything_of(database: Database, org_id: OrgId) -> dict[str, Any]:

@@ -21,5 +21,10 @@ LABELS = {
     "android_fallback_url": "Android without the app",
     "desktop_url": "Desktop",
     "custom_data": "Custom data",
+    "tags": "Tags",
+    "more_tags": "More tags",
+    "utm_template": "Template",
+    "name": "Name",
+    "color": "Colour",
 }
 PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}

@@ -20,6 +20,8 @@ class Item:
 ITEMS = (
     Item("Overview", "home", "home"),
     Item("Links", "links", "links"),
+    Item("Tags", "tags", "tag"),
+    Item("UTM templates", "templates", "template"),
     Item("Destinations", "destinations", "out"),
     Item("Attribution", "attribution", "attribution"),
     Item("Keys", "keys", "key"),

@@ -18,6 +18,12 @@ NOTICES = {
     "origin-removed": "The origin is not allowed any more. Its calls are refused within seconds.",
     "password-changed": "The password is changed. Everywhere else you are signed out.",
     "retention-set": "It is set, for what was stored before as well.",
+    "tag-made": "The tag is made.",
+    "tag-changed": "The tag is changed, on all links that have it.",
+    "tag-deleted": "The tag is deleted, and on no link any more.",
+    "template-made": "The template is made. New links can be filled in from it.",
+    "template-changed": "The template is changed. Links that it filled stay as they are.",
+    "template-deleted": "The template is deleted. Links that it filled stay as they are.",
     "signed-out": "You are signed out.",
 }
 

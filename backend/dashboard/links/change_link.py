@@ -16,10 +16,17 @@ from backend.dashboard.links.link_form import (
     read_body,
     sent_fields,
 )
+from backend.dashboard.links.link_tags import (
+    TagChoices,
+    choices_for,
+    own_field,
+    sent_choices,
+    tag_changes,
+)
 from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
-from backend.domain.link_input import Changes, parse_changes
+from backend.domain.link_input import CHANGE_FIELDS, Changes, parse_changes
 from backend.domain.link_operations import ChangeLink, LinkGone, LinkRequest
 from backend.domain.links import CreatedBy, Link
 from backend.storage.link_writes import store_link
@@ -36,14 +43,14 @@ async def links_edit(link_id: LinkId) -> Response:
 async def links_change(link_id: LinkId) -> Response:
     """Change the link and show it; if the input is invalid, show the form again with the errors."""
     link = await own_link(link_id)
-    fields = sent_fields(CHANGE_RULES)
+    fields, choices = sent_fields(CHANGE_RULES), await sent_choices()
     body, problems = read_body(fields, CHANGE_RULES)
     if problems:
-        return await change_form(link, fields, problems)
+        return await change_form(link, fields, problems, choices)
     try:
-        await store_changes(link, parse_changes(body))
+        await store_changes(link, parse_changes(body | await tag_changes(choices), CHANGE_FIELDS))
     except InvalidField as error:
-        return await change_form(link, fields, {error.field: error.rule})
+        return await change_form(link, fields, {own_field(error): error.rule}, choices)
     return _back(link, "link-changed")
 
 
@@ -81,8 +88,13 @@ def _back(link: Link, notice: str) -> Response:
     return redirect(url_for("dashboard.links_one", link_id=link.id, notice=notice), 303)  # type: ignore[return-value]
 
 
-async def change_form(link: Link, fields: Fields, problems: Problems) -> Response:
-    """The form with these texts in its fields, and what is wrong with some of them."""
+async def change_form(
+    link: Link, fields: Fields, problems: Problems, choices: TagChoices | None = None
+) -> Response:
+    """The form with these texts in its fields, and what is wrong with some of them.
+
+    Without `choices`, the link's tags are ticked.
+    """
     status = 422 if problems else 200
     return await page(
         "links/link_edit.html",
@@ -91,4 +103,5 @@ async def change_form(link: Link, fields: Fields, problems: Problems) -> Respons
         short_url=short_url_of(link),
         fields=fields,
         problems=problems,
+        tag_choices=choices or await choices_for(link.tag_ids),
     )

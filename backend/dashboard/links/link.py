@@ -27,6 +27,7 @@ from backend.domain.destination_policy import leads_to
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
 from backend.domain.rollup import OTHER
+from backend.domain.tags import tags_on
 from backend.qr_image import MEDIA_TYPES, qr_image
 from backend.storage.click_breakdown import Breakdown, break_down_clicks
 from backend.storage.click_counts import count_days, count_hours, count_window
@@ -35,6 +36,7 @@ from backend.storage.click_visitors import visitors_by_day
 from backend.storage.install_counts import count_install_window
 from backend.storage.mongo import StorageError, is_too_slow
 from backend.storage.organizations import find_click_days
+from backend.storage.tags import find_tags_of
 from backend.storage.visitor_sketches import EXACT_UP_TO, STANDARD_ERROR
 
 # A row of a chart: its label, and its numbers.
@@ -66,6 +68,7 @@ async def links_one(link_id: LinkId) -> Response:
         link=link,
         is_blocked=leads_to(link, resources().block_list.current),
         short_url=short_url_of(link),
+        tags=tags_on(link.tag_ids, await find_tags_of(resources().database, [link])),
     )
 
 

@@ -1,56 +1,109 @@
-"""/links/new: create a link."""
+"""/links/new: create a link, anew or as a copy of another."""
 
 from __future__ import annotations
 
-from quart import Response, redirect, url_for
+from typing import Any
+
+from quart import Response, abort, redirect, request, url_for
 
 from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
-from backend.dashboard.links.link_form import EMPTY, NEW_RULES, Fields, Problems, read_body, sent_fields
+from backend.dashboard.links.link_form import (
+    EMPTY,
+    NEW_RULES,
+    Fields,
+    Problems,
+    fields_of,
+    read_body,
+    sent_fields,
+)
+from backend.dashboard.links.link_tags import TagChoices, choices_for, chosen_names, own_field, sent_choices
+from backend.dashboard.links.own_link import own_link
 from backend.domain.errors import InvalidField
-from backend.domain.link_input import parse_new_link
-from backend.domain.link_operations import CreateLink, DomainNotConfigured, LinkRequest, PathTaken
-from backend.domain.links import CreatedBy, Link
+from backend.domain.ids import LinkId
+from backend.domain.link_input import NEW_LINK_FIELDS, parse_copy, parse_new_link
+from backend.domain.link_operations import CreateLink, DomainNotConfigured, LinkGone, LinkRequest, PathTaken
+from backend.domain.links import UTM_FIELDS, CreatedBy, Link
+from backend.domain.utm_templates import TEMPLATE_FIELD
 from backend.storage.domains import list_domains
 from backend.storage.link_writes import store_link
+from backend.storage.utm_templates import list_templates
+
+# The field with the id of the link that is copied, in the address and in the form.
+COPY = "copy"
+_LONGEST_NAME = 1024
 
 
 @dashboard.get("/links/new")
 async def links_new() -> Response:
-    """An empty form for a new link."""
-    return await _form(EMPTY, {})
+    """A form for a new link: empty, or filled as the link that `copy` in the address names."""
+    link_id = request.args.get(COPY)
+    if not link_id:
+        return await _form(EMPTY, {}, await choices_for(()))
+    link = await own_link(LinkId(link_id))
+    name = f"Copy of {link.link_name}"[:_LONGEST_NAME]
+    fields = fields_of(link) | {"domain": link.domain, "link_name": name}
+    return await _form(fields, {}, await choices_for(link.tag_ids), link)
 
 
 @dashboard.post("/links/new")
 async def links_create() -> Response:
     """Create the link and show it; if the input is invalid, show the form again with the errors."""
-    fields = sent_fields(NEW_RULES)
+    link_id = field(COPY)
+    copied = await own_link(LinkId(link_id)) if link_id else None
+    fields, choices = sent_fields(NEW_RULES) | {TEMPLATE_FIELD: field(TEMPLATE_FIELD)}, await sent_choices()
     body, problems = read_body(fields, NEW_RULES)
     if not problems:
         try:
-            link = await _store(body)
+            link = await _store(_filled(body, fields) | {"tags": await chosen_names(choices)}, copied)
         except InvalidField as error:
-            problems[error.field] = error.rule
+            problems[own_field(error)] = error.rule
         else:
             return redirect(url_for("dashboard.links_one", link_id=link.id, notice="link-made"), 303)  # type: ignore[return-value]
-    return await _form(fields, problems)
+    return await _form(fields, problems, choices, copied)
 
 
-async def _store(body: dict[str, object]) -> Link:
-    """Create and store the link. Raises InvalidField."""
+def _filled(body: dict[str, Any], fields: Fields) -> dict[str, Any]:
+    """The body, whose empty UTM fields the template fills that is chosen, if one is."""
+    if not fields[TEMPLATE_FIELD]:
+        return body
+    given = {name: value for name, value in body.items() if value is not None or name not in UTM_FIELDS}
+    return given | {TEMPLATE_FIELD: fields[TEMPLATE_FIELD]}
+
+
+async def _store(body: dict[str, Any], copied: Link | None) -> Link:
+    """Create and store the link, with what `copied` has besides the fields of the form.
+
+    Raises InvalidField. Answers 404 if the link that is copied does not exist any more.
+    """
     try:
-        create = CreateLink(parse_new_link(body))
-        request = LinkRequest(org_id(), CreatedBy.DASHBOARD, resources().clock(), create)
-        return await store_link(resources().database, request, resources().destinations)
+        if copied:
+            create = CreateLink(parse_copy(body, copied.domain, NEW_LINK_FIELDS), copy_of=copied.id)
+        else:
+            create = CreateLink(parse_new_link(body, NEW_LINK_FIELDS))
+        made = LinkRequest(org_id(), CreatedBy.DASHBOARD, resources().clock(), create)
+        return await store_link(resources().database, made, resources().destinations)
     except PathTaken:
         raise InvalidField("selected_path", "is already in use on this domain") from None
     except DomainNotConfigured:
         raise InvalidField("domain", "is not one of this organization's domains") from None
+    except LinkGone:
+        abort(404)
 
 
-async def _form(fields: Fields, problems: Problems) -> Response:
+async def _form(
+    fields: Fields, problems: Problems, choices: TagChoices, copied: Link | None = None
+) -> Response:
     domains = await list_domains(resources().database, org_id())
-    choices = [(name, name) for name in domains]
-    status = 422 if problems else 200
-    return await page("links/link_new.html", status, fields=fields, problems=problems, domains=choices)
+    return await page(
+        "links/link_new.html",
+        422 if problems else 200,
+        fields=fields,
+        problems=problems,
+        domains=[(name, name) for name in domains],
+        tag_choices=choices,
+        templates=await list_templates(resources().database, org_id()),
+        copied=copied,
+    )

@@ -35,6 +35,24 @@ for (const form of document.querySelectorAll('form[data-ticks]')) {
   });
 }
 
+// A template fills the UTM fields at once, where it can be seen, and not when the link is made.
+const template = document.querySelector('select[data-template]');
+if (template) {
+  const hint = document.querySelector('[data-template-hint]');
+  hint.textContent = hint.dataset.templateHint;
+  template.removeAttribute('name');
+  let filled = {};
+  template.addEventListener('change', () => {
+    const utm = JSON.parse(template.selectedOptions[0].dataset.utm ?? '{}');
+    for (const input of template.form.querySelectorAll('input[name^="utm_"]')) {
+      // What somebody typed stays.
+      if (input.value && input.value !== filled[input.name]) continue;
+      input.value = utm[input.name] ?? '';
+    }
+    filled = utm;
+  });
+}
+
 // The menu of narrow screens closes as menus do.
 const menu = document.querySelector('details.menu');
 menu?.addEventListener('keydown', (event) => {

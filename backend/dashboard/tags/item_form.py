@@ -1,0 +1,51 @@
+"""Reads the form of a thing that has a name, and tells what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from quart import abort
+
+from backend.dashboard.frame.form import field
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import Rule
+from backend.domain.item_names import NameTaken, NameUnknown, TooManyItems
+
+Fields = dict[str, str]
+# For each wrong field what completes a sentence that begins with its label.
+Problems = dict[str, str]
+
+
+def sent(rules: Mapping[str, Rule[Any]]) -> Fields:
+    """The text of each field, from the current request."""
+    return {name: field(name) for name in rules}
+
+
+def parse(
+    fields: Fields, rules: Mapping[str, Rule[Any]], problems: Problems, *, required: frozenset[str]
+) -> dict[str, Any]:
+    """The values of the fields, None for an empty one that may be empty. Adds what is wrong to `problems`."""
+    values = {}
+    for name, rule in rules.items():
+        try:
+            if not fields[name] and name in required:
+                raise InvalidField(name, "is required")
+            values[name] = rule.parse(name, fields[name]) if fields[name] else None
+        except InvalidField as error:
+            problems[name] = error.rule
+    return values
+
+
+@contextmanager
+def storing(problems: Problems, *, what: str, most: int) -> Iterator[None]:
+    """Add to `problems` why the storage refuses a name. Answers 404 if the thing is gone."""
+    try:
+        yield
+    except NameTaken:
+        problems["name"] = f"is that of another {what}"
+    except TooManyItems:
+        problems["name"] = f"would be one more than the {most:,} that are possible"
+    except NameUnknown:
+        abort(404)

@@ -1,0 +1,101 @@
+"""/tags: the tags of the organization."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from quart import Response, abort, redirect, url_for
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.dashboard.tags.item_form import Fields, Problems, parse, sent, storing
+from backend.domain.field_rules import Rule
+from backend.domain.ids import TagId
+from backend.domain.item_names import ItemName
+from backend.domain.tags import MOST_TAGS, PALETTE, Tag, TagColor
+from backend.storage.tags import (
+    change_tag,
+    count_tagged_links,
+    create_tag,
+    delete_tag,
+    find_tag_by_id,
+    list_tags,
+)
+
+RULES: dict[str, Rule[Any]] = {"name": ItemName(), "color": TagColor()}
+_NEW: Fields = {"name": "", "color": PALETTE["blue"]}
+_read = partial(parse, rules=RULES, required=frozenset(RULES))
+_storing = partial(storing, what="tag", most=MOST_TAGS)
+
+
+@dashboard.get("/tags")
+async def tags() -> Response:
+    """All tags, each with how many links have it, and a form for a new one."""
+    return await _page(_NEW, {})
+
+
+@dashboard.post("/tags")
+async def tags_add() -> Response:
+    """Make a tag."""
+    fields, problems = sent(RULES), Problems()
+    values = _read(fields, problems=problems)
+    if not problems:
+        with _storing(problems):
+            await create_tag(resources().database, org_id(), **values, now=resources().clock())
+    return await _page(fields, problems) if problems else _back("tag-made")
+
+
+@dashboard.get("/tags/<tag_id>")
+async def tags_edit(tag_id: TagId) -> Response:
+    """The form with the tag's name and colour."""
+    tag = await _own_tag(tag_id)
+    return await _form(tag, {"name": tag.name, "color": tag.color}, {})
+
+
+@dashboard.post("/tags/<tag_id>")
+async def tags_change(tag_id: TagId) -> Response:
+    """Rename the tag, or give it another colour, on all links."""
+    tag, fields, problems = await _own_tag(tag_id), sent(RULES), Problems()
+    values = _read(fields, problems=problems)
+    if not problems:
+        new_name, color = values["name"], values["color"]
+        with _storing(problems):
+            await change_tag(resources().database, org_id(), tag.name, new_name=new_name, color=color)
+    return await _form(tag, fields, problems) if problems else _back("tag-changed")
+
+
+@dashboard.post("/tags/<tag_id>/delete")
+async def tags_delete(tag_id: TagId) -> Response:
+    """Delete the tag, which takes it off all links."""
+    tag = await _own_tag(tag_id)
+    with _storing({}):
+        await delete_tag(resources().database, org_id(), tag.name)
+    return _back("tag-deleted")
+
+
+async def _own_tag(tag_id: TagId) -> Tag:
+    tag = await find_tag_by_id(resources().database, org_id(), tag_id)
+    return tag or abort(404)
+
+
+def _back(notice: str) -> Response:
+    return redirect(url_for("dashboard.tags", notice=notice), 303)  # type: ignore[return-value]
+
+
+async def _page(fields: Fields, problems: Problems) -> Response:
+    database = resources().database
+    return await page(
+        "tags/tags.html",
+        422 if problems else 200,
+        tags=await list_tags(database, org_id()),
+        counts=await count_tagged_links(database, org_id()),
+        fields=fields,
+        problems=problems,
+    )
+
+
+async def _form(tag: Tag, fields: Fields, problems: Problems) -> Response:
+    status = 422 if problems else 200
+    return await page("tags/tag.html", status, tag=tag, fields=fields, problems=problems)
