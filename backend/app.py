@@ -33,6 +33,7 @@ from backend.sdk_api import BatchRoute, SdkService, sdk
 from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
+from backend.storage.click_signing import ClickSigning
 from backend.storage.database import REQUEST_SECONDS, Indexes, open_database
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.former_devices import DeviceMove
@@ -113,6 +114,9 @@ class Service:
         block_list = BlockList(self.settings.block_list)
         await block_list.start()
         self._opened.push_async_callback(block_list.stop)
+        click_signing = ClickSigning(database)
+        await click_signing.start()
+        self._opened.push_async_callback(click_signing.stop)
         self.resources = Resources(
             self.settings,
             database,
@@ -123,6 +127,7 @@ class Service:
             block_list,
             DestinationPolicies(database, lambda: block_list.current),
             PageReader(allows_private=self.settings.private_destinations),
+            click_signing,
         )
         self._opened.push_async_callback(self.resources.rate_limits.stop)
         sdk_service = SdkService(self.resources)

@@ -17,6 +17,7 @@ from backend.domain.users import User
 from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
 from backend.settings import Settings
+from backend.storage.click_signing import ClickSigning
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.key_cache import KeyCache
 from backend.storage.mongo import Database
@@ -40,6 +41,7 @@ class Resources:
     block_list: BlockList
     destinations: DestinationPolicies
     pages: PageReader
+    click_signing: ClickSigning
 
     @property
     def short_url_form(self) -> ShortUrlForm:

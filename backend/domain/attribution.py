@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from backend.domain.click_ids import ClickPlace
 from backend.domain.device_clock import DeviceClock, with_clock
 from backend.domain.ids import DeviceId, LinkId, OrgId
 from backend.domain.link_rules import variant_names
@@ -15,9 +16,10 @@ from backend.domain.links import UTM_FIELDS, Link
 
 LINK_SIGNAL = "cl_link_id"
 VARIANT_SIGNAL = "cl_variant"
+CLICK_SIGNAL = "cl_click_id"
 CLICK_ID_SIGNALS = ("fbclid", "gclid", "gbraid", "wbraid", "ttclid")
-# Contract, SDK rule 3; the variant stands beside it.
-SIGNALS = (LINK_SIGNAL, *UTM_FIELDS, *CLICK_ID_SIGNALS, VARIANT_SIGNAL)
+# Contract, SDK rule 3; the variant and the id of the click itself stand beside it.
+SIGNALS = (LINK_SIGNAL, *UTM_FIELDS, *CLICK_ID_SIGNALS, VARIANT_SIGNAL, CLICK_SIGNAL)
 
 Signals = Mapping[str, str]
 # Periods, each with its start and its end, which is not included. None means no limit.
@@ -35,7 +37,8 @@ class Touch:
 
     Values that are not known are left out of `utm` and `click_ids`. `received_at` is when the service was
     told; None where that was not noted. `variant` is the part of a split of the link that decided where the
-    visitor came to.
+    visitor came to. `click_at` and `click_mark` name the click on the link, where the visit brought its id
+    (domain/click_ids).
     """
 
     at: datetime
@@ -44,6 +47,15 @@ class Touch:
     click_ids: dict[str, str]
     received_at: datetime | None = field(default=None, compare=False)
     variant: str | None = None
+    click_at: datetime | None = None
+    click_mark: int | None = None
+
+    @property
+    def click(self) -> ClickPlace | None:
+        """Where the click of the visit is in the ledger, if that is known."""
+        if self.click_at is None or self.click_mark is None:
+            return None
+        return ClickPlace(self.click_at, self.click_mark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,12 +249,16 @@ class Credit:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a visit came from, as its attribution check says. `link` is set if a link was found."""
+    """Where a visit came from, as its attribution check says.
+
+    `link` is set if a link was found, `click` if the visit also brought the id of a click on that link.
+    """
 
     link: Link | None = None
     utm: dict[str, str] = field(default_factory=dict)
     click_ids: dict[str, str] = field(default_factory=dict)
     variant: str | None = None
+    click: ClickPlace | None = None
 
     @property
     def is_organic(self) -> bool:
@@ -264,17 +280,19 @@ class Source:
         if self.is_organic:
             return None
         link_id = self.link.id if self.link else None
-        return Touch(at, link_id, self.utm, self.click_ids, received_at, self.variant)
+        place = (self.click.at, self.click.mark) if self.click else ()
+        return Touch(at, link_id, self.utm, self.click_ids, received_at, self.variant, *place)
 
 
-def source_of(signals: Signals, link: Link | None) -> Source:
+def source_of(signals: Signals, link: Link | None, click: ClickPlace | None = None) -> Source:
     """Where a visit came from, given the signals in its address and the link that they name (or None).
 
     UTM values in the address replace those of the link. A variant counts if the link's rules have one of that
-    name: an address may say anything.
+    name: an address may say anything. `click` is the click on the link that they name, if they name one.
     """
     named = {name: signals[name] for name in UTM_FIELDS if name in signals}
     click_ids = {name: signals[name] for name in CLICK_ID_SIGNALS if name in signals}
     variant = signals.get(VARIANT_SIGNAL)
     is_known = link is not None and variant in variant_names(link.rules)
-    return Source(link, (link.utm if link else {}) | named, click_ids, variant if is_known else None)
+    utm = (link.utm if link else {}) | named
+    return Source(link, utm, click_ids, variant if is_known else None, click if link else None)

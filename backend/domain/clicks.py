@@ -71,8 +71,12 @@ class Click:
 
 def client_fragment(client: Client) -> str:
     """The part of a record line that describes the client. It is always the same, so callers can cache it."""
-    facts = [client.platform.value, client.system, client.browser, client.kind.value]
-    return json.dumps(facts, ensure_ascii=True, separators=(",", ":"))[1:-1]
+    return facts_fragment(client.platform.value, client.system, client.browser, client.kind.value)
+
+
+def facts_fragment(platform: str, system: str, browser: str, kind: str) -> str:
+    """As `client_fragment`, of what a click has of its client."""
+    return json.dumps([platform, system, browser, kind], ensure_ascii=True, separators=(",", ":"))[1:-1]
 
 
 def record_line(

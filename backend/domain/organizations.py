@@ -31,7 +31,8 @@ class Organization:
     says the same of single clicks, whose counts stay. With `device_cookie`, the service renews the SDK's
     cookie in its answers; `cookie_domain` is the domain that the organization's sites pass to `init`, if they
     do. With `erases_on_withdrawal`, a browser may have the service erase what it has of its device when the
-    visitor withdraws consent. `destination_rules` says where its links may lead.
+    visitor withdraws consent. With `click_ids`, redirects append the id of their click. `destination_rules`
+    says where its links may lead.
     """
 
     id: OrgId
@@ -43,6 +44,7 @@ class Organization:
     cookie_domain: str | None = None
     click_days: int | None = CLICK_DAYS
     erases_on_withdrawal: bool = False
+    click_ids: bool = True
     destination_rules: DestinationRules = field(default_factory=DestinationRules)
 
     def has_subscription(self, now: datetime) -> bool:

@@ -10,7 +10,9 @@ from backend.domain.links import UTM_FIELDS, Link
 
 LINK_ID_PARAMETER = "cl_link_id"
 VARIANT_PARAMETER = "cl_variant"
-_OURS = frozenset({LINK_ID_PARAMETER, VARIANT_PARAMETER})
+CLICK_ID_PARAMETER = "cl_click_id"
+# What only redirects say: what visitors and destinations bring of it is left out.
+_OURS = frozenset({LINK_ID_PARAMETER, VARIANT_PARAMETER, CLICK_ID_PARAMETER})
 # Characters that a URI may contain (RFC 3986), and %, since the text is percent-encoded already.
 _URI_CHARACTERS = "%:/?#[]@!$&'()*+,;=-._~"
 _AUTHORITY = re.compile(r"(?P<scheme>[^:/?#]+://)(?P<userinfo>[^/?#]*@)?(?P<host>\[[^\]]*\]|[^:/?#]*)")
@@ -36,6 +38,12 @@ def web_address(link: Link, visitor_query: str = "", variant: str | None = None)
         added.append(f"{VARIANT_PARAMETER}={quote(variant, safe='')}")
     joined = "&".join([*own, *theirs, *added])
     return f"{_ascii_base(base)}?{_ascii(joined).replace('#', '%23')}{hash_sign}{_ascii(fragment)}"
+
+
+def with_click_id(address: bytes, click_id: bytes) -> bytes:
+    """A web address of `web_address` with the id of the click behind its other parameters."""
+    whole, hash_sign, fragment = address.partition(b"#")
+    return b"%s&cl_click_id=%s%s%s" % (whole, click_id, hash_sign, fragment)
 
 
 def encoded_address(url: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.current import Resources
+from backend.domain.click_ids import click_id
 from backend.domain.clicks import NotCounted, client_fragment, record_line, why_not_counted
 from backend.domain.client import Client
 from backend.domain.destination import Outcome, decide
@@ -70,6 +71,7 @@ class Redirector:
         self._proxies = resources.proxies
         self._limits = resources.rate_limits
         self._block_list = resources.block_list
+        self._click_signing = resources.click_signing
         self._country_header = settings.country_header.lower().encode()
         self._country_of = country_lookup(settings.mmdb)
         self.cache = LinkCache(
@@ -254,8 +256,8 @@ class Redirector:
         else:
             answer = answer_for(outcome, visit, entry, client, self._proxies)
         variant = target.variant if target and outcome is Outcome.WEB else None
-        await self._record(outcome, reason, visit, entry, client, variant=variant)
-        return answer
+        click_id = await self._record(outcome, reason, visit, entry, client, variant=variant)
+        return answer.with_click_id(click_id) if click_id else answer
 
     def _target(self, visit: Visit, entry: CachedLink, client: Client) -> Target | None:
         """Where the link's rules lead this visit; None if none fits."""
@@ -286,12 +288,19 @@ class Redirector:
         client: Client,
         *,
         variant: str | None = None,
-    ) -> None:
-        line = self._line(outcome, reason, visit, entry, client, variant=variant)
-        if line is not None:
-            await self.shipper.keep(line)
+    ) -> bytes | None:
+        """Record the visit. Returns the id of the click if it counts, leads to the web and is to be named."""
+        at = self._clock()
+        line = self._line(outcome, reason, visit, entry, client, variant=variant, at=at)
+        if line is None:
+            return None
+        await self.shipper.keep(line)
+        link = entry.link
+        if reason or outcome is not Outcome.WEB or not (key := self._click_signing.key_for(link.org_id)):
+            return None
+        return click_id(key, link.org_id, link.id, at, line)
 
-    def _line(
+    def _line(  # noqa: PLR0917 - the facts of one visit
         self,
         outcome: Outcome,
         reason: NotCounted | None,
@@ -300,6 +309,7 @@ class Redirector:
         client: Client,
         *,
         variant: str | None,
+        at: datetime,
     ) -> bytes | None:
         """The line for the click log.
 
@@ -308,7 +318,6 @@ class Redirector:
         address = self._proxies.visitor_address(visit.scope)
         if reason and not self._limits.keeps_uncounted_visit(address):
             return None
-        at = self._clock()
         return record_line(
             entry.link.org_id,
             entry.link.id,

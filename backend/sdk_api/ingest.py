@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from backend.domain.attribution import LINK_SIGNAL, Source, source_of
+from backend.domain.attribution import CLICK_SIGNAL, LINK_SIGNAL, Source, source_of
 from backend.domain.batches import ArrivedCall, Batch, Envelope
 from backend.domain.calls import Call, Kind, parse_call
+from backend.domain.click_ids import ClickPlace
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.field_rules import is_uuid
 from backend.domain.ids import LinkId, OrgId
@@ -25,6 +26,7 @@ from backend.storage.rejections import RejectedCalls
 CallResult = dict[str, Any]
 REJECTED = "rejected"
 # What a site's developer reads in the console when init was called with `debug`.
+UNKNOWN_CLICK = "cl_click_id is not the id of a click on this link; the visit counts without it"
 UNKNOWN_LINK = "cl_link_id is not the id of a link of this organization; the visit counts without it"
 
 
@@ -92,7 +94,19 @@ async def _sources(service: SdkService, org_id: OrgId, calls: Iterable[Call]) ->
     }
     wanted = {found for each in signals.values() if (found := _link_id(each))}
     links = await find_links(service.resources.database, wanted, org_id)
-    return {call_id: source_of(each, _link(each, links)) for call_id, each in signals.items()}
+    sources = {}
+    for call_id, each in signals.items():
+        link = _link(each, links)
+        sources[call_id] = source_of(each, link, await _click(service, each, link))
+    return sources
+
+
+async def _click(service: SdkService, signals: dict[str, str], link: Link | None) -> ClickPlace | None:
+    """The click on the link that the signals name. A forged id names none, nor does another link's."""
+    text = signals.get(CLICK_SIGNAL)
+    if not text or not link:
+        return None
+    return await service.resources.click_signing.place(link.org_id, link.id, text)
 
 
 def _link(signals: dict[str, str], links: Mapping[LinkId, Link]) -> Link | None:
@@ -133,6 +147,9 @@ def _answer(call: Call, stored: Result, sources: dict[str, Source]) -> CallResul
         # A duplicate gets its context again: the answer to the first delivery may have been lost.
         source = sources[call.call_id]
         result["attribution"] = source.context()
-        if call.fields.get("signals", {}).get(LINK_SIGNAL) and source.link is None:
+        signals = call.fields.get("signals", {})
+        if signals.get(LINK_SIGNAL) and source.link is None:
             notes.append(UNKNOWN_LINK)
+        if signals.get(CLICK_SIGNAL) and source.click is None:
+            notes.append(UNKNOWN_CLICK)
     return result | ({"notes": notes} if notes else {})

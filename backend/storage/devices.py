@@ -125,7 +125,7 @@ def _touch(touch: Touch | None) -> Document | None:
     if touch is None:
         return None
     stored = {name: getattr(touch, name) for name in _TOUCH}
-    return stored | ({"variant": touch.variant} if touch.variant is not None else {})
+    return stored | {name: value for name in _RARE if (value := getattr(touch, name)) is not None}
 
 
 def _touches(touches: Iterable[Touch]) -> list[Document | None]:
@@ -148,7 +148,8 @@ def _clocks(clocks: Iterable[DeviceClock]) -> list[int]:
     return [each // MILLISECOND for each in clocks]
 
 
-_TOUCH = tuple(item.name for item in fields(Touch) if item.name != "variant")  # few touches have one
+_RARE = ("variant", "click_at", "click_mark")  # what few touches have
+_TOUCH = tuple(item.name for item in fields(Touch) if item.name not in _RARE)
 _CUSTOMER = tuple(item.name for item in fields(Identification))
 _HISTORY = ("first_touch", "touches", "click_ids", "customers", "direct_visits")
 # How each field of a device is stored, but for those of its id.

@@ -21,7 +21,10 @@ from backend.storage.ownership import ById
 NAME = "organizations"
 COLLECTION = Collection(
     name=NAME,
-    indexes=[IndexModel("name")],
+    indexes=[
+        IndexModel("name"),
+        IndexModel("click_ids", partialFilterExpression={"click_ids": False}, name="without_click_ids"),
+    ],
     owned_by=ById(),
     personal=NotPersonal("the organization made it, and its own people delete it"),
     retention=NoRetention("the organization made it, and its own people delete it"),
@@ -152,6 +155,18 @@ async def set_erases_on_withdrawal(database: Database, org_id: OrgId, is_on: boo
         raise UnknownOrganization(org_id)
 
 
+async def set_click_ids(database: Database, org_id: OrgId, is_on: bool) -> None:
+    """Set whether redirects append click ids. It holds within seconds. Raises UnknownOrganization."""
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"click_ids": is_on}})
+    if not found.matched_count:
+        raise UnknownOrganization(org_id)
+
+
+async def find_without_click_ids(database: Database) -> frozenset[OrgId]:
+    """The organizations whose redirects append no click ids."""
+    return frozenset([each["_id"] async for each in database[NAME].find({"click_ids": False}, {"_id": 1})])
+
+
 async def find_destination_rules(database: Database, org_id: OrgId) -> DestinationRules:
     """Where the organization's links may lead; no rules if there is no such organization."""
     found = await database[NAME].find_one({"_id": org_id}, {"destination_rules": 1})
@@ -182,5 +197,6 @@ def _from_document(document: dict[str, Any]) -> Organization:
         cookie_domain=document.get("cookie_domain"),
         click_days=document.get("click_days", CLICK_DAYS),
         erases_on_withdrawal=document.get("erases_on_withdrawal", False),
+        click_ids=document.get("click_ids", True),
         destination_rules=_rules_in(document),
     )

@@ -11,6 +11,7 @@ from backend.storage import devices
 from backend.storage.belongings import Belongings, SharedDevice, Subject, find_belongings
 from backend.storage.collection import IN_ID, Personal
 from backend.storage.collections import personal_collections
+from backend.storage.records import CLICK_FIELDS
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 
 # The name under which `erase_subject` counts devices that are kept for other persons.
@@ -67,7 +68,7 @@ async def _leave(database: Database, org_id: OrgId, shared: SharedDevice, person
 
 
 async def _forget_click_ids(database: Database, session: ClientSession, device: Device, times: Times) -> None:
-    """Remove the ad click ids of these periods from the device's records, and nothing else.
+    """Remove the click ids of these periods from the device's records, ads' and our own, and nothing else.
 
     A record keeps its source, but these click ids are from visits of another person.
     """
@@ -79,7 +80,10 @@ async def _forget_click_ids(database: Database, session: ClientSession, device: 
             for begin, end in times:
                 at = {"$gte": begin} if begin else {}
                 condition = own | {f"{touch}.at": at | ({"$lt": end} if end else {"$ne": None})}
-                change: Document = {"$set": {f"{touch}.click_ids": {}}}
+                change: Document = {
+                    "$set": {f"{touch}.click_ids": {}},
+                    "$unset": {f"{touch}.{name}": 1 for name in CLICK_FIELDS},
+                }
                 await database[each.name].update_many(condition, change, session=session)
 
 

@@ -29,6 +29,8 @@ INDEXES = [
     IndexModel([("org_id", 1), ("customer_id", 1)]),
 ]
 TOUCHES = ("first_touch", "touch")
+# What a touch has only if it names its click.
+CLICK_FIELDS = ("click_at", "click_mark")
 RETENTION = AgesFrom("at")
 
 
@@ -146,4 +148,5 @@ def _touch(touch: Touch | None) -> dict[str, Any] | None:
     if touch is None:
         return None
     stored = {"at": touch.at, "link_id": touch.link_id, "utm": touch.utm, "click_ids": touch.click_ids}
-    return stored | ({"variant": touch.variant} if touch.variant is not None else {})
+    rare = ("variant", *CLICK_FIELDS)
+    return stored | {name: value for name in rare if (value := getattr(touch, name)) is not None}

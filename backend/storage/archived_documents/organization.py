@@ -69,6 +69,7 @@ _ORGANIZATION = DocumentFields(
         "click_days": or_none(days),
         "device_cookie": Flag().parse,
         "erases_on_withdrawal": Flag().parse,
+        "click_ids": Flag().parse,
         "cookie_domain": or_none(HostName().parse),
         "destination_rules": nested(DocumentFields({"allowed": _PATTERNS, "refused": _PATTERNS})),
     },

@@ -43,7 +43,10 @@ def _currency(name: str, value: object) -> object:
 
 
 _TOLD: Mapping[str, Parse] = {"received_at": or_none(time)}
-_TOUCH = nested(DocumentFields({"at": time, "utm": texts, "click_ids": texts}, _TOLD, is_open=True))
+_CLICK: Mapping[str, Parse] = {"click_at": or_none(time), "click_mark": or_none(integer)}
+_TOUCH = nested(
+    DocumentFields({"at": time, "utm": texts, "click_ids": texts}, {**_TOLD, **_CLICK}, is_open=True)
+)
 _VISIT = nested(DocumentFields({"at": time}, _TOLD, is_open=True))
 _CUSTOMER = nested(DocumentFields({"at": time}, {**_TOLD, "taken_back_at": or_none(time)}, is_open=True))
 _MOMENT = nested(DocumentFields({"at": time}, is_open=True))

@@ -1,0 +1,32 @@
+"""The `signing_keys` collection: random keys by which the service knows what it has given out itself."""
+
+from __future__ import annotations
+
+import secrets
+
+from pymongo import ReturnDocument
+
+from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.mongo import Database
+from backend.storage.ownership import Nobodys
+
+NAME = "signing_keys"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[],
+    owned_by=Nobodys("the keys are the installation's"),
+    personal=NotPersonal("random bytes"),
+    retention=NoRetention("what was signed years ago is still known"),
+    archived=NotArchived("what another installation signed is not its own"),
+)
+
+
+async def signing_key(database: Database, purpose: str) -> bytes:
+    """The key for a purpose, the same in every process. It is created if it does not exist."""
+    found = await database[NAME].find_one_and_update(
+        {"_id": purpose},
+        {"$setOnInsert": {"key": secrets.token_bytes(32)}},
+        upsert=True,
+        return_document=ReturnDocument.AFTER,
+    )
+    return bytes(found["key"])
