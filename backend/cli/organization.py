@@ -70,6 +70,16 @@ async def set_organization(
     return {"org_id": org_id, "device_cookie": device_cookie, "cookie_domain": domain}
 
 
+@organization.command("click-ids")
+@click.argument("setting", type=click.Choice(["on", "off"]))
+@org_option
+@stored
+async def set_click_ids(database: Database, setting: str, org_id: OrgId) -> Result:
+    """Say whether redirects append the id of their click as cl_click_id. It holds within seconds."""
+    await organizations.set_click_ids(database, org_id, setting == "on")
+    return {"org_id": org_id, "click_ids": setting}
+
+
 @organization.command("destinations")
 @org_option
 @click.option(

@@ -70,6 +70,7 @@ def _line(click: Click) -> bytes:
         country=click.country,
         referrer_host=click.referrer_host,
         visitor=click.visitor,
+        variant=click.variant,
     )
 
 

@@ -300,7 +300,7 @@ class Redirector:
             return None
         return click_id(key, link.org_id, link.id, at, line)
 
-    def _line(  # noqa: PLR0917 - the facts of one visit
+    def _line(
         self,
         outcome: Outcome,
         reason: NotCounted | None,

@@ -15,7 +15,7 @@ from backend.storage.signing_keys import signing_key
 
 PURPOSE = "click ids"
 _START_SECONDS = 1.0  # at most, before the start goes on without
-_LOOK_EVERY = 5.0  # so much later, a changed setting holds
+_LOOK_EVERY = 3.0  # so much later, a changed setting holds
 _logger = logging.getLogger(__name__)
 
 

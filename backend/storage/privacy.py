@@ -11,8 +11,8 @@ from backend.storage import devices
 from backend.storage.belongings import Belongings, SharedDevice, Subject, find_belongings
 from backend.storage.collection import IN_ID, Personal
 from backend.storage.collections import personal_collections
-from backend.storage.records import CLICK_FIELDS
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.records import CLICK_FIELDS
 
 # The name under which `erase_subject` counts devices that are kept for other persons.
 SHARED_DEVICES = "shared_devices"

@@ -14,7 +14,7 @@ SIGNALS = (
     "fbclid",
     *("gclid", "gbraid", "wbraid"),
     "ttclid",
-    "cl_variant",  # beside the contract's
+    *("cl_variant", "cl_click_id"),  # beside the contract's
 )
 # Close to signals, and none.
 OTHERS = ["utm_id", "utm_Source", "UTM_SOURCE", "msclkid", "cl_link", "gclsrc", "dclid", "ref"]

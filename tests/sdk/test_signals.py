@@ -13,7 +13,7 @@ from tests.sdk.pure_modules import load
 SIGNALS = load("signals")
 NAMES = [
     *("cl_link_id", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"),
-    *("fbclid", "gclid", "gbraid", "wbraid", "ttclid", "cl_variant"),
+    *("fbclid", "gclid", "gbraid", "wbraid", "ttclid", "cl_variant", "cl_click_id"),
 ]
 VALUES = st.text("ab1 &=+%é", max_size=600)
 OTHERS = st.text("abc_", min_size=1, max_size=8).filter(lambda name: name not in NAMES)
