@@ -78,6 +78,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "the sessions of a user": (sessions.NAME, {"user_id": "u"}, {}),
     "a search in links": (links.NAME, links.with_text(OrgId("o"), "spring"), NEWEST_FIRST),
     "the deletions that are not finished": (deleted_organizations.NAME, {"is_gone": False}, {}),
+    "organizations without click ids": (organizations.NAME, {"click_ids": False}, {}),
     "an organization by name": (organizations.NAME, {"name": "n"}, {"created_at": 1}),
     "the installs of an organization": (installs.NAME, ORG, {"at": 1}),
     "the sales of a link": (
