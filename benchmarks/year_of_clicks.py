@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import timedelta
 
 from backend.app import utc_now
@@ -13,8 +14,8 @@ from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_folds import Folds
-from backend.storage.mongo import Database
+from backend.storage.click_folds import Busy, Folds
+from backend.storage.mongo import Database, StorageError
 
 DAYS = 365
 _DAY = timedelta(days=1)
@@ -41,8 +42,11 @@ async def count_year(
 
 
 async def _fold(folds: Folds, org_id: OrgId) -> None:
-    while not (await folds.fold([org_id])).is_all:
-        pass
+    is_all = False
+    while not is_all:
+        # What takes too long on a busy machine is tried again, as the service does, with fewer links at once.
+        with suppress(StorageError, Busy):
+            is_all = (await folds.fold([org_id])).is_all
 
 
 def _made(org_id: OrgId, ids: Sequence[LinkId], clicks: int, *, is_even: bool) -> Iterator[list[Click]]:

@@ -18,6 +18,7 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.latest import latest_table
+from backend.dashboard.links.link_rules import words_of
 from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.dashboard.links.sales import LATEST, sale_table
 from backend.domain.analytics import Count
@@ -92,6 +93,7 @@ async def _content(link: Link) -> dict[str, Any]:
         "latest": await latest_table(link.id),
         "sales": await sale_table(link.id, skip=0, limit=LATEST),
         "zone": zone_of_browser(),
+        "rules": words_of(link),
         "other": OTHER,
         "platform_names": PLATFORMS,
         "reasons": REASONS,
