@@ -17,7 +17,7 @@ from backend.storage.mongo import ClientSession, Database, Document, known_field
 from backend.storage.ownership import ByField
 
 
-class Item(Protocol):
+class NamedItem(Protocol):
     """What is named: a dataclass with at least these fields."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -39,7 +39,7 @@ class Item(Protocol):
         """When it was made."""
 
 
-ItemT = TypeVar("ItemT", bound=Item)
+ItemT = TypeVar("ItemT", bound=NamedItem)
 
 
 def items_collection(name: str) -> Collection:

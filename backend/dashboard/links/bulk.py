@@ -23,7 +23,7 @@ from backend.storage.link_writes import Submission, write_links
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class NotChanged:
     """A link that is as it was, and why."""
 
     link_id: LinkId
@@ -38,7 +38,7 @@ class Results:
 
     done: int
     unchanged: int
-    refused: Sequence[Refused]
+    refused: Sequence[NotChanged]
 
 
 @dashboard.post("/links/bulk")
@@ -101,10 +101,10 @@ async def _carry_out(action: Action, ids: Sequence[LinkId]) -> Results:
     return Results(len(results) - unchanged - len(refused), unchanged, refused)
 
 
-def _refused(link_id: LinkId, link: Link | None, error: Exception) -> Refused:
+def _refused(link_id: LinkId, link: Link | None, error: Exception) -> NotChanged:
     if link is None:
-        return Refused(link_id, "A link", "", "there is no such link any more")
+        return NotChanged(link_id, "A link", "", "there is no such link any more")
     why = str(error) if isinstance(error, RequestError) else "it could not be changed"
     if isinstance(error, LinkGone):
         why = "it is archived" if link.is_archived else "there is no such link any more"
-    return Refused(link_id, link.link_name, short_url_of(link), why)
+    return NotChanged(link_id, link.link_name, short_url_of(link), why)
