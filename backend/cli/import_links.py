@@ -129,8 +129,8 @@ async def import_csv(  # noqa: PLR0917 - click passes them by name
     """Create a link from each row of FILE.
 
     The first line names the columns: domain, destination_url and link_name, any other field of create-link,
-    is_enabled or is_disabled, created_time, imported_clicks and imported_from. For files of other services,
-    --column says what their columns contain.
+    tags (with commas between them), is_enabled or is_disabled, created_time, imported_clicks and
+    imported_from. For files of other services, --column says what their columns contain.
     """
     await get_organization(database, org_id)
     return await _import(database, org_id, read_rows(file, columns, defaults, domains), file, **how)

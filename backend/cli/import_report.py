@@ -15,6 +15,7 @@ from backend.imports.row import ImportRow
 _MOST_REASONS = 20
 _MOST_LINES = 8
 _MOST_COLUMNS = 40
+_MOST_TAGS = 20
 
 
 def import_result(report: ImportReport, rows: Sequence[ImportRow], *, dry_run: bool) -> Result:
@@ -34,6 +35,7 @@ def import_result(report: ImportReport, rows: Sequence[ImportRow], *, dry_run: b
             {"domain": name, "rows": count}
             for name, count in report.missing_domains.most_common(_MOST_REASONS)
         ],
+        "new_tags": report.new_tags,
         "not_taken_over": _not_taken_over(rows)[:_MOST_COLUMNS],
     }
 
@@ -56,6 +58,8 @@ def shown_result(result: Result) -> str:
         )
     if result["more_reasons"]:
         parts.append(f"And {result['more_reasons']} other reasons.")
+    if result["new_tags"]:
+        parts.append(_new_tags(result))
     if result["not_taken_over"]:
         parts.append(
             table(
@@ -68,6 +72,13 @@ def shown_result(result: Result) -> str:
     if "left_out_report" in result:
         parts.append(f"What was not taken over: {result['left_out_report']}")
     return "\n\n".join(parts)
+
+
+def _new_tags(result: Result) -> str:
+    names = result["new_tags"]
+    more = f" and {len(names) - _MOST_TAGS:,} more" if len(names) > _MOST_TAGS else ""
+    said = "Tags that would be made" if result["dry_run"] else "Tags that were made"
+    return f"{said}: {', '.join(names[:_MOST_TAGS])}{more}"
 
 
 def missing_domain(domain: str, org_id: OrgId) -> str:

@@ -12,8 +12,6 @@ from backend.imports.report import REPORT_COLUMNS
 from backend.imports.row import COLUMNS, ImportRow, LeftOut, Repeats
 
 _TOO_MANY = "(too many cells)"
-_TAGS = "tags"
-NO_TAGS = "links have no tags"
 
 
 def read_rows(
@@ -37,13 +35,13 @@ def read_rows(
 
 
 def _known(head: list[str]) -> list[str | None]:
-    unknown = [name for name in head if name not in {*COLUMNS, *REPORT_COLUMNS, SHORT_URL, _TAGS}]
+    unknown = [name for name in head if name not in {*COLUMNS, *REPORT_COLUMNS, SHORT_URL}]
     if unknown:
         raise UnreadableCsv(
             f"These columns are unknown or named twice: {', '.join(unknown)}. "
             f"A file may have: {', '.join(COLUMNS)}. Columns of another name are given by --column."
         )
-    return [None if name in {*REPORT_COLUMNS, _TAGS} else name for name in head]
+    return [None if name in REPORT_COLUMNS else name for name in head]
 
 
 def _renamed(head: list[str], named: Mapping[str, str]) -> list[str | None]:
@@ -83,7 +81,7 @@ def _rows(
 
 def _left_out(columns: list[str | None], head: list[str], line: Line) -> tuple[LeftOut, ...]:
     return tuple(
-        LeftOut(name, cell, NO_TAGS if name.lower() == _TAGS else "no column of ours was given for it")
+        LeftOut(name, cell, "no column of ours was given for it")
         for name, ours, cell in zip(head, columns, line.cells, strict=False)
         if ours is None and cell and name not in REPORT_COLUMNS
     )

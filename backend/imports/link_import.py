@@ -17,6 +17,7 @@ from backend.domain.errors import InvalidField, RequestError
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_operations import CreateLink, DomainNotConfigured, LinkRequest, PathTaken
 from backend.domain.links import CreatedBy
+from backend.imports.import_tags import ImportTags
 from backend.imports.planned_links import PlannedLinks
 from backend.imports.row import ImportedLink, ImportRow
 from backend.storage.destination_policies import DestinationPolicies
@@ -45,12 +46,13 @@ class ImportReport:
     """The number of rows with each outcome; and the refused rows with their reasons, in the file's order.
 
     In the report of a dry run, `CREATED` are links that would be created. `missing_domains` are those that
-    rows name and the organization lacks, with how many rows do.
+    rows name and the organization lacks, with how many rows do; `new_tags` are tags that were made for rows.
     """
 
     counts: Counter[RowOutcome] = field(default_factory=Counter)
     refused: list[tuple[ImportRow, str]] = field(default_factory=list)
     missing_domains: Counter[str] = field(default_factory=Counter)
+    new_tags: list[str] = field(default_factory=list)
 
 
 class LinkImport:
@@ -72,6 +74,7 @@ class LinkImport:
         self._now = now
         self._dry_run = dry_run
         self._report = ImportReport()
+        self._tags = ImportTags(database, org_id, now, dry_run=dry_run)
 
     async def run(self, rows: Sequence[ImportRow], advance: Callable[[int], object]) -> ImportReport:
         """Import these rows. `advance` is called with the number of rows done since its last call."""
@@ -79,6 +82,7 @@ class LinkImport:
         domains = frozenset(await list_domains(self._database, self._org_id))
         policy = (await self._policies.of([self._org_id]))[self._org_id]
         planned = PlannedLinks(self._database, self._org_id, domains, policy, self._now)
+        self._report.new_tags = self._tags.made
         for start in range(0, len(rows), _AT_ONCE):
             batch = rows[start : start + _AT_ONCE]
             outcomes = await self._outcomes(batch, planned)
@@ -97,6 +101,9 @@ class LinkImport:
         errors: dict[LinkId, Exception] = {
             id_: error for id_, error in parsed.items() if isinstance(error, RequestError)
         }
+        untagged = await self._tags.make(new)
+        new = {id_: link for id_, link in new.items() if id_ not in untagged}
+        errors |= untagged
         errors |= await self._planned(new, planned) if self._dry_run else await self._stored(new)
         return [
             (RowOutcome.ALREADY_THERE, "") if id_ in there else self._outcome(errors.get(id_)) for id_ in ids

@@ -8,7 +8,7 @@ from pathlib import Path
 from backend.imports.cells import SHORT_URL, Defaults, parse_defaults, place_of, settled
 from backend.imports.foreign_links import ForeignLink, UnreadableLinks, key, read_foreign_links
 from backend.imports.presets import Preset
-from backend.imports.row import ImportRow, LeftOut, Repeats, parse_moment
+from backend.imports.row import TAGS, ImportRow, LeftOut, Repeats, parse_moment
 
 # What a flag says that is not set, and a state that is the usual one.
 _NOTHING_SPECIAL = {"false", "no", "0", "active"}
@@ -74,6 +74,8 @@ def _found(link: ForeignLink, preset: Preset) -> dict[str, str]:
         value = next((link.fields[key(name)] for name in theirs if key(name) in link.fields), None)
         if value is not None:
             found[ours] = value.strip("/") if ours == "selected_path" else value
+    if TAGS in found:
+        found[TAGS] = found[TAGS].replace(preset.between_tags, ",")
     return found
 
 

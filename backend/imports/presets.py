@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from backend.imports.link_csv import NO_TAGS
-
 _NO_EXPIRY = "links do not expire"
 _NO_START = "links have no date from which they work"
 _NO_PASSWORD = "links have no passwords"  # noqa: S105 - a sentence
@@ -19,7 +17,7 @@ _NO_COUNTRIES = "every country goes to the same destination"
 _NO_SPLIT = "all visitors go to the same destination"
 _NO_CLOAKING = "links redirect; they show no page of another in a frame"
 _NO_NOTE = "links have no notes"
-_NO_FOLDER = "links have no folders"
+_NO_FOLDER = "folders are tags here, and the file has the folder's id only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +37,8 @@ class Preset:
     # A field with more short URLs of the same link, and the hosts that only the service itself can serve.
     more_places: str = ""
     shared_hosts: tuple[str, ...] = ()
+    # What stands between two tags; besides commas, which lists of an API's answers are joined by.
+    between_tags: str = ","
     # Columns of ours that are only taken over while a flag of theirs is set.
     only_with: Mapping[str, str] = field(default_factory=dict)
 
@@ -52,8 +52,9 @@ PRESETS: Mapping[str, Preset] = {
             "link_name": ("title",),
             "is_disabled": ("archived",),
             "created_time": ("created_at",),
+            "tags": ("tags",),
         },
-        {"tags": NO_TAGS, "deeplinks": "apps belong to a domain, not to a link: waylink app set"},
+        {"deeplinks": "apps belong to a domain, not to a link: waylink app set"},
         ("id", "references", "created_by", "client_id", "modified_at", "custom_bitlinks", "Custom Link"),
         ("links",),
         more_places="custom_bitlinks",
@@ -72,9 +73,9 @@ PRESETS: Mapping[str, Preset] = {
             "utm_campaign": ("utmCampaign",),
             "utm_term": ("utmTerm",),
             "utm_content": ("utmContent",),
+            "tags": ("tags",),
         },
         {
-            "tags": NO_TAGS,
             "expiresAt": _NO_EXPIRY,
             "expiredURL": _NO_EXPIRY,
             "ttl": _NO_EXPIRY,
@@ -103,9 +104,9 @@ PRESETS: Mapping[str, Preset] = {
             "link_name": ("title",),
             "created_time": ("createdAt",),
             "imported_clicks": ("clicks",),
+            "tags": ("tags",),
         },
         {
-            "tags": NO_TAGS,
             "description": _NO_NOTE,
             "status": "its values are not documented: look whether the link still redirects there",
             "scripts": "scripts of others are not run on the way",
@@ -133,9 +134,9 @@ PRESETS: Mapping[str, Preset] = {
             "social_title": ("title",),
             "social_description": ("description",),
             "social_image_url": ("image",),
+            "tags": ("tags",),
         },
         {
-            "tags": NO_TAGS,
             "expiresAt": _NO_EXPIRY,
             "expiredUrl": _NO_EXPIRY,
             "password": _NO_PASSWORD,
@@ -201,9 +202,9 @@ PRESETS: Mapping[str, Preset] = {
             "link_name": ("title",),
             "created_time": ("dateCreated", "createdAt"),
             "imported_clicks": ("visitsSummary.total", "visitsCount", "visits"),
+            "tags": ("tags",),
         },
         {
-            "tags": NO_TAGS,
             "meta.validSince": _NO_START,
             "meta.validUntil": _NO_EXPIRY,
             "meta.maxVisits": _NO_LIMIT,
@@ -213,5 +214,6 @@ PRESETS: Mapping[str, Preset] = {
             "shortCode", "domain", "crawlable", "forwardQuery", "visitsSummary",
         ),
         ("shortUrls", "data"),
+        between_tags="|",
     ),
 }  # fmt: skip

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from backend.domain.errors import InvalidField
 from backend.domain.link_input import (
+    CREATE_FIELDS,
     CREATE_OPTIONAL,
     CREATE_REQUIRED,
     IMPORTED_FROM,
@@ -17,12 +18,17 @@ from backend.domain.link_input import (
     parse_new_link,
 )
 from backend.domain.links import ImportedClicks, Link
+from backend.domain.tags import TagNames
 
 # What was counted elsewhere. It grows from one export to the next, so it does not tell rows apart.
 _COUNT_COLUMNS = ("imported_clicks", "imported_from")
 # What a link of another service has besides the fields of create-link.
 STATE_COLUMNS = ("is_enabled", "is_disabled", "created_time", *_COUNT_COLUMNS)
-COLUMNS = (*CREATE_REQUIRED, *CREATE_OPTIONAL, *STATE_COLUMNS)
+TAGS = "tags"
+COLUMNS = (*CREATE_REQUIRED, *CREATE_OPTIONAL, TAGS, *STATE_COLUMNS)
+_FIELDS = CREATE_FIELDS | {TAGS: TagNames()}
+# Former versions did not take tags over: links that they imported are the same rows.
+_NOT_IDENTITY = (*_COUNT_COLUMNS, TAGS)
 _NUMBERS = ("ios_behavior", "android_behavior")
 _MILLISECONDS_FROM = 10**11  # a number of this size counts milliseconds, not seconds, since 1970
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -84,7 +90,7 @@ class ImportRow:
         """The link in this row. Raises RequestError, as the body of create-link does."""
         body = {name: _value(name, cell) for name, cell in self.cells.items() if name not in STATE_COLUMNS}
         return ImportedLink(
-            parse_new_link(body),
+            parse_new_link(body, _FIELDS),
             _is_enabled(self.cells),
             _created_at(self.cells),
             _clicks(self.cells),
@@ -135,8 +141,8 @@ def parse_moment(text: str) -> datetime | None:
 
 
 def _identity(cells: Mapping[str, str]) -> dict[str, str]:
-    """What tells this row from others: all but counts, and a state in one form, whichever column has it."""
-    kept = {name: cell for name, cell in cells.items() if name not in _COUNT_COLUMNS}
+    """What tells this row from others: no counts and tags; a state in one form, whichever column has it."""
+    kept = {name: cell for name, cell in cells.items() if name not in _NOT_IDENTITY}
     is_disabled = _FLAGS.get(kept.get("is_disabled", "").strip().lower())
     if is_disabled is not None and "is_enabled" not in kept:
         del kept["is_disabled"]
@@ -173,6 +179,8 @@ def _clicks(cells: Mapping[str, str]) -> int | None:
 def _value(name: str, cell: str) -> object:
     if name in _NUMBERS and cell.strip().isdecimal():
         return int(cell)
+    if name == TAGS:
+        return [each for each in cell.split(",") if each.strip()]
     return _json(cell) if name == "custom_data" else cell
 
 

@@ -14,6 +14,8 @@ from pymongo import WriteConcern, monitoring
 
 from backend.app import utc_now
 from backend.domain.links import ImportedClicks, Link
+from backend.domain.tags import tags_on
+from backend.imports import import_tags
 from backend.imports.csv_file import UnreadableCsv
 from backend.imports.link_csv import read_rows
 from backend.imports.link_import import ImportReport, LinkImport, RowOutcome
@@ -22,6 +24,7 @@ from backend.imports.template import InvalidTemplate
 from backend.settings import Settings
 from backend.storage.links import list_links
 from backend.storage.mongo import Database
+from backend.storage.tags import create_tag, find_tags_of, list_tags
 from tests.organizations import TestOrganization
 
 HEADER = "domain,selected_path,destination_url,link_name,ios_behavior,utm_source,custom_data\n"
@@ -246,15 +249,49 @@ async def test_clicks_as_history(database: Database, organization: TestOrganizat
         assert reason == "imported_clicks must be a whole number from 0 to 1000000000000000"
 
 
-async def test_tags_are_told(database: Database, organization: TestOrganization, tmp_path: Path) -> None:
-    """A column of tags is no reason to refuse a file; it is left out, and told as such."""
-    file = columns_of(
-        tmp_path,
-        f"domain,destination_url,link_name,tags\n{organization.domain},https://shop.example,A,spring\n",
-    )
-    [row] = read_rows(file)
-    assert [(each.column, each.reason) for each in row.left_out] == [("tags", "links have no tags")]
-    assert counts(await run_import(database, organization, file)) == (1, 0, 0)
+async def test_tags(database: Database, organization: TestOrganization, tmp_path: Path) -> None:
+    """A column of tags gives links those tags; what is not there is made, in a dry run only told."""
+    await create_tag(database, organization.id, "Spring", None, utc_now())
+    rows = ['A,"spring, shops/Berlin ,"', 'B,"mail,SHOPS/Berlin"', "C,", "D,a//b", f"E,{'x' * 65}"]
+    lines = [f"{organization.domain},https://shop.example,{row}\n" for row in rows]
+    file = columns_of(tmp_path, "domain,destination_url,link_name,tags\n" + "".join(lines))
+    dry = await run_import(database, organization, file, dry_run=True)
+    assert (counts(dry), dry.new_tags) == ((3, 0, 2), ["shops/Berlin", "mail"])
+    assert [tag.name for tag in await list_tags(database, organization.id)] == ["Spring"]
+    report = await run_import(database, organization, file)
+    assert (counts(report), report.new_tags) == ((3, 0, 2), ["shops/Berlin", "mail"])
+    assert [reason.partition(" ")[0] for _, reason in report.refused] == ["tags", "tags"]
+    made = await links(database, organization)
+    tags = await find_tags_of(database, made)
+    shown = {link.link_name: [tag.name for tag in tags_on(link.tag_ids, tags)] for link in made}
+    assert shown == {"A": ["Spring", "shops/Berlin"], "B": ["mail", "shops/Berlin"], "C": []}
+
+
+async def test_rows_are_the_same_with_tags_and_without(
+    database: Database, organization: TestOrganization, tmp_path: Path
+) -> None:
+    """A file whose tags a former version left out makes no link a second time."""
+    head, row = "domain,destination_url,link_name", f"{organization.domain},https://shop.example,A"
+    before = columns_of(tmp_path, f"{head}\n{row}\n")
+    assert counts(await run_import(database, organization, before)) == (1, 0, 0)
+    again = columns_of(tmp_path, f"{head},tags\n{row},spring\n")
+    report = await run_import(database, organization, again)
+    assert (counts(report), report.new_tags) == ((0, 1, 0), [])
+
+
+async def test_tags_have_a_bound(
+    database: Database, organization: TestOrganization, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that need one more tag than an organization may have are refused with the reason, others not."""
+    monkeypatch.setattr(import_tags, "MOST_TAGS", 1)
+    rows = [f"{organization.domain},https://shop.example,{row}\n" for row in ("A,one", "B,two", "C,One")]
+    file = columns_of(tmp_path, "domain,destination_url,link_name,tags\n" + "".join(rows))
+    for dry_run in (True, False):
+        report = await run_import(database, organization, file, dry_run=dry_run)
+        assert counts(report) == (2, 0, 1)
+        assert [reason for _, reason in report.refused] == [
+            "tags has a new tag, two; the organization has 1, and no more are possible"
+        ]
 
 
 async def test_the_report_can_be_corrected_and_imported(

@@ -11,6 +11,7 @@ import pytest
 
 from backend.app import utc_now
 from backend.domain.links import Link
+from backend.domain.tags import tags_on
 from backend.imports.foreign_links import UnreadableLinks
 from backend.imports.link_import import LinkImport, RowOutcome
 from backend.imports.preset_rows import read_preset
@@ -19,6 +20,7 @@ from backend.imports.report import write_left_out
 from backend.imports.row import ImportRow
 from backend.storage.links import list_links
 from backend.storage.mongo import Database
+from backend.storage.tags import find_tags_of
 from tests.imports import services
 from tests.organizations import TestOrganization
 
@@ -49,19 +51,30 @@ def left_out(rows: list[ImportRow]) -> set[str]:
     return {each.column for row in rows for each in row.left_out}
 
 
+TAGS_OF_SPRING = {
+    services.BITLY: ["spring", "mail"],
+    services.SHORTIO: ["spring"],
+    services.REBRANDLY: ["spring"],
+    services.DUB: ["spring"],
+    services.DUB_CSV: ["spring", "mail"],
+    services.SHLINK: ["spring"],
+    services.SHLINK_CSV: ["spring", "mail"],
+}
+
+
 @pytest.mark.parametrize(
     ("name", "content", "clicks", "told"),
     [
-        ("bitly", services.BITLY, None, {"tags"}),
-        ("shortio", services.SHORTIO, None, {"tags", "iphoneURL", "expiresAt"}),
-        ("rebrandly", services.REBRANDLY, 42, {"tags"}),
-        ("dub", services.DUB, 1042, {"tags", "expiresAt", "password", "ios", "geo.DE"}),
-        ("dub", services.DUB_CSV, 1042, {"Tags", "Leads"}),
+        ("bitly", services.BITLY, None, set()),
+        ("shortio", services.SHORTIO, None, {"iphoneURL", "expiresAt"}),
+        ("rebrandly", services.REBRANDLY, 42, set()),
+        ("dub", services.DUB, 1042, {"expiresAt", "password", "ios", "geo.DE"}),
+        ("dub", services.DUB_CSV, 1042, {"Leads"}),
         ("kutt", services.KUTT, 17, {"password", "expire_in"}),
         ("yourls", services.YOURLS, 1042, set()),
         ("yourls", services.YOURLS_CSV, 1042, set()),
-        ("shlink", services.SHLINK, 1042, {"tags", "meta.validUntil", "meta.maxVisits"}),
-        ("shlink", services.SHLINK_CSV, 1042, {"tags"}),
+        ("shlink", services.SHLINK, 1042, {"meta.validUntil", "meta.maxVisits"}),
+        ("shlink", services.SHLINK_CSV, 1042, set()),
     ],
     ids=[
         "bitly", "shortio", "rebrandly", "dub", "dub-csv", "kutt", "yourls", "yourls-csv", "shlink",
@@ -77,8 +90,8 @@ async def test_each_service(
     clicks: int | None,
     told: set[str],
 ) -> None:
-    """Path, destination, name, state, time and clicks are taken over; what has no place is told, and no id
-    or owner is."""
+    """Path, destination, name, state, time, tags and clicks are taken over; what has no place is told, and no
+    id or owner is."""
     defaults = {"domain": services.DOMAIN} if content == services.YOURLS_CSV else {}
     rows = read(tmp_path, name, content, defaults, organization.domain)
     links = await imported(database, organization, rows)
@@ -91,6 +104,8 @@ async def test_each_service(
     history = spring.imported_clicks
     assert (history.count, history.source) == (clicks, PRESETS[name].service) if history else not clicks
     assert left_out(rows) == told
+    tags = await find_tags_of(database, [spring])
+    assert [tag.name for tag in tags_on(spring.tag_ids, tags)] == TAGS_OF_SPRING.get(content, [])
     assert [link.is_enabled for path, link in links.items() if "old" in path] in ([], [False])
 
 

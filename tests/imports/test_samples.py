@@ -21,6 +21,7 @@ NAMED = {
     "link_name": "title",
     "is_disabled": "archived",
     "imported_clicks": "clicks",
+    "tags": "tags",
 }
 DEFAULTS = {"link_name": "{path}", "imported_from": "Our old service"}
 
@@ -39,5 +40,6 @@ async def test_samples(
     report = await LinkImport(database, organization.id, utc_now(), dry_run=False).run(rows, lambda _: None)
     assert report.counts == {RowOutcome.CREATED: count}
     found = await list_links(database, organization.id, skip=0, limit=9)
+    assert [len(link.tag_ids) for link in found if link.tag_ids] == [2]
     assert sum(link.is_enabled for link in found) == count - 1
     assert [link.imported_clicks is None for link in found] == [not named] * count

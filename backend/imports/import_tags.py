@@ -1,0 +1,55 @@
+"""The tags that rows of a file name: those that the organization lacks are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+
+from backend.domain.errors import InvalidField
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.item_names import NameTaken, TooManyItems, name_key
+from backend.domain.tags import MOST_TAGS
+from backend.imports.row import TAGS, ImportedLink
+from backend.storage.mongo import Database
+from backend.storage.tags import create_tag, list_tags
+
+
+class ImportTags:
+    """Makes the tags of links that are to be made, in a dry run only in thought; `made` has their names."""
+
+    def __init__(self, database: Database, org_id: OrgId, now: datetime, *, dry_run: bool) -> None:
+        self._database = database
+        self._org_id = org_id
+        self._now = now
+        self._dry_run = dry_run
+        self._known: set[str] | None = None
+        self.made: list[str] = []
+
+    async def make(self, links: Mapping[LinkId, ImportedLink]) -> dict[LinkId, Exception]:
+        """Make the tags of these links that are not there. Returns why some links can't have theirs."""
+        errors: dict[LinkId, Exception] = {}
+        for link_id, link in links.items():
+            try:
+                for name in link.new.fields.get(TAGS) or ():
+                    await self._make(name)
+            except InvalidField as error:
+                errors[link_id] = error
+        return errors
+
+    async def _make(self, name: str) -> None:
+        if self._known is None:
+            self._known = {name_key(each.name) for each in await list_tags(self._database, self._org_id)}
+        if name_key(name) in self._known:
+            return
+        try:
+            if len(self._known) >= MOST_TAGS:
+                raise TooManyItems
+            if not self._dry_run:
+                with suppress(NameTaken):  # somebody else was faster
+                    await create_tag(self._database, self._org_id, name, None, self._now)
+        except TooManyItems:
+            rule = f"has a new tag, {name}; the organization has {MOST_TAGS:,}, and no more are possible"
+            raise InvalidField(TAGS, rule) from None
+        self._known.add(name_key(name))
+        self.made.append(name)
