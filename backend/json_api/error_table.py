@@ -92,6 +92,9 @@ LINK_NOT_FOUND = ErrorRow(
 IDENTITY_NOT_FOUND = ErrorRow(
     404, 103, NOT_FOUND, "The device was never identified as this customer", "IDENTITY_NOT_FOUND"
 )
+SALE_NOT_FOUND = ErrorRow(
+    404, 103, NOT_FOUND, "There is no sale with this transaction_id", "TRANSACTION_NOT_FOUND"
+)
 
 # What the contract leaves open (docs/decisions/rest-errors.md).
 FIELD_INVALID = ErrorRow(400, 101, VALIDATION, "{message}", "INVALID_VALUE")

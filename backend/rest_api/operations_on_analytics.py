@@ -10,7 +10,7 @@ from backend.json_api import error_table
 from backend.rest_api.operation import BODY_ERRORS, EVERYWHERE, KEY_ERRORS, Operation, query
 from backend.rest_api.query_analytics import EXPORT_QUERY
 
-_MEANINGS = {
+MEANINGS = {
     "measures": "What is counted; by default clicks.",
     "group_by": "What each row is of; nothing gives one row. At most one part of the time, and of country, "
     "platform, system, browser and referrer one in group_by and filters together.",
@@ -38,7 +38,7 @@ _MEANINGS = {
 def _property(name: str, rule: Rule[Any]) -> Schema:
     schema = rule.schema()
     shown = {"anyOf": [schema, {"type": "null"}]} if name in analytics_input.NULLABLE else schema
-    return shown | {"description": _MEANINGS[name]}
+    return shown | {"description": MEANINGS[name]}
 
 
 _QUERY: Schema = {
@@ -72,7 +72,7 @@ OPERATIONS = (
         200,
         None,
         (error_table.QUERY_INVALID, *KEY_ERRORS, error_table.SUBSCRIPTION_NEEDED, *EVERYWHERE),
-        parameters=tuple(query(name, rule.schema(), _MEANINGS[name]) for name, rule in EXPORT_QUERY.items()),
+        parameters=tuple(query(name, rule.schema(), MEANINGS[name]) for name, rule in EXPORT_QUERY.items()),
         files={
             "text/csv": "A line of headings, then a line for each row: its fields, its measures (amounts "
             "have a column for each currency), and with compare those of the other time, as previous_….",

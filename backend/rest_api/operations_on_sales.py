@@ -9,7 +9,10 @@ from backend.domain import refunds
 from backend.domain.calls import Kind
 from backend.domain.field_rules import Rule, Schema
 from backend.domain.server_calls import REQUIRED_FIELDS, RULES, WHO
-from backend.rest_api.operation import BODY_ERRORS, EVERYWHERE, KEY_ERRORS, Operation
+from backend.json_api import error_table
+from backend.rest_api import operations_on_analytics
+from backend.rest_api.explain_conversion import QUERY
+from backend.rest_api.operation import BODY_ERRORS, EVERYWHERE, KEY_ERRORS, Operation, query
 from backend.rest_api.rule_in_words import rule_in_words
 from backend.rest_api.told_items import MOST_ITEMS
 
@@ -31,6 +34,15 @@ _MEANINGS = {
     "refund_id": "Your own id of the refund: it counts once for ever.",
     "amount": "What was paid back, in major units: the whole or a part, at most what is left.",
     "client_timestamp": "When it happened by the visitor's clock.",
+}
+
+
+_TRANSACTION_ID: Schema = {
+    "name": "transaction_id",
+    "in": "path",
+    "required": True,
+    "description": "The order's id, as it was told.",
+    "schema": {"type": "string", "minLength": 1},
 }
 
 
@@ -78,5 +90,21 @@ OPERATIONS = (
         "/conversions/refund",
         "Tell refunds, each counted once",
         items_or_one(refunds.RULES, refunds.REQUIRED),
+    ),
+    Operation(
+        "explain_conversion",
+        "get",
+        "/conversions/{transaction_id}/explain",
+        "Explain whose a sale is: what led to its credit, in order and in words, and what other models say",
+        200,
+        "ExplainedSale",
+        (error_table.QUERY_INVALID, *KEY_ERRORS, error_table.SALE_NOT_FOUND, *EVERYWHERE),
+        parameters=(
+            _TRANSACTION_ID,
+            *(
+                query(name, rule.schema(), operations_on_analytics.MEANINGS[name])
+                for name, rule in QUERY.items()
+            ),
+        ),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.domain.analytics_query import MONEY, Field, Measure
+from backend.domain.explanation import StepKind
 from backend.domain.field_rules import Schema
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, LinkState
 
@@ -74,6 +75,38 @@ _RULE = _object(**{"if": {"type": "object"}, "then": {"type": "object"}})
 _PERIOD = _object(
     **{"from": {"type": "string", "format": "date-time"}, "to": {"type": "string", "format": "date-time"}},
     timezone=_TEXT,
+)
+
+_INSTANT: Schema = {"type": "string", "format": "date-time", "description": "UTC, in milliseconds."}
+_TOUCH = _object(
+    at=_INSTANT,
+    link_id=_or_null(_UUID),
+    link_name=_or_null(_TEXT),
+    short_url=_or_null(_TEXT),
+    variant=_or_null(_TEXT),
+    utm={"type": "object"},
+    click_ids={"type": "array", "items": _TEXT, "description": "The names of ad click ids."},
+    in_words=_TEXT,
+)
+_SHARE = _object(
+    part={"type": "number", "minimum": 0, "maximum": 1}, revenue=_TEXT, refunds=_TEXT, net_revenue=_TEXT
+)
+_SHARES: Schema = {
+    "type": "array",
+    "description": "What each touch gets; touch is null for what nobody gets. Empty if the sale had not been "
+    "told by as_of.",
+    "items": {
+        "type": "object",
+        "required": ["touch", *_SHARE["required"]],
+        "properties": {"touch": _or_null(_TOUCH)} | _SHARE["properties"],
+    },
+}
+_RULES = _object(
+    credit=_TEXT,
+    model=_TEXT,
+    lookback_days=_or_null(_COUNT),
+    as_of=_or_null(_INSTANT),
+    in_words=_TEXT,
 )
 
 SCHEMAS: dict[str, Schema] = {
@@ -156,6 +189,43 @@ SCHEMAS: dict[str, Schema] = {
             "notes": {"type": "array", "items": _TEXT, "description": "What was rounded, cut or differs."},
         },
     },
+    "ExplainedSale": _object(
+        id=_UUID,
+        transaction_id=_TEXT,
+        at=_INSTANT,
+        received_at=_INSTANT | {"description": "When the service was told first."},
+        device_id=_or_null(_UUID),
+        customer_id=_or_null(_TEXT),
+        currency=_TEXT,
+        revenue=_TEXT,
+        refunds=_TEXT,
+        net_revenue=_TEXT,
+        steps={
+            "type": "array",
+            "description": "What was known, oldest first.",
+            "items": _object(
+                kind={
+                    "type": "string",
+                    "description": f"One of {', '.join(StepKind)}; there may be more.",
+                },
+                at=_INSTANT,
+                in_words=_TEXT,
+                device_id=_or_null(_UUID),
+                customer_id=_or_null(_TEXT),
+                touch=_or_null(_TOUCH),
+                share=_or_null(_SHARE),
+                refund=_or_null(_object(refund_id=_TEXT, amount=_TEXT)),
+            ),
+        },
+        rules=_RULES,
+        shares=_SHARES,
+        others={
+            "type": "array",
+            "description": "What all other models say, by device and by customer.",
+            "items": _object(rules=_RULES, shares=_SHARES),
+        },
+        notes={"type": "array", "items": _TEXT},
+    ),
     "Pagination": _object(
         current_page={"type": "integer", "minimum": 1},
         page_size={"type": "integer", "minimum": 1},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -89,9 +89,17 @@ async def credited_records(
         .batch_size(_AT_ONCE)
     )
     while found := await cursor.to_list(_AT_ONCE):
-        sales = [_sale(each) for each in found]
+        sales = [sale_facts(each) for each in found]
         known = await _devices_of(asked, sales)
         yield await beside_the_loop(partial(_credited, found, sales, known, rules))
+
+
+async def histories_of(
+    database: Database, session: ClientSession, org_id: OrgId, sale: SaleFacts, rules: CreditRules
+) -> list[Device]:
+    """The devices of a sale and of its customer."""
+    by_customer = replace(rules, to=CreditTo.CUSTOMER)
+    return await _devices_of(_Asked(database, session, org_id, by_customer), [sale])
 
 
 def _credited(
@@ -99,7 +107,7 @@ def _credited(
 ) -> list[CreditedRecord]:
     credits = share_credit(sales, known, rules)
     return [
-        CreditedRecord(document["at"], document.get("currency"), _digits(document), credited)
+        CreditedRecord(document["at"], document.get("currency"), digits_of(document), credited)
         for document, credited in zip(found, credits, strict=True)
         if credited.shares
     ]
@@ -138,7 +146,8 @@ async def _find(asked: _Asked, device_ids: Iterable[DeviceId]) -> dict[DeviceId,
     return found
 
 
-def _sale(document: Mapping[str, Any]) -> SaleFacts:
+def sale_facts(document: Mapping[str, Any]) -> SaleFacts:
+    """What a record's document says. Amounts are in units of ten to the power of minus `digits_of` it."""
     return SaleFacts(
         document["at"],
         document.get("received_at", document["at"]),
@@ -155,10 +164,10 @@ def _sale(document: Mapping[str, Any]) -> SaleFacts:
 
 def _units(document: Mapping[str, Any], stored: Decimal128 | None) -> int:
     """The amount in the smallest unit of the sale's currency."""
-    return int(stored.to_decimal().scaleb(_digits(document))) if stored is not None else 0
+    return int(stored.to_decimal().scaleb(digits_of(document))) if stored is not None else 0
 
 
-def _digits(document: Mapping[str, Any]) -> int:
+def digits_of(document: Mapping[str, Any]) -> int:
     """How many decimals the amount has: those of its currency, or more where it was stored so."""
     revenue = document.get("revenue")
     if revenue is None:

@@ -140,6 +140,8 @@ BY_A_CALL: dict[str, Provocation] = {
     "KEY_INVALID_FOR_CREATE": calling("POST", "/create-link", {}, {"API-KEY": "c_api_x"}),
     "SUBSCRIPTION_NEEDED": calling("POST", "/install-analytics", {"linkId": "x"}),
     "LINK_NOT_FOUND": calling("PATCH", UPDATE, {}),
+    "IDENTITY_NOT_FOUND": calling("DELETE", f"/identities?device_id={uuid.UUID(int=7)}&customer_id=ada"),
+    "SALE_NOT_FOUND": calling("GET", "/conversions/order-1/explain"),
     "FIELD_INVALID": calling("PATCH", UPDATE, {"link_name": 1}),
     "PATH_TAKEN": path_taken,
     "DOMAIN_NOT_CONFIGURED": lambda caller: caller.create(domain="x.example"),

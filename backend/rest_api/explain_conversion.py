@@ -1,0 +1,118 @@
+"""GET /conversions/{transaction_id}/explain (docs/rest-api.md, "Why a sale is whose")."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from backend.current import resources
+from backend.domain.analytics_input import CREDIT_FIELDS, PARAMETERS, parse_rules
+from backend.domain.attribution import Touch
+from backend.domain.credit import PARTS, CreditShare
+from backend.domain.errors import InvalidField
+from backend.domain.explanation import CreditStep, Verdict, touch_in_words
+from backend.domain.short_urls import ShortUrlForm
+from backend.json_api import error_table
+from backend.json_api.refusal import Refusal
+from backend.rest_api.blueprint import caller, rest
+from backend.rest_api.query_string import query_refusal, read_query
+from backend.storage.explained_sales import ExplainedSale, explain_sale
+
+QUERY = {name: PARAMETERS[name] for name in CREDIT_FIELDS}
+
+
+@rest.get("/conversions/<path:transaction_id>/explain")
+async def explain_conversion(transaction_id: str) -> dict[str, Any]:
+    """What led to the credit of a sale, in order and in words, and what other models say."""
+    given = read_query(QUERY)
+    try:
+        rules = parse_rules(given)
+    except InvalidField as error:
+        raise query_refusal(error.field, error.rule) from None
+    found = await explain_sale(resources().database, caller().org_id, transaction_id, rules)
+    if found is None:
+        raise Refusal(error_table.SALE_NOT_FOUND)
+    return _Answer(found, resources().short_url_form).whole()
+
+
+class _Answer:
+    """The answer for a sale."""
+
+    def __init__(self, sale: ExplainedSale, form: ShortUrlForm) -> None:
+        self._sale = sale
+        self._form = form
+
+    def whole(self) -> dict[str, Any]:
+        sale, explanation = self._sale, self._sale.explanation
+        left_out = explanation.left_out
+        return {
+            "id": sale.id,
+            "transaction_id": sale.transaction_id,
+            "at": _time(sale.at),
+            "received_at": _time(sale.received_at),
+            "device_id": sale.device_id,
+            "customer_id": explanation.verdict.customer_id,
+            "currency": sale.currency,
+            "revenue": f"{sale.revenue:f}",
+            "refunds": f"{sale.refunded:f}",
+            "net_revenue": f"{sale.revenue - sale.refunded:f}",
+            "steps": [self._step(each) for each in explanation.steps],
+            **self._verdict(explanation.verdict),
+            "others": [self._verdict(each) for each in explanation.others],
+            "notes": [f"{left_out} older steps without credit are left out."] if left_out else [],
+        }
+
+    def _verdict(self, verdict: Verdict) -> dict[str, Any]:
+        rules = verdict.rules
+        return {
+            "rules": {
+                "credit": rules.to.value,
+                "model": rules.model.value,
+                "lookback_days": rules.lookback_days,
+                "as_of": _time(rules.as_of) if rules.as_of else None,
+                "in_words": rules.in_words,
+            },
+            "shares": [self._share(each) | {"touch": self._touch(each.touch)} for each in verdict.shares],
+        }
+
+    def _share(self, share: CreditShare) -> dict[str, Any]:
+        amount = self._sale.amount
+        return {
+            "part": share.parts / PARTS,
+            "revenue": f"{amount(share.amount):f}",
+            "refunds": f"{amount(share.refunded):f}",
+            "net_revenue": f"{amount(share.amount - share.refunded):f}",
+        }
+
+    def _step(self, step: CreditStep) -> dict[str, Any]:
+        refund = None if step.refund is None else self._sale.refunds[step.refund]
+        return {
+            "kind": step.kind.value,
+            "at": _time(step.at),
+            "in_words": step.in_words,
+            "device_id": step.device_id,
+            "customer_id": step.customer_id,
+            "touch": self._touch(step.touch),
+            "share": self._share(step.share) if step.share else None,
+            "refund": {"refund_id": refund.refund_id, "amount": f"{refund.amount:f}"} if refund else None,
+        }
+
+    def _touch(self, touch: Touch | None) -> dict[str, Any] | None:
+        if touch is None:
+            return None
+        link = self._sale.links.get(touch.link_id) if touch.link_id else None
+        return {
+            "at": _time(touch.at),
+            "link_id": touch.link_id,
+            "link_name": link.link_name if link else None,
+            "short_url": self._form.write(link.domain, link.path) if link else None,
+            "variant": touch.variant,
+            "utm": touch.utm,
+            "click_ids": list(touch.click_ids),
+            "in_words": touch_in_words(touch, link),
+        }
+
+
+def _time(at: datetime) -> str:
+    """A time in UTC, to the millisecond: the order of steps may hang on it."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

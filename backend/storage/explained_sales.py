@@ -1,0 +1,84 @@
+"""Reads a single sale with all that its credit follows from, and explains it (domain/explanation)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from backend.domain.credit import CreditRules
+from backend.domain.explanation import Explanation, explain
+from backend.domain.ids import DeviceId, LinkId, OrgId
+from backend.domain.links import Link
+from backend.domain.refunds import Refund
+from backend.storage import conversions, records
+from backend.storage.calls import key_of
+from backend.storage.credited_records import digits_of, histories_of, sale_facts
+from backend.storage.links import find_links
+from backend.storage.mongo import Database
+from backend.storage.refunds import refunds_of
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedSale:
+    """A sale with the explanation of its credit, and the links that this names.
+
+    Amounts of the explanation are in units of ten to the power of minus `digits`.
+    """
+
+    id: str
+    transaction_id: str
+    at: datetime
+    received_at: datetime
+    device_id: DeviceId | None
+    currency: str
+    revenue: Decimal
+    refunds: Sequence[Refund]
+    digits: int
+    explanation: Explanation
+    links: Mapping[LinkId, Link]
+
+    @property
+    def refunded(self) -> Decimal:
+        """What was paid back."""
+        return sum((each.amount for each in self.refunds), Decimal())
+
+    def amount(self, units: int) -> Decimal:
+        """An amount of the explanation in the currency's main unit."""
+        return Decimal(units).scaleb(-self.digits)
+
+
+async def explain_sale(
+    database: Database, org_id: OrgId, transaction_id: str, rules: CreditRules
+) -> ExplainedSale | None:
+    """The organization's sale with this transaction_id, explained by these rules; None if there is none.
+
+    Everything is read as it was at one moment.
+    """
+    async with await database.client.start_session(snapshot=True) as session:
+        condition = records.having(org_id, "transaction_id", [transaction_id])
+        found = await database[conversions.NAME].find_one(condition, session=session)
+        if found is None:
+            return None
+        sale = sale_facts(found)
+        explanation = explain(sale, await histories_of(database, session, org_id, sale, rules), rules)
+    _, own_id = key_of(found["_id"])
+    verdicts = (explanation.verdict, *explanation.others)
+    touches = [each.touch for each in explanation.steps] + [
+        share.touch for each in verdicts for share in each.shares
+    ]
+    link_ids = {each.link_id for each in touches if each and each.link_id}
+    return ExplainedSale(
+        id=own_id,
+        transaction_id=transaction_id,
+        at=sale.at,
+        received_at=sale.received_at,
+        device_id=sale.device_id,
+        currency=found["currency"],
+        revenue=found["revenue"].to_decimal(),
+        refunds=refunds_of(found),
+        digits=digits_of(found),
+        explanation=explanation,
+        links=await find_links(database, link_ids, org_id),
+    )
