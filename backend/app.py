@@ -14,6 +14,7 @@ from backend.app_api import app_api
 from backend.block_list import BlockList
 from backend.current import Clock, Resources, attach
 from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
+from backend.destination_watch.watch import DestinationWatch
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.operations.blueprint import operations
 from backend.operations.health import not_ready_while
@@ -145,6 +146,11 @@ class Service:
         devices = DeviceMove(database)
         devices.start()
         self._opened.push_async_callback(devices.stop)
+        watch = DestinationWatch(
+            database, self.resources.pages, self._clock, self.settings.check_destinations_hours
+        )
+        watch.start()
+        self._opened.push_async_callback(watch.stop)
         await self.redirector.startup()
         self._opened.push_async_callback(self.redirector.shutdown)
         await self.api.startup()

@@ -6,13 +6,12 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 
+from backend import setting_values as values_of
 from backend.domain.errors import OperatorError
 from backend.domain.short_urls import ShortUrlForm
 
@@ -22,8 +21,6 @@ _DOTENV = Path(".env")
 _HIDDEN = "***"
 _PASSWORD = re.compile(r"(://[^:/?@]*:)[^/?@]*@")
 _OPTION = re.compile(r"([?&][^=&]*(?:password|properties)=)[^&]*", re.IGNORECASE)
-# Segments that need no encoding, and none of them `.` or `..`.
-_PATH = re.compile(r"(/(?!\.{1,2}(/|$))[A-Za-z0-9._~-]+)+")
 
 
 class InvalidSetting(OperatorError):
@@ -31,76 +28,6 @@ class InvalidSetting(OperatorError):
 
     def __init__(self, variable: str, value: str, rule: str) -> None:
         super().__init__(f"{variable} is {value!r}, but it must be {rule}.")
-
-
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 < port < 65536:
-        raise ValueError
-    return port
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
-
-
-def _flag(text: str) -> bool:
-    return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[text.lower()]
-
-
-def _web_address(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-        raise ValueError
-    return text.rstrip("/")
-
-
-def _log_level(text: str) -> str:
-    if text.lower() not in {"debug", "info", "warning", "error"}:
-        raise ValueError
-    return text.lower()
-
-
-def _seconds(text: str) -> float:
-    number = float(text)
-    if not 0 < number < 86400:
-        raise ValueError
-    return number
-
-
-def _seconds_or_none(text: str) -> float:
-    number = float(text)
-    if not 0 <= number <= 86400:
-        raise ValueError
-    return number
-
-
-def _networks(text: str) -> tuple[str, ...]:
-    words = _words(text)
-    for word in words:
-        ip_network(word, strict=False)
-    return words
-
-
-def _paths(text: str) -> tuple[str, ...]:
-    words = _words(text)
-    for word in words:
-        if not _PATH.fullmatch(word) or word.startswith("/serviceCore"):
-            raise ValueError
-    return words
-
-
-def _existing_file(text: str) -> Path:
-    if not Path(text).is_file():
-        raise ValueError
-    return Path(text)
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def _without_passwords(uri: str) -> str:
@@ -129,10 +56,10 @@ class Settings:
     """All settings. `Settings()` has the defaults; `load_settings` reads the environment."""
 
     host: str = setting("127.0.0.1", str, "an address", "Address that the service listens on.")
-    port: int = setting(8080, _port, "a port from 1 to 65535", "Port that the service listens on.")
+    port: int = setting(8080, values_of.port, "a port from 1 to 65535", "Port that the service listens on.")
     base_url: str = setting(
         "",
-        _web_address,
+        values_of.web_address,
         "an http or https address without query",
         "Public address of the API; its host name serves the API, every other host name is a link domain. "
         "Default: http://localhost:PORT.",
@@ -151,58 +78,60 @@ class Settings:
         "a folder",
         "Folder for clicks not shipped yet, and for the service's own MongoDB.",
     )
-    demo_port: int = setting(8081, _port, "a port from 1 to 65535", "Port of the demo site (`make run`).")
+    demo_port: int = setting(
+        8081, values_of.port, "a port from 1 to 65535", "Port of the demo site (`make run`)."
+    )
     local_short_urls: bool = setting(
         False,
-        _flag,
+        values_of.flag,
         "true or false",
         "Give short URLs on *.localhost domains as http with the service's port, so that they open on this "
         "machine without TLS. `make run` turns it on.",
     )
     rate_limit: int = setting(
-        600, _positive, "a whole number above 0", "REST requests a minute for each key."
+        600, values_of.positive, "a whole number above 0", "REST requests a minute for each key."
     )
     key_call_limit: int = setting(
         60_000,
-        _positive,
+        values_of.positive,
         "a whole number above 0",
         "Calls of the browser SDK, or opens of apps, a minute for each key.",
     )
     address_call_limit: int = setting(
         12_000,
-        _positive,
+        values_of.positive,
         "a whole number above 0",
         "The same for each address of visitors (an IPv6 address counts by its first 64 bits), in each "
         "organization. All visitors who come through a proxy that is not trusted have one address.",
     )
     address_install_limit: int = setting(
         600,
-        _positive,
+        values_of.positive,
         "a whole number above 0",
         "New installs an hour for each address, in each organization.",
     )
     keyless_request_limit: int = setting(
         600,
-        _positive,
+        values_of.positive,
         "a whole number above 0",
         "Requests a minute without a valid key, for each address.",
     )
     uncounted_visit_limit: int = setting(
         120,
-        _positive,
+        values_of.positive,
         "a whole number above 0",
         "Visits of short URLs a minute that don't count (crawlers, HEAD, ...) and are recorded, for each "
         "address. Beyond it they are answered all the same.",
     )
     trusted_proxies: tuple[str, ...] = setting(
         (),
-        _networks,
+        values_of.networks,
         "addresses or networks, separated by commas",
         "Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.",
     )
     sdk_prefixes: tuple[str, ...] = setting(
         (),
-        _paths,
+        values_of.paths,
         "paths such as /a/hello, separated by commas, that the service has no page at",
         "Names for the browser SDK that a first-party proxy passes on as they are. With /a/hello the service "
         "also gives the script at /a/hello.js and takes its calls at /a/hello. Name them as they arrive: "
@@ -217,22 +146,28 @@ class Settings:
     )
     log_level: str = setting(
         "warning",
-        _log_level,
+        values_of.log_level,
         "debug, info, warning or error",
         "From which level on the service logs, as JSON lines on stderr; at info, each API request.",
     )
     block_list: Path | None = setting(
         None,
-        _existing_file,
+        values_of.existing_file,
         "a file that exists",
         "File of addresses that no link may lead to, one a line, such as evil.example or shop.example/fake; "
         "read again within seconds after it has changed. Links that lead there already are stopped.",
     )
     private_destinations: bool = setting(
         False,
-        _flag,
+        values_of.flag,
         "true or false",
         "Let previews and checks of destinations reach addresses that are not public: for intranets.",
+    )
+    check_destinations_hours: float = setting(
+        0.0,
+        values_of.hours_or_none,
+        "hours, from 0 to 8784",
+        "Once in how many hours the service looks, slowly, whether links' destinations answer. 0: never.",
     )
     country_header: str = setting(
         "",
@@ -242,64 +177,66 @@ class Settings:
     )
     mmdb: Path | None = setting(
         None,
-        _existing_file,
+        values_of.existing_file,
         "a file that exists",
         "MaxMind database (mmdb) of countries. Unset: a table that ships with the service is used.",
     )
     link_cache_size: int = setting(
-        100_000, _positive, "a whole number above 0", "Links that each process keeps in memory."
+        100_000, values_of.positive, "a whole number above 0", "Links that each process keeps in memory."
     )
     link_cache_seconds: float = setting(
         10.0,
-        _seconds,
+        values_of.seconds,
         "seconds, above 0 and below 86400",
         "How long a link is used without asking again, while the database tells of no changes.",
     )
     link_file_seconds: float = setting(
         86400.0,
-        _seconds_or_none,
+        values_of.seconds_or_none,
         "seconds, from 0 to 86400",
         "How long after they were last known to be current links redirect from the file `links.cache` in the "
         "data folder, where MongoDB can't be reached since the service started. 0: never.",
     )
     deferred_link_seconds: float = setting(
         3600.0,
-        _seconds_or_none,
+        values_of.seconds_or_none,
         "seconds, from 0 to 86400",
         "How long after a click an app's first launch may be matched with it by address (deferred deep "
         "link). 0: only the install referrer counts, and no hash of an address is kept.",
     )
     connections: int = setting(
         10_000,
-        _positive,
+        values_of.positive,
         "a whole number above 0",
         "Connections that each process keeps open; fewer where the system allows a process fewer files. A "
         "new one beyond that ends the one that has been idle for longest.",
     )
-    workers: int = setting(1, _positive, "a whole number above 0", "Worker processes of the service.")
+    workers: int = setting(
+        1, values_of.positive, "a whole number above 0", "Worker processes of the service."
+    )
     stall_seconds: float = setting(
         10.0,
-        _seconds,
+        values_of.seconds,
         "seconds, above 0 and below 86400",
         "How long a worker's event loop may stand still before the worker is ended and replaced; the log "
         "says where it stood.",
     )
     drain_seconds: float = setting(
         1.0,
-        _seconds,
+        values_of.seconds,
         "seconds, above 0 and below 86400",
         "How long a stopping service goes on answering, with /readyz at 503 and each answer the last on its "
         "connection, before it closes its port. Behind a load balancer: longer than its health checks take.",
     )
     graceful_seconds: float = setting(
         20.0,
-        _seconds,
+        values_of.seconds,
         "seconds, above 0 and below 86400",
         "How long a stopping service waits, with its port closed, for answers that are under way.",
     )
     last_ship_seconds: float = setting(
         5.0,
-        _seconds,
+        values_of.seconds,
         "seconds, above 0 and below 86400",
         "How long a stopping service goes on moving clicks to MongoDB, the longest that it waits for it; the "
         "rest stays on disk, and the next start ships it.",

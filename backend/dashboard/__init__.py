@@ -6,7 +6,7 @@ Importing the file of a page adds its routes to the blueprint.
 from backend.dashboard import keys
 from backend.dashboard.account import settings, sign_in, subscription, switch_organization
 from backend.dashboard.analytics import attribution, overview
-from backend.dashboard.destinations import rules
+from backend.dashboard.destinations import broken, rules
 from backend.dashboard.domains import apps, domains
 from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard
@@ -32,6 +32,7 @@ __all__ = [
     "assets",
     "attach_dashboard_service",
     "attribution",
+    "broken",
     "bulk",
     "change_link",
     "dashboard",

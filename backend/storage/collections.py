@@ -10,6 +10,7 @@ from backend.storage import (
     address_keys,
     api_keys,
     apps,
+    broken_destinations,
     calls,
     click_blocks,
     click_counts,
@@ -20,6 +21,7 @@ from backend.storage import (
     counted_once,
     deferred_links,
     deleted_organizations,
+    destination_rounds,
     devices,
     domains,
     events,
@@ -105,6 +107,8 @@ COLLECTIONS: tuple[Collection, ...] = (
     limited.COLLECTION,
     link_orders.COLLECTION,
     deleted_organizations.COLLECTION,
+    broken_destinations.COLLECTION,
+    destination_rounds.COLLECTION,
 )
 
 

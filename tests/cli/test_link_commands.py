@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from backend.domain.ids import OrgId
+from tests.far_site import far_site
 from tests.service_process import ServiceProcess, run_command
 
 
@@ -60,3 +61,20 @@ def test_imports_keep_to_the_block_list(
     for options in (["--dry-run"], []):
         command = ("import", "csv", str(file), "--org", org_id, *options)
         assert run_command(*command, environment=environment)["refused"] == 1
+
+
+def test_destinations_are_checked(running: ServiceProcess, org_id: OrgId, made: dict[str, str]) -> None:
+    """Broken ones of an organization are listed with their links; nothing private is asked without a setting."""
+    with far_site() as site:
+        key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
+        body = {"destination_url": site.url("/gone")}
+        url = f"{running.base_url}/serviceCore/pa/v1/links/{made['id']}"
+        assert httpx.patch(url, json=body, headers={"API-KEY": key}).status_code == 200
+        (refused,) = running.command("links", "check", "--org", org_id)["broken"]
+        assert (refused["problem"], site.asked) == ("is not in the public internet", [])
+        environment = running.environment | {"WAYLINK_PRIVATE_DESTINATIONS": "true"}
+        found = run_command("links", "check", "--org", org_id, environment=environment)
+    assert found["checked"] == 1
+    (row,) = found["broken"]
+    assert (row["id"], row["problem"]) == (made["id"], "answers with status 404")
+    assert "There is no organization" in running.refusal("links", "check", "--org", "nobody")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -9,11 +10,15 @@ import pytest
 from backend.app import Service, utc_now
 from backend.domain.address_patterns import AddressPatterns
 from backend.domain.destination_policy import DestinationRules
+from backend.domain.ids import LinkId
 from backend.domain.links import Link
 from backend.domain.short_urls import host_of
+from backend.storage.broken_destinations import BrokenDestination, keep_results
 from backend.storage.link_holds import hold_link
+from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from backend.storage.organizations import find_destination_rules
+from tests.conftest import OrganizationFactory
 from tests.dashboard.people import Person
 from tests.far_site import Site
 from tests.organizations import TestOrganization
@@ -71,3 +76,20 @@ async def test_a_preview_is_filled_in(
     assert answer.headers["Location"] == f"{edit}?notice=preview-filled"
     assert 'value="Kites"' in (await person.get(edit)).text
     assert (await person.send(edit, fill)).headers["Location"] == f"{edit}?notice=preview-empty"
+
+
+async def test_broken_destinations(
+    person: Person, link: Link, database: Database, make_organization: OrganizationFactory
+) -> None:
+    """They have a page, and the overview tells of them; those of another organization are not there."""
+    empty = (await person.get("/destinations/broken")).text
+    assert "Nothing is known to be broken" in empty
+    broken = BrokenDestination("destination_url", link.destination_url, "answers with status 404", utc_now())
+    other = replace(link, id=LinkId("another"), path="another", org_id=(await make_organization()).id)
+    await insert_links(database, [replace(other, link_name="Secret")])
+    await keep_results(database, {each.id: (each.org_id, [broken]) for each in (link, other)}, utc_now())
+    for path in ("/destinations/broken", "/"):
+        page = (await person.get(path)).text
+        assert "answers with status 404" in page
+        assert link.link_name in page
+        assert "Secret" not in page

@@ -17,7 +17,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     # what the terms mean, and tools that know none of them
     "domain": set(),
     "concurrency": set(),
-    "settings": {"domain"},
+    "settings": {"domain", "setting_values"},
+    "setting_values": set(),
     "block_list": {"concurrency", "domain"},
     "web_client": {"domain", "version"},
     "proxies": {"concurrency", "domain"},
@@ -35,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "json_api": {"concurrency", "current", "domain", "rate_limits", "storage"},
     "archives": {"domain", "storage"},
     "imports": {"domain", "storage"},
+    "destination_watch": {"concurrency", "domain", "storage", "web_client"},
     "doctor": {"api_host", "domain", "settings", "storage"},
     # interfaces, which never import each other
     "rest_api": {
@@ -50,13 +52,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "operations": {"concurrency", "current", "domain", "storage"},
     # what puts them together, and runs them
     "app": {
-        "api_host", "app_api", "block_list", "current", "dashboard", "json_api", "operations", "proxies",
-        "rate_limits", "redirector", "rest_api", "sdk_api", "settings", "storage", "web_client",
+        "api_host", "app_api", "block_list", "current", "dashboard", "destination_watch", "json_api",
+        "operations", "proxies", "rate_limits", "redirector", "rest_api", "sdk_api", "settings", "storage",
+        "web_client",
     },
     "serving": {"app", "domain", "operations", "settings"},
     "cli": {
-        "api_host", "archives", "block_list", "doctor", "domain", "imports", "passwords", "rate_limits",
-        "serving", "settings", "storage", "version",
+        "api_host", "archives", "block_list", "destination_watch", "doctor", "domain", "imports", "passwords",
+        "rate_limits", "serving", "settings", "storage", "version", "web_client",
     },
 }  # fmt: skip
 

@@ -17,6 +17,7 @@ from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.domain.query_period import Comparison, QueryPeriod
 from backend.storage.analytics_answers import answer
+from backend.storage.broken_destinations import list_broken
 from backend.storage.domains import list_domains
 from backend.storage.refusals import by_origin, list_refusals
 
@@ -40,8 +41,8 @@ class News:
 
 
 async def what_is_new(now: datetime) -> list[News]:
-    """Domains with trouble, links that stopped, and origins that were refused, the worst first."""
-    return [*await _domains(), *await _stopped(now), *await _refused(now)]
+    """Domains with trouble, broken destinations, links that stopped, origins refused: the worst first."""
+    return [*await _domains(), *await _broken(), *await _stopped(now), *await _refused(now)]
 
 
 async def _domains() -> list[News]:
@@ -52,6 +53,19 @@ async def _domains() -> list[News]:
         for name, found in states.items()
         if any(each.severity is Severity.ERROR for each in found)
     ][:_MOST_OF_A_KIND]
+
+
+async def _broken() -> list[News]:
+    """Links whose destinations did not answer well when they were looked at last."""
+    return [
+        News(
+            each.link.link_name,
+            f"leads to a page that {each.broken[0].problem}",
+            url_for("dashboard.destinations_broken"),
+            is_bad=True,
+        )
+        for each in await list_broken(resources().database, org_id(), _MOST_OF_A_KIND)
+    ]
 
 
 async def _stopped(now: datetime) -> list[News]:

@@ -1,0 +1,63 @@
+"""`waylink links check`: whether what links lead to is still there."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+
+import click
+
+from backend.cli.command import Result, stored, utc_now
+from backend.cli.links.group import links
+from backend.destination_watch.look import look_at_next
+from backend.domain.ids import OrgId
+from backend.domain.links import Link
+from backend.settings import load_settings
+from backend.storage import organizations
+from backend.storage.broken_destinations import BrokenDestination
+from backend.storage.destination_rounds import begin_again, end_turn, take_turn
+from backend.storage.mongo import Database
+from backend.web_client.destination_check import DestinationCheck
+from backend.web_client.page_reader import PageReader
+
+
+@links.command("check")
+@click.option("--org", "org_id", metavar="ID", help="Only links of this organization.")
+@stored
+async def check(database: Database, org_id: OrgId | None) -> Result:
+    """List the links whose destination answers with an error, or not at all.
+
+    Every host is asked at most once a second. What is found is shown in the dashboard too. After an
+    interruption, run it again: it goes on where it stopped.
+    """
+    if org_id:
+        await organizations.get_organization(database, org_id)
+    name, holder = f"command/{org_id or 'all'}", uuid.uuid4().hex
+    reading = DestinationCheck(PageReader(allows_private=load_settings().private_destinations))
+    checked = 0
+    rows: list[Result] = []
+    try:
+        while begun := await take_turn(database, name, holder, utc_now()):
+            if begun.is_over:
+                await begin_again(database, name, utc_now())
+                continue
+            looked = await look_at_next(database, reading, begun, org_id, utc_now())
+            if not looked.links:
+                return {"checked": checked, "broken": rows}
+            checked += len(looked.links)
+            rows += [_row(link, each) for link in looked.links for each in looked.broken.get(link.id, [])]
+            click.echo(f"{checked} links checked, {len(rows)} broken", file=sys.stderr)
+    finally:
+        await end_turn(database, name, holder, utc_now())
+    raise click.ClickException("Another process is looking at these links now.")
+
+
+def _row(link: Link, broken: BrokenDestination) -> Result:
+    """The output for one destination."""
+    return {
+        "id": link.id,
+        "short_url": load_settings().short_url_form.write(link.domain, link.path),
+        "field": broken.field,
+        "url": broken.url,
+        "problem": broken.problem,
+    }

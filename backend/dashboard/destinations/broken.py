@@ -1,0 +1,23 @@
+"""/destinations/broken: links that lead to pages which do not answer well."""
+
+from __future__ import annotations
+
+from quart import Response
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.storage.broken_destinations import list_broken
+
+_MOST = 200
+
+
+@dashboard.get("/destinations/broken")
+async def destinations_broken() -> Response:
+    """The links that were broken when they were looked at last, the latest first."""
+    return await page(
+        "destinations/broken.html",
+        rows=await list_broken(resources().database, org_id(), _MOST),
+        most=_MOST,
+        hours=resources().settings.check_destinations_hours,
+    )

@@ -1,0 +1,1 @@
+"""Looks now and then whether what links lead to is still there."""

@@ -1,0 +1,173 @@
+"""Destinations of links are looked at: what is found, how it is kept, and how often a host is asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from backend.app import utc_now
+from backend.destination_watch import watch
+from backend.destination_watch.look import look_at_next
+from backend.destination_watch.watch import NAME, DestinationWatch
+from backend.domain.links import Link
+from backend.storage.broken_destinations import KEPT, find_broken, list_broken
+from backend.storage.destination_rounds import begin_again, end_turn, take_turn
+from backend.storage.links import insert_links, to_document
+from backend.storage.mongo import Database
+from backend.web_client.destination_check import DestinationCheck
+from backend.web_client.page_reader import PageReader
+from tests.far_site import Handler, Site
+from tests.fresh_database import fresh_database
+from tests.organizations import TestOrganization
+from tests.polling import wait_for_async
+from tests.unit.test_destination_policy import LINK
+
+READER = PageReader(allows_private=True)
+CHECK = DestinationCheck(READER, pause=0)
+
+
+@pytest.fixture
+async def own_database(database: Database) -> AsyncIterator[Database]:
+    """A database in which there are no links of others to look at."""
+    async with fresh_database(database) as fresh:
+        yield fresh
+
+
+def link_to(organization: TestOrganization, number: int, url: str, **fields: object) -> Link:
+    """A link of the organization; its id is in the order of these numbers."""
+    now = utc_now().replace(microsecond=0)
+    return replace(
+        LINK,
+        id=f"{number:04}",
+        path=f"p{number}",
+        org_id=organization.id,
+        destination_url=url,
+        created_at=now,
+        modified_at=now,
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+async def look(database: Database, check: DestinationCheck = CHECK) -> int:
+    """Go on with a round; how many links were looked at."""
+    begun = await take_turn(database, "test", "me", utc_now())
+    assert begun
+    return len((await look_at_next(database, check, begun, None, utc_now())).links)
+
+
+async def test_what_is_found(own_database: Database, organization: TestOrganization, site: Site) -> None:
+    """Errors and what does not answer, in every field; not what answers GET alone, asks for patience, or leads
+    nowhere anyway. What is mended is gone at the next look."""
+    well, gone, dead = site.page("/", "here"), site.url("/gone"), "http://127.0.0.1:1/"
+
+    def only_get(handler: Handler) -> None:
+        handler.send_response(405 if handler.command == "HEAD" else 200)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    site.answers["/get"] = only_get
+    later = site.page("/later", "", 429)
+    urls = [well, site.url("/get"), later, gone, dead]
+    links = [link_to(organization, number, url) for number, url in enumerate(urls)]
+    links.append(link_to(organization, 5, well, fallbacks={"desktop_url": gone}))
+    links.append(link_to(organization, 6, gone, is_enabled=False))
+    await insert_links(own_database, links)
+    assert await look(own_database) == 6
+    found = await list_broken(own_database, organization.id, 10)
+    assert sorted((each.link.id, each.broken[0].field, each.broken[0].problem) for each in found) == [
+        ("0003", "destination_url", "answers with status 404"),
+        ("0004", "destination_url", "does not answer"),
+        ("0005", "desktop_url", "answers with status 404"),
+    ]
+    everyone = [link.id for link in links]
+    assert await find_broken(own_database, organization.id, everyone) == {"0003", "0004", "0005"}
+    site.page("/gone", "back")
+    await begin_again(own_database, "test", utc_now())
+    await look(own_database)
+    assert {each.link.id for each in await list_broken(own_database, organization.id, 10)} == {"0004"}
+
+
+async def test_since_when_and_how_long(
+    own_database: Database, organization: TestOrganization, site: Site
+) -> None:
+    """The first look that found it counts; a month after the last one it is forgotten; a link that leads
+    elsewhere now is not told of, nor one of another organization."""
+    link = link_to(organization, 1, site.url("/gone"))
+    await insert_links(own_database, [link])
+    await look(own_database)
+    (first,) = await list_broken(own_database, organization.id, 10)
+    await begin_again(own_database, "test", utc_now())
+    await look(own_database)
+    (second,) = await list_broken(own_database, organization.id, 10)
+    assert second.broken == first.broken
+    assert second.checked_at > first.checked_at
+    kept = await own_database["broken_destinations"].find_one({"_id": link.id})
+    assert kept
+    assert kept["expires_at"] == second.checked_at + KEPT
+    assert await list_broken(own_database, organization.id.replace("-", "x"), 10) == []  # type: ignore[arg-type]
+    elsewhere = to_document(replace(link, destination_url=site.url("/other")))
+    await own_database["links"].replace_one({"_id": link.id}, elsewhere)
+    assert await list_broken(own_database, organization.id, 10) == []
+
+
+async def test_a_round_goes_on_where_it_stopped(
+    own_database: Database, organization: TestOrganization, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind the last links that were looked at, also by another process; and nobody takes another's turn."""
+    url = site.page("/", "here")
+    await insert_links(own_database, [link_to(organization, number, url) for number in range(30)])
+    assert await look(own_database) == 20
+    assert await take_turn(own_database, "test", "another", utc_now()) is None
+    await end_turn(own_database, "test", "me", utc_now())
+    begun = await take_turn(own_database, "test", "another", utc_now())
+    assert begun
+    assert begun.after == "0019"
+    assert await take_turn(own_database, "test", "me", utc_now()) is None
+    killed = utc_now() + timedelta(hours=1)
+    assert await take_turn(own_database, "test", "me", killed)
+    assert [await look(own_database) for _ in range(2)] == [10, 0]
+    over = await take_turn(own_database, "test", "me", utc_now())
+    assert over
+    assert over.is_over
+
+
+async def test_a_host_is_asked_with_pauses(site: Site, tell: Callable[[str], None]) -> None:
+    """One request after the other, HEAD only where that answers; another host meanwhile; an address once."""
+    urls = [site.page(f"/{number}", "here") for number in range(4)]
+    began = time.monotonic()
+    found = await DestinationCheck(READER, pause=0.2).problems([*urls, *urls, "http://localhost:1/"])
+    assert found == {"http://localhost:1/": "does not answer"}
+    assert site.asked == [f"HEAD /{number}" for number in range(4)]
+    assert time.monotonic() - began >= 0.6
+
+
+async def test_the_service_looks_by_itself(
+    own_database: Database, organization: TestOrganization, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is turned on: all links, once in its time; another process goes on after it has stopped."""
+    monkeypatch.setattr(watch, "_BETWEEN", 0.01)
+    monkeypatch.setattr(watch, "_IDLE", 0.01)
+    await insert_links(own_database, [link_to(organization, 1, site.url("/gone"))])
+    watching = DestinationWatch(own_database, READER, utc_now, hours=24)
+    watching.start()
+    try:
+
+        async def is_over() -> bool:
+            found = await own_database["destination_rounds"].find_one({"_id": NAME})
+            return bool(found and found["is_over"])
+
+        await wait_for_async(is_over, "nothing is looked at")
+        assert await take_turn(own_database, NAME, "another", utc_now()) is None
+    finally:
+        await watching.stop()
+    assert [each.link.id for each in await list_broken(own_database, organization.id, 10)] == ["0001"]
+    asked = len(site.asked)
+    assert await take_turn(own_database, NAME, "another", utc_now())
+    off = DestinationWatch(own_database, READER, utc_now, hours=0)
+    off.start()
+    await off.stop()
+    assert len(site.asked) == asked
