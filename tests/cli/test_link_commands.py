@@ -64,7 +64,7 @@ def test_imports_keep_to_the_block_list(
 
 
 def test_destinations_are_checked(running: ServiceProcess, org_id: OrgId, made: dict[str, str]) -> None:
-    """Broken ones of an organization are listed with their links; nothing private is asked without a setting."""
+    """Broken ones are listed with their links; nothing private is asked without a setting."""
     with far_site() as site:
         key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
         body = {"destination_url": site.url("/gone")}

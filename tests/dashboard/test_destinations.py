@@ -81,7 +81,7 @@ async def test_a_preview_is_filled_in(
 async def test_broken_destinations(
     person: Person, link: Link, database: Database, make_organization: OrganizationFactory
 ) -> None:
-    """They have a page, and the overview tells of them; those of another organization are not there."""
+    """They have a page, the overview and the list tell of them; another organization's are not there."""
     empty = (await person.get("/destinations/broken")).text
     assert "Nothing is known to be broken" in empty
     broken = BrokenDestination("destination_url", link.destination_url, "answers with status 404", utc_now())
@@ -93,3 +93,4 @@ async def test_broken_destinations(
         assert "answers with status 404" in page
         assert link.link_name in page
         assert "Secret" not in page
+    assert ">Broken</a>" in (await person.get("/links")).text

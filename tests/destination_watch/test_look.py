@@ -13,6 +13,7 @@ from backend.app import utc_now
 from backend.destination_watch import watch
 from backend.destination_watch.look import look_at_next
 from backend.destination_watch.watch import NAME, DestinationWatch
+from backend.domain.ids import LinkId
 from backend.domain.links import Link
 from backend.storage.broken_destinations import KEPT, find_broken, list_broken
 from backend.storage.destination_rounds import begin_again, end_turn, take_turn
@@ -42,7 +43,7 @@ def link_to(organization: TestOrganization, number: int, url: str, **fields: obj
     now = utc_now().replace(microsecond=0)
     return replace(
         LINK,
-        id=f"{number:04}",
+        id=LinkId(f"{number:04}"),
         path=f"p{number}",
         org_id=organization.id,
         destination_url=url,
@@ -60,8 +61,8 @@ async def look(database: Database, check: DestinationCheck = CHECK) -> int:
 
 
 async def test_what_is_found(own_database: Database, organization: TestOrganization, site: Site) -> None:
-    """Errors and what does not answer, in every field; not what answers GET alone, asks for patience, or leads
-    nowhere anyway. What is mended is gone at the next look."""
+    """Errors and silence, in every field; not what answers GET alone, asks for patience, or leads nowhere
+    anyway. What is mended is gone at the next look."""
     well, gone, dead = site.page("/", "here"), site.url("/gone"), "http://127.0.0.1:1/"
 
     def only_get(handler: Handler) -> None:

@@ -26,6 +26,7 @@ from backend.dashboard.links.link_figures import LinkFigures, currency_of, figur
 from backend.dashboard.links.own_link import short_url_of
 from backend.domain.links import Link, LinkState
 from backend.domain.tags import Tag, tags_on
+from backend.storage.broken_destinations import find_broken
 from backend.storage.domains import list_domains
 from backend.storage.link_listing import (
     MOST_RANKED,
@@ -52,6 +53,7 @@ class LinkRow:
     tags: Sequence[Tag]
     figures: LinkFigures
     revenue: str
+    is_broken: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,7 @@ async def _find_sorted(asked: AskedLinks, paged: Paging, currency: str) -> _Foun
 async def _rows(asked: AskedLinks, links: Sequence[Link], currency: str) -> list[LinkRow]:
     found = await figures_of(asked.view, (link.id for link in links), currency)
     tags = await find_tags_of(resources().database, links)
+    broken = await find_broken(resources().database, org_id(), [link.id for link in links])
     now = resources().clock()
     return [
         LinkRow(
@@ -146,6 +149,7 @@ async def _rows(asked: AskedLinks, links: Sequence[Link], currency: str) -> list
             tags_on(link.tag_ids, tags),
             found[link.id],
             amount(found[link.id].revenue),
+            link.id in broken,
         )
         for link in links
     ]
