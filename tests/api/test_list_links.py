@@ -84,7 +84,7 @@ async def test_each_filter(links: Links, clock: MovableClock) -> None:
         ("size=1&size=2", "size", "size must be given once"),
         ("sort=age", "sort", "sort must be one of created, modified, name, clicks_7, clicks_30"),
         ("sort=--name", "sort", "sort must be one of created, modified, name, clicks_7, clicks_30"),
-        ("state=on", "state", "state must be one of enabled, disabled, archived, expired, not_started"),
+        ("state=on", "state", "state must be one of enabled, disabled, archived, expired, not_started, held"),
         ("domain=a b", "domain",
          "domain must be a host name: letters, digits and hyphens, separated by dots"),
         ("search=", "search", "search must not be empty"),
