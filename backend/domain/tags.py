@@ -103,8 +103,8 @@ def changed_tag_ids(
 ) -> list[TagId]:
     """The tags of a link that has these, after changes with TAG_FIELDS.
 
-    `known` are all tags of the organization, by the keys of their names. Raises InvalidField for a name that
-    is none of them, and for too many tags.
+    `known` are the organization's tags that the changes name and that the link has, by the keys of their
+    names. Raises InvalidField for a name that is none of them, and for too many tags.
     """
     ids = _ids("tags", changes["tags"] or (), known) if "tags" in changes else list(has)
     removed = {*_ids("remove_tags", changes.get("remove_tags", ()), known)}

@@ -81,7 +81,7 @@ async def read_known(
     hosts = {*_hosts(requests), *(host for link in known.links.values() for host in target_hosts(link))}
     known.owners = await owners.find(hosts)
     given = [(each.org_id, fields_of(each.operation)) for each in requests]
-    known.names = await read_link_names(database, session, given)
+    known.names = await read_link_names(database, session, given, known.links.values())
     return known
 
 

@@ -9,12 +9,11 @@ from typing import Any
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.item_names import name_key
 from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
 from backend.domain.links import Link, LinkState
 from backend.storage import click_counts, links
 from backend.storage.mongo import Database, Document
-from backend.storage.tags import find_tag_ids
+from backend.storage.tags import find_known_tags
 
 # The value that a link is sorted by, and its id: the next page begins behind them.
 Place = tuple[Any, LinkId]
@@ -121,8 +120,8 @@ async def _query_of(database: Database, org_id: OrgId, wanted: LinkFilter, now: 
     query = _query_without_tag(org_id, wanted, now)
     if wanted.tag is None:
         return query
-    named = (await find_tag_ids(database, None, [org_id]))[org_id]
-    return query | {"tag_ids": {"$in": [named[key] for key in [name_key(wanted.tag)] if key in named]}}
+    named = await find_known_tags(database, None, org_id, [wanted.tag])
+    return query | {"tag_ids": {"$in": list(named.values())}}
 
 
 def _query_without_tag(org_id: OrgId, wanted: LinkFilter, now: datetime) -> Document:

@@ -9,16 +9,20 @@ from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId, TagId
 from backend.domain.item_names import name_key
 from backend.domain.link_input import Changes
+from backend.domain.links import Link
 from backend.domain.tags import TAG_FIELDS, changed_tag_ids
 from backend.domain.utm_templates import TEMPLATE_FIELD
 from backend.storage.mongo import ClientSession, Database
-from backend.storage.tags import find_tag_ids
+from backend.storage.tags import find_known_tags
 from backend.storage.utm_templates import list_templates
 
 
 @dataclass(frozen=True, slots=True)
 class LinkNames:
-    """All tags and templates of each organization whose operations name some, by the keys of their names."""
+    """What operations need to know of tags and templates, by organization and the keys of their names.
+
+    These are the tags that are named or that the links have, and all templates where one is named.
+    """
 
     tag_ids: Mapping[OrgId, Mapping[str, TagId]] = field(default_factory=dict)
     templates: Mapping[OrgId, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
@@ -53,17 +57,26 @@ class LinkNames:
 
 
 async def read_link_names(
-    database: Database, session: ClientSession | None, given: Iterable[tuple[OrgId, Changes]]
+    database: Database,
+    session: ClientSession | None,
+    given: Iterable[tuple[OrgId, Changes]],
+    links: Iterable[Link],
 ) -> LinkNames:
-    """What the operations of these organizations name, as of the caller's transaction."""
-    tagging: set[OrgId] = set()
+    """What operations with these fields, on these links, need to know, as of the caller's transaction."""
+    named: dict[OrgId, set[str]] = {}
     filling: set[OrgId] = set()
     for org_id, fields in given:
-        if not TAG_FIELDS.isdisjoint(fields):
-            tagging.add(org_id)
+        if present := TAG_FIELDS & fields.keys():
+            named.setdefault(org_id, set()).update(name for each in present for name in fields[each] or ())
         if fields.get(TEMPLATE_FIELD) is not None:
             filling.add(org_id)
-    tag_ids = await find_tag_ids(database, session, tagging)
+    has: dict[OrgId, set[TagId]] = {org_id: set() for org_id in named}
+    for link in links:
+        has.get(link.org_id, set()).update(link.tag_ids)
+    tag_ids = {
+        org_id: await find_known_tags(database, session, org_id, names, has[org_id])
+        for org_id, names in named.items()
+    }
     templates = {
         org_id: {name_key(each.name): each.utm for each in await list_templates(database, org_id, session)}
         for org_id in filling

@@ -75,7 +75,11 @@ class NamedItems(Generic[ItemT]):
     async def all_of(
         self, database: Database, org_id: OrgId, session: ClientSession | None = None
     ) -> list[ItemT]:
-        """All that the organization has, by name."""
+        """All that the organization has, by name, as of the session's moment or of one of its own."""
+        if session is None:
+            # Along an index by names, one that is renamed meanwhile would be met twice, or not at all.
+            async with await database.client.start_session(snapshot=True) as own:
+                return await self.all_of(database, org_id, own)
         cursor = database[self.collection].find({"org_id": org_id}, session=session).sort("key", 1)
         return [self._from(found) async for found in cursor]
 

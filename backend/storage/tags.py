@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from backend.domain.ids import OrgId, TagId
+from backend.domain.item_names import name_key
 from backend.domain.links import Link
 from backend.domain.tags import MOST_TAGS, Tag, default_color
 from backend.storage import links
@@ -59,16 +60,18 @@ async def delete_tag(database: Database, org_id: OrgId, name: str) -> None:
     await _TAGS.delete(database, org_id, name)
 
 
-async def find_tag_ids(
-    database: Database, session: ClientSession | None, org_ids: Iterable[OrgId]
-) -> dict[OrgId, dict[str, TagId]]:
-    """The ids of all tags of these organizations, by the keys of their names."""
-    ids: dict[OrgId, dict[str, TagId]] = {org_id: {} for org_id in org_ids}
-    if ids:
-        wanted = {"org_id": {"$in": list(ids)}}
-        async for found in database[NAME].find(wanted, {"org_id": 1, "key": 1}, session=session):
-            ids[found["org_id"]][found["key"]] = found["_id"]
-    return ids
+async def find_known_tags(
+    database: Database,
+    session: ClientSession | None,
+    org_id: OrgId,
+    names: Iterable[str],
+    ids: Iterable[TagId] = (),
+) -> dict[str, TagId]:
+    """Those of the organization's tags that have these names or ids: ids by the keys of their names."""
+    either = [{"key": {"$in": list({name_key(each) for each in names})}}, {"_id": {"$in": list(set(ids))}}]
+    wanted = {"org_id": org_id, "$or": either}
+    cursor = database[NAME].find(wanted, {"key": 1}, session=session)
+    return {found["key"]: found["_id"] async for found in cursor}
 
 
 async def find_tags_of(database: Database, some: Iterable[Link]) -> dict[TagId, Tag]:

@@ -135,3 +135,11 @@ async def test_a_copy_of_a_held_link_is_held(links: Links, database: Database) -
     hold = {"at": datetime(2026, 1, 2, tzinfo=UTC), "why": "phishing"}
     await database[stored_links.NAME].update_one({"_id": link["id"]}, {"$set": {"hold": hold}})
     assert (await duplicate(links, link["id"])).json()["state"] == "held"
+
+
+async def test_a_copy_has_the_password(links: Links) -> None:
+    """What can't be read back is copied as well: a copy is as closed as the link."""
+    link = await links.make(password="open sesame")
+    copy = (await duplicate(links, link["id"])).json()
+    assert copy["has_password"] is True
+    assert await links.visit(copy["path"]) == await links.visit(link["path"]) != 302

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -10,9 +11,13 @@ import httpx
 import pytest
 
 from backend.domain.tags import MOST_ON_A_LINK
+from backend.storage.mongo import Database
+from backend.storage.tags import change_tag, create_tag, list_tags
 from tests.api.links import API, invalid, link_body
 from tests.api.whole_links import Links
 from tests.conftest import OrganizationFactory
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 async def tag(links: Links, method: str, name: str = "", body: object = None) -> httpx.Response:
@@ -206,6 +211,27 @@ async def test_renames_while_links_are_read_and_made(links: Links) -> None:
     await asyncio.gather(rename(), change(), read())
     assert seen <= {("red", "kept"), ("blue", "kept")}
     assert {tuple(link["tags"]) for link in await links.list("tag=red")} == {("red", "kept")}
+
+
+async def test_each_tag_is_listed_once_while_it_is_renamed(links: Links, database: Database) -> None:
+    """The list is as of one moment, though it is in the order of names."""
+    org_id, many = links.organization.id, 600
+    names = [f"t{number:03}" for number in range(many)]
+    await asyncio.gather(*(create_tag(database, org_id, name, "#d64545", NOW) for name in names))
+    is_over = False
+
+    async def rename() -> None:
+        name = "t000"
+        while not is_over:
+            other = "zzz" if name == "t000" else "t000"
+            await change_tag(database, org_id, name, new_name=other)
+            name = other
+
+    renaming = asyncio.create_task(rename())
+    seen = [len(await list_tags(database, org_id)) for _ in range(40)]
+    is_over = True
+    await renaming
+    assert set(seen) == {many}
 
 
 async def test_a_name_is_taken_once(links: Links) -> None:

@@ -62,6 +62,11 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         ORG | {"tag_ids": {"$in": ["t"]}, "archived_at": None},
         NEWEST_FIRST,
     ),
+    "tags by names and ids": (
+        tags.NAME,
+        ORG | {"$or": [{"key": {"$in": ["a", "b"]}}, {"_id": {"$in": ["t"]}}]},
+        {},
+    ),
     "the tags of an organization": (tags.NAME, ORG, {"key": 1}),
     "the archived links": (links.NAME, ORG | {"archived_at": {"$type": "date"}}, {}),
     "what was clicked in the last days": (click_counts.NAME, ORG | {"day": {"$gte": "2026-01-01"}}, {}),
