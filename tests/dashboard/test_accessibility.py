@@ -236,15 +236,18 @@ def test_every_form_with_problems(watched: Page, axe: str, full: Office) -> None
 
 
 def test_the_menu_and_what_is_shown_once(watched: Page, axe: str, full: Office) -> None:
-    """The open menu of a phone, a question before many links are archived, and a key that was just made."""
+    """The open menu of a phone, a question about many links and its results, and a key that was just made."""
     full.sign_in(watched)
     show(watched, "phone")
     watched.locator("details.menu summary").click()
     wrong = examine(watched, axe)
     watched.goto(f"{full.base_url}/links")
     watched.get_by_label("All of this page").check()
-    watched.get_by_role("button", name="Archive").click()
-    watched.get_by_role("button", name="Archive 25 links").wait_for()
+    watched.get_by_role("button", name="Enable").click()
+    watched.get_by_role("button", name="Enable 25 links").wait_for()
+    wrong += examine(watched, axe)
+    watched.get_by_role("button", name="Enable 25 links").click()
+    watched.get_by_role("heading", name="What became of them").wait_for()
     wrong += examine(watched, axe)
     watched.goto(f"{full.base_url}/keys")
     watched.get_by_role("button", name="Make a Browser SDK key").click()
