@@ -27,9 +27,11 @@ from backend.dashboard.links.rule_form import (
     sent_rule_fields,
 )
 from backend.dashboard.links.rule_trial import Trial, try_rules
+from backend.dashboard.links.rule_variants import COLUMNS, best_of, variants_of
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.link_input import CHANGE_FIELDS, parse_changes
+from backend.domain.link_rules import variant_names
 from backend.domain.links import Link
 from backend.domain.rule_words import WEEKDAYS, condition_in_words, outcome_in_words
 
@@ -119,6 +121,7 @@ async def _store(link: Link, rules: Rules) -> None:
 
 
 async def _page(link: Link, form: _Form, *, trial: Trial | None = None, problem: str = "") -> Response:
+    variants = await variants_of(link, resources().clock())
     return await page(
         "links/rules.html",
         409 if problem else 422 if form.problems else 200,
@@ -133,6 +136,11 @@ async def _page(link: Link, form: _Form, *, trial: Trial | None = None, problem:
         day_ticks=dict(zip(DAY_TICKS, WEEKDAYS, strict=True)),
         trial=trial,
         tried=request.args,
+        last=next((number for number, each in enumerate(link.rules, 1) if not each["if"]), None),
+        has_variants=bool(variant_names(link.rules)),
+        variants=variants,
+        best=best_of(variants),
+        variant_columns=COLUMNS,
         problem=problem,
     )
 

@@ -1,0 +1,55 @@
+"""What the variants of a link's splits brought."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from backend.dashboard.analytics.answers import ask
+from backend.dashboard.analytics.figures import LABELS, main_currency, text_of
+from backend.dashboard.analytics.view import read_view
+from backend.domain.analytics_query import Field, Measure
+from backend.domain.link_rules import variant_names
+from backend.domain.links import Link
+
+MEASURES = (
+    Measure.CLICKS,
+    Measure.CONVERSIONS,
+    Measure.CONVERSION_RATE,
+    Measure.REVENUE,
+    Measure.CHANCE_OF_BEST,
+)
+COLUMNS = [LABELS[each] for each in MEASURES[:-1]]
+
+
+@dataclass(frozen=True, slots=True)
+class VariantRow:
+    """A variant and its figures, in the order of the columns. `chance` is that it converts best."""
+
+    name: str
+    texts: Sequence[str]
+    chance: float | None
+
+
+async def variants_of(link: Link, now: datetime) -> list[VariantRow]:
+    """The variants of four weeks, those with most clicks first; none if the link's rules have none."""
+    if not variant_names(link.rules):
+        return []
+    view = read_view({Field.LINK: link.id}, now, link.created_at.date(), {})
+    found = await ask(view.query(*MEASURES, by=Field.VARIANT))
+    currency = main_currency(view, found.totals.values)
+    rows = []
+    for row in found.rows:
+        chance = row.values[Measure.CHANCE_OF_BEST]
+        texts = [text_of(each, row.values[each], currency) for each in MEASURES[:-1]]
+        rows.append(
+            VariantRow(row.group[0] or "", texts, float(chance) if isinstance(chance, float) else None)
+        )
+    return rows
+
+
+def best_of(rows: Sequence[VariantRow]) -> VariantRow | None:
+    """The variant that converts best with the greatest chance; None if nothing can be said."""
+    known = [each for each in rows if each.chance is not None]
+    return max(known, key=lambda each: each.chance or 0, default=None)
