@@ -19,11 +19,16 @@ PASSWORD = "kites & röpes"
 ASKED = "This link needs a password"
 
 
+@pytest.fixture(scope="module")
+async def password_hash() -> str:
+    """The hash of PASSWORD, which takes a tenth of a second."""
+    return await hash_password(PASSWORD)
+
+
 @pytest.fixture
-async def link(make_link: LinkFactory) -> Link:
+async def link(make_link: LinkFactory, password_hash: str) -> Link:
     """A link with a password."""
-    limits = LinkLimits(password_hash=await hash_password(PASSWORD))
-    return await make_link(limits=limits, social={"social_title": "Kites"})
+    return await make_link(limits=LinkLimits(password_hash=password_hash), social={"social_title": "Kites"})
 
 
 async def give(visitor: httpx.AsyncClient, link: Link, password: str, query: str = "") -> httpx.Response:

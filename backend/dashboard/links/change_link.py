@@ -8,6 +8,7 @@ from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
+from backend.dashboard.links.limit_form import limits_of, read_limits, sent_limits
 from backend.dashboard.links.link_form import (
     CHANGE_RULES,
     Fields,
@@ -29,6 +30,7 @@ from backend.domain.ids import LinkId
 from backend.domain.link_input import CHANGE_FIELDS, Changes, parse_changes
 from backend.domain.link_operations import ChangeLink, LinkGone, LinkRequest
 from backend.domain.links import CreatedBy, Link
+from backend.passwords import with_password_hash
 from backend.storage.link_writes import store_link
 
 
@@ -43,12 +45,15 @@ async def links_edit(link_id: LinkId) -> Response:
 async def links_change(link_id: LinkId) -> Response:
     """Change the link and show it; if the input is invalid, show the form again with the errors."""
     link = await own_link(link_id)
-    fields, choices = sent_fields(CHANGE_RULES), await sent_choices()
+    fields, choices = sent_fields(CHANGE_RULES) | sent_limits(link), await sent_choices()
     body, problems = read_body(fields, CHANGE_RULES)
+    limits, limit_problems = read_limits(fields)
+    body, problems = body | limits, problems | limit_problems
     if problems:
         return await change_form(link, fields, problems, choices)
     try:
-        await store_changes(link, parse_changes(body | await tag_changes(choices), CHANGE_FIELDS))
+        changes = parse_changes(body | await tag_changes(choices), CHANGE_FIELDS)
+        await store_changes(link, await with_password_hash(changes))
     except InvalidField as error:
         return await change_form(link, fields, {own_field(error): error.rule}, choices)
     return _back(link, "link-changed")
@@ -101,7 +106,7 @@ async def change_form(
         status,
         link=link,
         short_url=short_url_of(link),
-        fields=fields,
+        fields=limits_of(link) | fields,
         problems=problems,
         tag_choices=choices or await choices_for(link.tag_ids),
     )

@@ -38,6 +38,7 @@ from backend.storage.install_counts import count_install_window
 from backend.storage.mongo import StorageError, is_too_slow
 from backend.storage.organizations import find_click_days
 from backend.storage.tags import find_tags_of
+from backend.storage.taken_clicks import count_taken
 from backend.storage.visitor_sketches import EXACT_UP_TO, STANDARD_ERROR
 
 # A row of a chart: its label, and its numbers.
@@ -70,6 +71,7 @@ async def links_one(link_id: LinkId) -> Response:
         is_blocked=leads_to(link, resources().block_list.current),
         short_url=short_url_of(link),
         tags=tags_on(link.tag_ids, await find_tags_of(resources().database, [link])),
+        state=link.state_at(resources().clock()),
     )
 
 
@@ -91,6 +93,7 @@ async def _content(link: Link) -> dict[str, Any]:
         "single_clicks_since": await _single_clicks_since(link, now),
         "outcome": await _outcome(link, now),
         "latest": await latest_table(link.id),
+        "clicks_left": await _clicks_left(link),
         "sales": await sale_table(link.id, skip=0, limit=LATEST),
         "zone": zone_of_browser(),
         "rules": words_of(link),
@@ -111,6 +114,14 @@ async def links_qr(link_id: LinkId, kind: str) -> Response:
         name = link.path.replace("/", "-")
         response.headers["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
     return response
+
+
+async def _clicks_left(link: Link) -> int | None:
+    """How many clicks the link still lets through; None if it has no such limit."""
+    if link.limits.max_clicks is None:
+        return None
+    taken = await count_taken(resources().database, [link.id])
+    return max(0, link.limits.max_clicks - taken.get(link.id, 0))
 
 
 async def _single_clicks_since(link: Link, now: datetime) -> datetime | None:

@@ -10,6 +10,7 @@ from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
+from backend.dashboard.links.limit_form import empty_limits, limits_of, read_limits, sent_limits
 from backend.dashboard.links.link_form import (
     EMPTY,
     NEW_RULES,
@@ -24,9 +25,17 @@ from backend.dashboard.links.own_link import own_link
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.link_input import NEW_LINK_FIELDS, parse_copy, parse_new_link
-from backend.domain.link_operations import CreateLink, DomainNotConfigured, LinkGone, LinkRequest, PathTaken
+from backend.domain.link_operations import (
+    CreateLink,
+    DomainNotConfigured,
+    LinkGone,
+    LinkRequest,
+    PathTaken,
+    with_fields,
+)
 from backend.domain.links import UTM_FIELDS, CreatedBy, Link
 from backend.domain.utm_templates import TEMPLATE_FIELD
+from backend.passwords import with_password_hash
 from backend.storage.domains import list_domains
 from backend.storage.link_writes import store_link
 from backend.storage.utm_templates import list_templates
@@ -41,10 +50,10 @@ async def links_new() -> Response:
     """A form for a new link: empty, or filled as the link that `copy` in the address names."""
     link_id = request.args.get(COPY)
     if not link_id:
-        return await _form(EMPTY, {}, await choices_for(()))
+        return await _form(EMPTY | empty_limits(), {}, await choices_for(()))
     link = await own_link(LinkId(link_id))
     name = f"Copy of {link.link_name}"[:_LONGEST_NAME]
-    fields = fields_of(link) | {"domain": link.domain, "link_name": name}
+    fields = fields_of(link) | limits_of(link) | {"domain": link.domain, "link_name": name}
     return await _form(fields, {}, await choices_for(link.tag_ids), link)
 
 
@@ -53,8 +62,11 @@ async def links_create() -> Response:
     """Create the link and show it; if the input is invalid, show the form again with the errors."""
     link_id = field(COPY)
     copied = await own_link(LinkId(link_id)) if link_id else None
-    fields, choices = sent_fields(NEW_RULES) | {TEMPLATE_FIELD: field(TEMPLATE_FIELD)}, await sent_choices()
+    fields = sent_fields(NEW_RULES) | sent_limits(copied) | {TEMPLATE_FIELD: field(TEMPLATE_FIELD)}
+    choices = await sent_choices()
     body, problems = read_body(fields, NEW_RULES)
+    limits, limit_problems = read_limits(fields)
+    body, problems = body | limits, problems | limit_problems
     if not problems:
         try:
             link = await _store(_filled(body, fields) | {"tags": await chosen_names(choices)}, copied)
@@ -83,7 +95,8 @@ async def _store(body: dict[str, Any], copied: Link | None) -> Link:
             create = CreateLink(parse_copy(body, copied.domain, NEW_LINK_FIELDS), copy_of=copied.id)
         else:
             create = CreateLink(parse_new_link(body, NEW_LINK_FIELDS))
-        made = LinkRequest(org_id(), CreatedBy.DASHBOARD, resources().clock(), create)
+        hashed = with_fields(create, await with_password_hash(create.new.fields))
+        made = LinkRequest(org_id(), CreatedBy.DASHBOARD, resources().clock(), hashed)
         return await store_link(resources().database, made, resources().destinations)
     except PathTaken:
         raise InvalidField("selected_path", "is already in use on this domain") from None
