@@ -9,17 +9,19 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
 from backend.domain.errors import InvalidField, RequestError
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_input import NewLink
 from backend.domain.link_operations import CreateLink, DomainNotConfigured, LinkRequest, PathTaken
 from backend.domain.links import CreatedBy
 from backend.imports.import_tags import ImportTags
 from backend.imports.planned_links import PlannedLinks
 from backend.imports.row import ImportedLink, ImportRow
+from backend.passwords import with_password_hash
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.domains import list_domains
 from backend.storage.link_writes import Submission, write_links
@@ -129,7 +131,7 @@ class LinkImport:
         """Make these links. Returns what kept some from it."""
         if not new:
             return {}
-        creations = [CreateLink(each.new, id_, each.with_state) for id_, each in new.items()]
+        creations = [CreateLink(await _hashed(each.new), id_, each.with_state) for id_, each in new.items()]
         requests = [LinkRequest(self._org_id, CreatedBy.REST, self._now, each) for each in creations]
         (results,) = await write_links(self._database, [Submission(requests)], self._policies)
         return {id_: result.error for id_, result in zip(new, results, strict=True) if result.error}
@@ -150,6 +152,10 @@ class LinkImport:
             case RequestError():
                 return RowOutcome.REFUSED, str(error)
         raise error
+
+
+async def _hashed(new: NewLink) -> NewLink:
+    return replace(new, fields=await with_password_hash(new.fields))
 
 
 def _parsed(row: ImportRow) -> ImportedLink | RequestError:

@@ -8,7 +8,7 @@ from pathlib import Path
 from backend.imports.cells import SHORT_URL, Defaults, parse_defaults, place_of, settled
 from backend.imports.foreign_links import ForeignLink, UnreadableLinks, key, read_foreign_links
 from backend.imports.presets import Preset
-from backend.imports.row import TAGS, ImportRow, LeftOut, Repeats, parse_moment
+from backend.imports.row import HAS_PASSWORD, TAGS, ImportRow, LeftOut, Repeats, parse_moment
 
 # What a flag says that is not set, and a state that is the usual one.
 _NOTHING_SPECIAL = {"false", "no", "0", "active"}
@@ -53,7 +53,12 @@ def _rows(
     repeats = Repeats()
     for link in links:
         found = _found(link, preset)
-        left_out = [*_left_out(link, preset), *_unknown_time(found)]
+        left_out = [
+            *_left_out(link, preset),
+            *_unknown_time(found),
+            *_without_password(found),
+            *_used_up(found),
+        ]
         theirs = {link.names[name]: value for name, value in link.fields.items()}
         places, shared = _places(link, preset, found, moved)
         for place in places or [{}]:
@@ -114,6 +119,25 @@ def _unknown_time(found: dict[str, str]) -> list[LeftOut]:
         return [LeftOut("created_time", text, "the time is in a form that is not known")]
     found["created_time"] = moment.isoformat()
     return []
+
+
+def _without_password(found: dict[str, str]) -> list[LeftOut]:
+    """Of a password that is not in the file itself, only its flag is kept; it is told."""
+    is_hash = found.get("password", "").startswith("$")
+    if is_hash:
+        del found["password"]
+        found[HAS_PASSWORD] = "true"
+    if found.get(HAS_PASSWORD, "false").lower() in _NOTHING_SPECIAL or "password" in found:
+        return []
+    return [LeftOut("password", "(set)", "the file does not have it: the link is disabled until it gets one")]
+
+
+def _used_up(found: Mapping[str, str]) -> list[LeftOut]:
+    """A limit of clicks that was reached there is told: the link is disabled."""
+    most, clicks = found.get("max_clicks", ""), found.get("imported_clicks", "")
+    if not (most.isdecimal() and clicks.isdecimal()) or int(clicks) < int(most):
+        return []
+    return [LeftOut("max_clicks", most, "all of these clicks were used up: the link is disabled")]
 
 
 def _left_out(link: ForeignLink, preset: Preset) -> list[LeftOut]:

@@ -8,10 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-_NO_EXPIRY = "links do not expire"
-_NO_START = "links have no date from which they work"
-_NO_PASSWORD = "links have no passwords"  # noqa: S105 - a sentence
-_NO_LIMIT = "links have no limit of clicks"
 _NO_PHONE_ADDRESS = "phones go to the destination; a fallback is only for links that open an app"
 _NO_COUNTRIES = "every country goes to the same destination"
 _NO_SPLIT = "all visitors go to the same destination"
@@ -73,16 +69,16 @@ PRESETS: Mapping[str, Preset] = {
             "utm_campaign": ("utmCampaign",),
             "utm_term": ("utmTerm",),
             "utm_content": ("utmContent",),
+            "expires_at": ("expiresAt",),
+            "expired_url": ("expiredURL",),
+            "max_clicks": ("clicksLimit",),
+            "password": ("password",),
+            "has_password": ("hasPassword",),
             "tags": ("tags",),
         },
         {
-            "expiresAt": _NO_EXPIRY,
-            "expiredURL": _NO_EXPIRY,
-            "ttl": _NO_EXPIRY,
-            "password": _NO_PASSWORD,
-            "hasPassword": _NO_PASSWORD,
-            "passwordContact": _NO_PASSWORD,
-            "clicksLimit": _NO_LIMIT,
+            "ttl": "expiresAt says when a link ends",
+            "passwordContact": "visitors are not told whom to ask for the password",
             "iphoneURL": _NO_PHONE_ADDRESS,
             "androidURL": _NO_PHONE_ADDRESS,
             "cloaking": _NO_CLOAKING,
@@ -131,15 +127,15 @@ PRESETS: Mapping[str, Preset] = {
             "utm_campaign": ("utm_campaign",),
             "utm_term": ("utm_term",),
             "utm_content": ("utm_content",),
+            "expires_at": ("expiresAt",),
+            "expired_url": ("expiredUrl",),
+            "password": ("password",),
             "social_title": ("title",),
             "social_description": ("description",),
             "social_image_url": ("image",),
             "tags": ("tags",),
         },
         {
-            "expiresAt": _NO_EXPIRY,
-            "expiredUrl": _NO_EXPIRY,
-            "password": _NO_PASSWORD,
             "ios": _NO_PHONE_ADDRESS,
             "android": _NO_PHONE_ADDRESS,
             "geo": _NO_COUNTRIES,
@@ -172,8 +168,10 @@ PRESETS: Mapping[str, Preset] = {
             "is_disabled": ("banned",),
             "created_time": ("created_at",),
             "imported_clicks": ("visit_count",),
+            "expires_at": ("expire_in",),
+            "has_password": ("password",),
         },
-        {"expire_in": _NO_EXPIRY, "password": _NO_PASSWORD},
+        {},
         (
             "id", "address", "domain", "updated_at", "icon", "relative_created_at",
             "relative_expire_in",
@@ -201,13 +199,13 @@ PRESETS: Mapping[str, Preset] = {
             "destination_url": ("longUrl",),
             "link_name": ("title",),
             "created_time": ("dateCreated", "createdAt"),
+            "starts_at": ("meta.validSince",),
+            "expires_at": ("meta.validUntil",),
+            "max_clicks": ("meta.maxVisits",),
             "imported_clicks": ("visitsSummary.total", "visitsCount", "visits"),
             "tags": ("tags",),
         },
         {
-            "meta.validSince": _NO_START,
-            "meta.validUntil": _NO_EXPIRY,
-            "meta.maxVisits": _NO_LIMIT,
             "hasRedirectRules": _NO_SPLIT,
         },
         (

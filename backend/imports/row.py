@@ -6,8 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from backend.domain.errors import InvalidField
+from backend.domain.field_rules import Rule
 from backend.domain.link_input import (
     CREATE_FIELDS,
     CREATE_OPTIONAL,
@@ -17,19 +19,21 @@ from backend.domain.link_input import (
     NewLink,
     parse_new_link,
 )
+from backend.domain.link_limits import LIMIT_FIELDS, LIMIT_TIMES
 from backend.domain.links import ImportedClicks, Link
 from backend.domain.tags import TagNames
 
 # What was counted elsewhere. It grows from one export to the next, so it does not tell rows apart.
 _COUNT_COLUMNS = ("imported_clicks", "imported_from")
 # What a link of another service has besides the fields of create-link.
-STATE_COLUMNS = ("is_enabled", "is_disabled", "created_time", *_COUNT_COLUMNS)
+HAS_PASSWORD = "has_password"  # noqa: S105 - a column
+STATE_COLUMNS = ("is_enabled", "is_disabled", HAS_PASSWORD, "created_time", *_COUNT_COLUMNS)
 TAGS = "tags"
-COLUMNS = (*CREATE_REQUIRED, *CREATE_OPTIONAL, TAGS, *STATE_COLUMNS)
-_FIELDS = CREATE_FIELDS | {TAGS: TagNames()}
-# Former versions did not take tags over: links that they imported are the same rows.
-_NOT_IDENTITY = (*_COUNT_COLUMNS, TAGS)
-_NUMBERS = ("ios_behavior", "android_behavior")
+COLUMNS = (*CREATE_REQUIRED, *CREATE_OPTIONAL, *LIMIT_FIELDS, TAGS, *STATE_COLUMNS)
+_FIELDS: Mapping[str, Rule[Any]] = {**CREATE_FIELDS, **LIMIT_FIELDS, TAGS: TagNames()}
+# Former versions did not take tags and limits over: links that they imported are the same rows.
+_NOT_IDENTITY = (*_COUNT_COLUMNS, TAGS, *LIMIT_FIELDS, HAS_PASSWORD)
+_NUMBERS = ("ios_behavior", "android_behavior", "max_clicks")
 _MILLISECONDS_FROM = 10**11  # a number of this size counts milliseconds, not seconds, since 1970
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -89,13 +93,28 @@ class ImportRow:
     def parse(self) -> ImportedLink:
         """The link in this row. Raises RequestError, as the body of create-link does."""
         body = {name: _value(name, cell) for name, cell in self.cells.items() if name not in STATE_COLUMNS}
+        clicks = _clicks(self.cells)
+        new = parse_new_link(body, _FIELDS)
+        left = _clicks_left(new, clicks)
+        limit = {} if left is None else {"max_clicks": max(1, left)}
         return ImportedLink(
-            parse_new_link(body, _FIELDS),
-            _is_enabled(self.cells),
+            replace(new, fields=new.fields | limit),
+            _is_enabled(self.cells) and left != 0 and not _lacks_password(self.cells),
             _created_at(self.cells),
-            _clicks(self.cells),
+            clicks,
             IMPORTED_FROM.parse("imported_from", self.cells.get("imported_from", "another service")),
         )
+
+
+def _clicks_left(new: NewLink, clicks: int | None) -> int | None:
+    """How many clicks of the link's limit are left after those in the other service; None without a limit."""
+    most = new.fields.get("max_clicks")
+    return None if most is None else max(0, most - (clicks or 0))
+
+
+def _lacks_password(cells: Mapping[str, str]) -> bool:
+    """Whether the link asked for a password that the file does not have: nobody may get past it unasked."""
+    return parse_flag(HAS_PASSWORD, cells.get(HAS_PASSWORD, "false")) and "password" not in cells
 
 
 class Repeats:
@@ -179,6 +198,8 @@ def _clicks(cells: Mapping[str, str]) -> int | None:
 def _value(name: str, cell: str) -> object:
     if name in _NUMBERS and cell.strip().isdecimal():
         return int(cell)
+    if name in LIMIT_TIMES and (moment := parse_moment(cell)):
+        return moment.isoformat()
     if name == TAGS:
         return [each for each in cell.split(",") if each.strip()]
     return _json(cell) if name == "custom_data" else cell

@@ -22,7 +22,8 @@ def test_a_file_of_a_service(tmp_path: Path, running: ServiceProcess, org_id: Or
     done = running.command(*command)
     assert (done["created"], done["refused"]) == (2, 0)
     assert done["new_tags"] == ["spring"]
-    answer = httpx.get(f"{running.base_url}/spring", headers={"Host": "go.dub.example"})
+    headers, form = {"Host": "go.dub.example"}, {"password": "sesame"}
+    answer = httpx.post(f"{running.base_url}/spring", headers=headers, data=form)
     assert answer.headers["Location"].startswith(
         "https://shop.example/sale?utm_source=mail&utm_campaign=spring"
     )

@@ -245,7 +245,7 @@ SHLINK = json.dumps({
                 "longUrl": "https://shop.example/sale",
                 "dateCreated": "2023-04-01T11:30:00+02:00",
                 "tags": ["spring"],
-                "meta": {"validSince": None, "validUntil": "2030-01-01T00:00:00+00:00", "maxVisits": 100},
+                "meta": {"validSince": None, "validUntil": "2030-01-01T00:00:00+00:00", "maxVisits": 2000},
                 "domain": None,
                 "title": "Spring sale",
                 "crawlable": False,

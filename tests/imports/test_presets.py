@@ -18,6 +18,7 @@ from backend.imports.preset_rows import read_preset
 from backend.imports.presets import PRESETS
 from backend.imports.report import write_left_out
 from backend.imports.row import ImportRow
+from backend.passwords import is_password
 from backend.storage.links import list_links
 from backend.storage.mongo import Database
 from backend.storage.tags import find_tags_of
@@ -66,14 +67,14 @@ TAGS_OF_SPRING = {
     ("name", "content", "clicks", "told"),
     [
         ("bitly", services.BITLY, None, set()),
-        ("shortio", services.SHORTIO, None, {"iphoneURL", "expiresAt"}),
+        ("shortio", services.SHORTIO, None, {"iphoneURL"}),
         ("rebrandly", services.REBRANDLY, 42, set()),
-        ("dub", services.DUB, 1042, {"expiresAt", "password", "ios", "geo.DE"}),
+        ("dub", services.DUB, 1042, {"ios", "geo.DE"}),
         ("dub", services.DUB_CSV, 1042, {"Leads"}),
-        ("kutt", services.KUTT, 17, {"password", "expire_in"}),
+        ("kutt", services.KUTT, 17, {"password"}),
         ("yourls", services.YOURLS, 1042, set()),
         ("yourls", services.YOURLS_CSV, 1042, set()),
-        ("shlink", services.SHLINK, 1042, {"meta.validUntil", "meta.maxVisits"}),
+        ("shlink", services.SHLINK, 1042, set()),
         ("shlink", services.SHLINK_CSV, 1042, set()),
     ],
     ids=[
@@ -99,7 +100,8 @@ async def test_each_service(
     assert spring.destination_url.startswith("https://shop.example/sale")
     has_title = content not in {services.DUB_CSV, services.YOURLS_CSV}
     assert spring.link_name == ("Spring sale" if has_title else "spring")
-    assert spring.is_enabled
+    # Kutt does not tell passwords, and nobody may get past one unasked.
+    assert spring.is_enabled is (name != "kutt")
     assert spring.created_at == SPRING or content == services.YOURLS_CSV
     history = spring.imported_clicks
     assert (history.count, history.source) == (clicks, PRESETS[name].service) if history else not clicks
@@ -107,6 +109,56 @@ async def test_each_service(
     tags = await find_tags_of(database, [spring])
     assert [tag.name for tag in tags_on(spring.tag_ids, tags)] == TAGS_OF_SPRING.get(content, [])
     assert [link.is_enabled for path, link in links.items() if "old" in path] in ([], [False])
+
+
+END = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "given"),
+    [
+        ("shortio", services.SHORTIO, {"expires_at": END}),
+        ("dub", services.DUB, {"expires_at": END}),
+        ("kutt", services.KUTT, {"expires_at": END}),
+        ("shlink", services.SHLINK, {"expires_at": END, "max_clicks": 2000 - 1042}),
+    ],
+)
+async def test_limits_are_taken_over(
+    database: Database,
+    organization: TestOrganization,
+    tmp_path: Path,
+    name: str,
+    content: str,
+    given: dict[str, object],
+) -> None:
+    """Ends, limits of clicks (without those that were counted there) and passwords hold here as well."""
+    links = await imported(database, organization, read(tmp_path, name, content, {}, organization.domain))
+    limits = links["spring"].limits
+    assert {key: value for key, value in limits.given.items() if key != "password_hash"} == given
+    assert await is_password("sesame", limits.password_hash) is (name == "dub")
+
+
+async def test_limits_in_a_file_of_ours(database: Database, organization: TestOrganization) -> None:
+    """A link whose clicks were used up, or whose password is not known, is made and disabled; one that was
+    imported without its limits is the same row."""
+    place = {"domain": organization.domain, "destination_url": "https://shop.example/", "link_name": "n"}
+    kinds = {
+        "open": {"max_clicks": "10", "imported_clicks": "9", "starts_at": "2026-01-01"},
+        "used-up": {"max_clicks": "10", "imported_clicks": "10"},
+        "unknown": {"has_password": "true"},
+        "known": {"has_password": "true", "password": "sesame"},
+    }
+    rows = [
+        ImportRow(number, place | {"selected_path": path} | cells, 0)
+        for number, (path, cells) in enumerate(kinds.items())
+    ]
+    links = await imported(database, organization, rows)
+    assert {path: link.is_enabled for path, link in links.items()} == {
+        "open": True, "used-up": False, "unknown": False, "known": True,
+    }  # fmt: skip
+    assert links["open"].limits.max_clicks == 1
+    assert links["open"].limits.starts_at == datetime(2026, 1, 1, tzinfo=UTC)
+    assert rows[3].text == ImportRow(3, place | {"selected_path": "known"}, 0).text
 
 
 async def test_names_that_are_missing(
@@ -196,7 +248,7 @@ def test_the_table_of_yourls(tmp_path: Path) -> None:
 def test_a_password_is_not_copied(tmp_path: Path) -> None:
     """The report of what was left out says that a link had a password, and not which."""
     path = tmp_path / "left-out.csv"
-    write_left_out(path, read(tmp_path, "dub", services.DUB))
+    write_left_out(path, read(tmp_path, "kutt", services.KUTT))
     text = path.read_text(encoding="utf-8")
     assert "sesame" not in text
     assert ("password", "(set)") in {

@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # pieces that interfaces and the command line use
     "json_api": {"concurrency", "current", "domain", "rate_limits", "storage"},
     "archives": {"domain", "storage"},
-    "imports": {"domain", "storage"},
+    "imports": {"domain", "passwords", "storage"},
     "destination_watch": {"concurrency", "domain", "storage", "web_client"},
     "doctor": {"api_host", "domain", "settings", "storage"},
     # interfaces, which never import each other
