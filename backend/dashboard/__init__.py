@@ -5,7 +5,7 @@ Importing the file of a page adds its routes to the blueprint.
 
 from backend.dashboard import keys
 from backend.dashboard.account import settings, sign_in, subscription, switch_organization
-from backend.dashboard.analytics import attribution, overview
+from backend.dashboard.analytics import attribution, overview, sale
 from backend.dashboard.destinations import broken, rules
 from backend.dashboard.domains import apps, domains
 from backend.dashboard.frame import assets
@@ -48,6 +48,7 @@ __all__ = [
     "origins",
     "overview",
     "rules",
+    "sale",
     "sales",
     "settings",
     "sign_in",

@@ -1,0 +1,140 @@
+"""/attribution/sale: why a single sale is credited as it is.
+
+Who opens it: whoever doubts a figure of the attribution, or asks which of two campaigns an order belongs to.
+They come from a link's sales, or with an order's number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from quart import Response, request
+
+from backend.current import resources
+from backend.dashboard.analytics.attribution import CREDITS, MODELS, WINDOWS
+from backend.dashboard.analytics.time_zone import zone_of_browser
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.domain.analytics_input import parse_rules
+from backend.domain.attribution import Touch
+from backend.domain.credit import CreditRules, CreditTo, Model
+from backend.domain.errors import InvalidField
+from backend.domain.explanation import CreditStep, StepKind, Verdict, percent, touch_in_words
+from backend.domain.ids import LinkId
+from backend.storage.explained_sales import ExplainedSale, explain_sale
+
+_NAMES = {
+    StepKind.IDENTITY: "The device is identified",
+    StepKind.IDENTITY_TAKEN_BACK: "An identity is taken back",
+    StepKind.DIRECT_VISIT: "A visit from nowhere",
+    StepKind.SALE: "The sale",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """A step as the page shows it. `gets` is what it has of the revenue, if it has any."""
+
+    at: str
+    name: str
+    in_words: str
+    gets: str
+    link_id: LinkId | None
+    is_sale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """What one model says, by device and by customer: each touch with its part of the sale."""
+
+    name: str
+    credits: Sequence[Sequence[str]]
+    is_asked: bool
+
+
+@dashboard.get("/attribution/sale")
+async def attribution_sale() -> Response:
+    """The sale of the order in the address, step by step; without one, a form that asks for it."""
+    order = request.args.get("order", "").strip()
+    rules = _rules_of_request()
+    sale = await explain_sale(resources().database, org_id(), order, rules) if order else None
+    return await page(
+        "analytics/sale.html",
+        404 if order and sale is None else 200,
+        order=order,
+        sale=sale,
+        rules=rules,
+        rows=_rows(sale, zone_of_browser()) if sale else [],
+        models=_model_rows(sale) if sale else [],
+        paid=_amounts(sale) if sale else "",
+        zone=zone_of_browser(),
+        choices={"credit": CREDITS, "model": MODELS, "lookback_days": WINDOWS},
+    )
+
+
+def _rules_of_request() -> CreditRules:
+    """The rules in the address; where they break a rule, those that hold by themselves."""
+    names = ("credit", "model", "lookback_days")
+    given: dict[str, object] = {name: value for name in names if (value := request.args.get(name))}
+    days = str(given.get("lookback_days", ""))
+    if days:
+        given["lookback_days"] = int(days) if days.isdecimal() and len(days) < len("100000") else 0
+    try:
+        return parse_rules(given)
+    except InvalidField:
+        return CreditRules()
+
+
+def _rows(sale: ExplainedSale, zone: ZoneInfo) -> list[StepRow]:
+    return [_row(each, sale, zone) for each in sale.explanation.steps]
+
+
+def _row(step: CreditStep, sale: ExplainedSale, zone: ZoneInfo) -> StepRow:
+    link_id = step.touch.link_id if step.touch and step.touch.link_id in sale.links else None
+    gets = f"{sale.amount(step.share.amount):f} {sale.currency}" if step.share else ""
+    return StepRow(
+        at=f"{step.at.astimezone(zone):%-d %b %Y, %H:%M:%S}",
+        name=_name(step, sale),
+        in_words=step.in_words,
+        gets=gets,
+        link_id=link_id,
+        is_sale=step.kind is StepKind.SALE,
+    )
+
+
+def _name(step: CreditStep, sale: ExplainedSale) -> str:
+    if step.touch:
+        return _touch(step.touch, sale)
+    if step.refund is not None:
+        refund = sale.refunds[step.refund]
+        return f"{refund.amount:f} {sale.currency} are paid back ({refund.refund_id})"
+    return _NAMES[step.kind]
+
+
+def _touch(touch: Touch | None, sale: ExplainedSale) -> str:
+    if touch is None:
+        return "No touch"
+    return touch_in_words(touch, sale.links.get(touch.link_id) if touch.link_id else None)
+
+
+def _model_rows(sale: ExplainedSale) -> list[ModelRow]:
+    """All models, as the attribution names them, by device and by customer."""
+    explanation = sale.explanation
+    said = {(each.rules.to, each.rules.model): each for each in (explanation.verdict, *explanation.others)}
+    asked = explanation.verdict.rules.model
+    return [
+        ModelRow(name, [_shares(said[CreditTo(to), Model(model)], sale) for to in CREDITS], model == asked)
+        for model, name in MODELS.items()
+    ]
+
+
+def _shares(verdict: Verdict, sale: ExplainedSale) -> list[str]:
+    return [f"{percent(each.parts)}: {_touch(each.touch, sale)}" for each in verdict.shares]
+
+
+def _amounts(sale: ExplainedSale) -> str:
+    """What was paid, and what of it was paid back."""
+    paid = f"{sale.revenue:f} {sale.currency}"
+    return f"{paid}, of which {sale.refunded:f} were paid back" if sale.refunded else paid
