@@ -51,6 +51,7 @@ bench: setup ## Measure the service and the browser SDK on this machine
 	@command -v wrk >/dev/null || apt-get install -y -qq wrk || echo "Install wrk for the benchmark of redirects"
 	@$(BIN)/python -m benchmarks.redirects
 	@$(BIN)/python -m benchmarks.clicks
+	@$(BIN)/python -m benchmarks.click_ids
 	@$(BIN)/python -m benchmarks.limited_links
 	@$(BIN)/python -m benchmarks.redirect_memory
 	@$(BIN)/python -m benchmarks.link_numbers
@@ -61,6 +62,7 @@ bench: setup ## Measure the service and the browser SDK on this machine
 	@$(BIN)/python -m benchmarks.sdk
 	@$(BIN)/python -m benchmarks.analytics
 	@$(BIN)/python -m benchmarks.analytics_query
+	@$(BIN)/python -m benchmarks.credit
 	@$(BIN)/python -m benchmarks.dashboard_pages
 	@$(BIN)/python -m benchmarks.command_line
 

@@ -31,9 +31,12 @@ from backend.storage.mongo import ClientSession, Database, Document
 _AT_ONCE = 2_000
 # A customer with more devices than this is no person, such as "guest". The latest ones count.
 _MOST_DEVICES = 100
+_OF_TOUCHES = ("at", "link_id", "utm", "received_at", "variant")
+# No more than that: reading what is stored takes most of the time.
 _FIELDS = (
-    "at", "received_at", "device_id", "customer_id", "currency", "revenue", refunds.FIELD, *records.TOUCHES
-)  # fmt: skip
+    *("at", "received_at", "device_id", "customer_id", "currency", "revenue", refunds.FIELD),
+    *(f"{touch}.{name}" for touch in records.TOUCHES for name in _OF_TOUCHES),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +86,13 @@ async def credited_records(
     # In an order in which what a customer did stands together, so that a device is read once or twice.
     cursor = (
         database[collection]
-        .find(scope, dict.fromkeys(_FIELDS, 1), session=session)
+        .find(scope, _FIELDS, session=session)
         .sort([("customer_id", 1), ("device_id", 1)])
         .allow_disk_use(True)
         .batch_size(_AT_ONCE)
     )
     while found := await cursor.to_list(_AT_ONCE):
-        sales = [sale_facts(each) for each in found]
+        sales = await beside_the_loop(partial(_sales, found))
         known = await _devices_of(asked, sales)
         yield await beside_the_loop(partial(_credited, found, sales, known, rules))
 
@@ -118,7 +121,7 @@ async def _devices_of(asked: _Asked, sales: Sequence[SaleFacts]) -> list[Device]
     own = await _find(asked, {each.device_id for each in sales if each.device_id})
     if asked.rules.to is CreditTo.DEVICE:
         return list(own.values())
-    customers = {_customer(asked, sale, own) for sale in sales} - {None}
+    customers = await beside_the_loop(partial(_customers, asked, sales, own))
     pipeline: list[Document] = [
         {"$match": {"org_id": asked.org_id, "customer_id": {"$in": list(customers)}, **_WITH_DEVICE}},
         {"$group": {"_id": "$customer_id", "devices": {"$topN": _LATEST}}},
@@ -133,8 +136,11 @@ _WITH_DEVICE: Document = {"device_id": {"$gt": ""}}
 _LATEST = {"n": _MOST_DEVICES, "sortBy": {"last_at": -1, "_id": 1}, "output": "$device_id"}
 
 
-def _customer(asked: _Asked, sale: SaleFacts, own: Mapping[DeviceId, Device]) -> str | None:
-    return customer_of(sale, own.get(sale.device_id) if sale.device_id else None, asked.rules)
+def _customers(asked: _Asked, sales: Sequence[SaleFacts], own: Mapping[DeviceId, Device]) -> set[str]:
+    """Whose the sales are."""
+    devices_of = ((sale, own.get(sale.device_id) if sale.device_id else None) for sale in sales)
+    found = (customer_of(sale, device, asked.rules) for sale, device in devices_of)
+    return {each for each in found if each is not None}
 
 
 async def _find(asked: _Asked, device_ids: Iterable[DeviceId]) -> dict[DeviceId, Device]:
@@ -144,6 +150,10 @@ async def _find(asked: _Asked, device_ids: Iterable[DeviceId]) -> dict[DeviceId,
         some = wanted[begin : begin + _AT_ONCE]
         found |= await devices.find_histories(asked.database, asked.org_id, some, asked.session)
     return found
+
+
+def _sales(found: Sequence[Document]) -> list[SaleFacts]:
+    return [sale_facts(each) for each in found]
 
 
 def sale_facts(document: Mapping[str, Any]) -> SaleFacts:

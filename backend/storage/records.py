@@ -19,7 +19,8 @@ from backend.domain.server_calls import OWN_FIELDS
 from backend.storage.blocking import BlockingDatabase, BlockingSession
 from backend.storage.calls import call_id, key_of
 from backend.storage.collection import AgesFrom
-from backend.storage.mongo import Document, known_fields
+from backend.storage.mongo import Document
+from backend.storage.touches import touch_of
 
 # A late touch changes the credit of later records. The limit keeps one device from delaying all calls.
 MOST_CREDITED = 500
@@ -123,7 +124,7 @@ def find_credits(
 def touches_of(document: Mapping[str, Any]) -> tuple[Touch, ...]:
     """The touches that are kept with a record, each once."""
     found = [document.get(name) for name in TOUCHES]
-    kept = [Touch(**known_fields(each, Touch)) for each in found if each]
+    kept = [touch_of(each) for each in found if each]
     return tuple(kept[:1] if len(kept) == 2 and kept[0] == kept[1] else kept)
 
 
@@ -137,10 +138,7 @@ def _credit(credit: Credit) -> Document:
 
 
 def _credit_of(document: Document) -> Credit:
-    first, last = (
-        found and Touch(**known_fields(found, Touch))
-        for found in (document["first_touch"], document["touch"])
-    )
+    first, last = (found and touch_of(found) for found in (document["first_touch"], document["touch"]))
     return Credit(document["at"], first, last)
 
 
