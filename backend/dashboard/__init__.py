@@ -6,7 +6,7 @@ Importing the file of a page adds its routes to the blueprint.
 from backend.dashboard import keys
 from backend.dashboard.account import settings, sign_in, subscription, switch_organization
 from backend.dashboard.analytics import attribution, overview, sale
-from backend.dashboard.destinations import broken, rules
+from backend.dashboard.destinations import broken, reports, rules
 from backend.dashboard.domains import apps, domains
 from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard
@@ -47,6 +47,7 @@ __all__ = [
     "make_link",
     "origins",
     "overview",
+    "reports",
     "rules",
     "sale",
     "sales",

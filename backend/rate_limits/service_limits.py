@@ -23,7 +23,9 @@ CALLS_OF_ADDRESS = "calls_of_address"
 INSTALLS_OF_ADDRESS = "installs_of_address"
 WITHOUT_KEY = "without_key"
 UNCOUNTED_VISITS = "uncounted_visits"
+REPORTS_OF_ADDRESS = "reports_of_address"
 _HOUR = 3600.0
+_REPORTS_AN_HOUR = 10
 
 
 class ServiceLimits:
@@ -49,12 +51,18 @@ class ServiceLimits:
         self._installs = ExactLimit(
             database, Limit(INSTALLS_OF_ADDRESS, settings.address_install_limit, seconds=_HOUR)
         )
+        self._reports = ExactLimit(database, Limit(REPORTS_OF_ADDRESS, _REPORTS_AN_HOUR, seconds=_HOUR))
         self.link_passwords = LinkPasswordLimits(database, self._hashes)
         self.refused = RefusedCounts(database, clock)
 
     async def count_install(self, org_id: OrgId, network: str) -> float:
         """Count a new install. Returns 0, or the seconds to wait: then it must not be recorded."""
         state = await self._installs.count(await self._hashes.hash(address_in(org_id, network)))
+        return 0 if state.allowed else state.reset_after
+
+    async def count_report(self, network: str) -> float:
+        """Count a report of a link. Returns 0, or the seconds to wait: then it must not be kept."""
+        state = await self._reports.count(await self._hashes.hash(network))
         return 0 if state.allowed else state.reset_after
 
     def keeps_uncounted_visit(self, address: str) -> bool:

@@ -19,7 +19,7 @@ from backend.domain.destination import Outcome, decide
 from backend.domain.link_limits import NO_LIMITS
 from backend.domain.link_rules import Circumstances, Target, share_of
 from backend.domain.visitors import visitor_hash
-from backend.redirector import pages
+from backend.redirector import link_reports, pages
 from backend.redirector.answer import Answer, plain, send_answer
 from backend.redirector.association_files import ANDROID, APPLE, AssociationFiles
 from backend.redirector.country import country_code, country_lookup
@@ -28,6 +28,7 @@ from backend.redirector.handoffs import Handoffs
 from backend.redirector.limited_links import LimitedLinks
 from backend.redirector.link_cache import CachedLink, LinkCache, LinkUnavailable
 from backend.redirector.link_file import MOST_LINKS, LinkFile, hosts_in, path_in
+from backend.redirector.link_reports import LinkReports
 from backend.redirector.metrics import AnswerTallies, observe_backlog
 from backend.redirector.outcomes import answer_by_rule, answer_for
 from backend.redirector.qr_code import qr_code, split_suffix
@@ -80,6 +81,7 @@ class Redirector:
             seconds_to_live=settings.link_cache_seconds,
         )
         self._limited = LimitedLinks(resources, lane)
+        self._reports = LinkReports(resources, self.cache)
         self._association_files = AssociationFiles(resources.database)
         self._handoffs = Handoffs(resources.database, self._clock, settings.deferred_link_seconds)
         self._visitor_keys = DailyKeys(resources.database, self._clock, "visitors", visitor_key)
@@ -192,7 +194,7 @@ class Redirector:
         except InvalidHost:
             return plain(400, "The Host header must name one host.\n")
         if scope["method"] == "POST":
-            return await self._take_password(visit, receive)
+            return await self._take_form(visit, receive)
         return await self._visit(visit)
 
     async def _visit(self, visit: Visit) -> Answer:
@@ -207,8 +209,8 @@ class Redirector:
         except (LinkUnavailable, StorageError):
             return pages.unavailable(visit)
 
-    async def _take_password(self, visit: Visit, receive: Any) -> Answer:
-        """The answer to the form of a link's password: what the link leads to, if it is right."""
+    async def _take_form(self, visit: Visit, receive: Any) -> Answer:
+        """The answer to a report, or to a link's password: what the link leads to, if it is right."""
         if visit.path is None:
             return _NOT_ALLOWED
         try:
@@ -216,7 +218,8 @@ class Redirector:
                 entry = self.cache.current(visit.host, visit.path)
                 entry = entry or await self.cache.load(visit.host, visit.path)
                 if entry is None or not entry.link.is_open_with_password(self._clock()):
-                    return _NOT_ALLOWED
+                    is_report = visit.path == link_reports.PATH
+                    return await self._reports.take(visit, receive) if is_report else _NOT_ALLOWED
                 passwords = self._limited.passwords
                 if refused := await passwords.refuse(visit, entry.link, receive):
                     return refused
@@ -235,6 +238,8 @@ class Redirector:
             base, kind = code
             if (coded := await self.cache.load(visit.host, base)) and _has_code(coded):
                 return await qr_code(self._resources.short_url_form.write(visit.host, base), kind)
+        if path == link_reports.PATH:
+            return self._reports.form(visit)
         return pages.not_found(visit)
 
     async def _follow(self, visit: Visit, entry: CachedLink, *, gave_password: bool = False) -> Answer:

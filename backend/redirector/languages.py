@@ -19,6 +19,9 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "This link was stopped",
             "Whoever runs this service stopped it because it may be harmful. You are not led on.",
         ),
+        "report": ("Report this link", ""),
+        "thanks": ("Thank you", "Whoever runs this service has your report."),
+        "too_many": ("Too many reports came from here", "Please try again in an hour."),
         "unavailable": (
             "This link can't be opened right now",
             "Please try again in a few seconds.",
@@ -45,6 +48,12 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Dieser Link wurde gestoppt",
             "Der Betreiber dieses Dienstes hat ihn gestoppt, weil er schaden könnte. Sie werden nicht "
             "weitergeleitet.",
+        ),
+        "report": ("Diesen Link melden", ""),
+        "thanks": ("Danke", "Der Betreiber dieses Dienstes hat Ihre Meldung."),
+        "too_many": (
+            "Von hier kamen zu viele Meldungen",
+            "Bitte versuchen Sie es in einer Stunde noch einmal.",
         ),
         "unavailable": (
             "Dieser Link lässt sich gerade nicht öffnen",
@@ -76,6 +85,9 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "L’exploitant de ce service l’a bloqué parce qu’il pourrait être nuisible. Vous n’êtes pas "
             "redirigé.",
         ),
+        "report": ("Signaler ce lien", ""),
+        "thanks": ("Merci", "L’exploitant de ce service a reçu votre signalement."),
+        "too_many": ("Trop de signalements sont venus d’ici", "Veuillez réessayer dans une heure."),
         "unavailable": (
             "Ce lien ne peut pas être ouvert pour le moment",
             "Veuillez réessayer dans quelques secondes.",
@@ -104,6 +116,12 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
         "held": (
             "Este enlace está bloqueado",
             "Quien gestiona este servicio lo ha bloqueado porque podría ser dañino. No se le redirige.",
+        ),
+        "report": ("Denunciar este enlace", ""),
+        "thanks": ("Gracias", "Quien gestiona este servicio ha recibido su denuncia."),
+        "too_many": (
+            "Han llegado demasiadas denuncias desde aquí",
+            "Vuelva a intentarlo dentro de una hora.",
         ),
         "unavailable": (
             "Este enlace no se puede abrir ahora",

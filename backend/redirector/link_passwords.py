@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from math import ceil
 from typing import Any
-from urllib.parse import parse_qs
 
 from backend.concurrency.turns import TooManyWait, Turns
 from backend.current import Resources
@@ -15,17 +13,11 @@ from backend.domain.links import Link
 from backend.passwords import is_password
 from backend.redirector import pages
 from backend.redirector.answer import Answer, plain
+from backend.redirector.form_body import UnreadableForm, read_form
 from backend.redirector.visit import Visit
 from backend.storage.mongo import StorageError
 
-_FORM = b"application/x-www-form-urlencoded"
-_MOST_BYTES = 8192
-_PATIENCE = 10.0  # seconds for a browser to send the form
 _MOST_WAITING = 20  # a hash takes at most a tenth of a second
-
-
-class UnreadableForm(ValueError):
-    """The request is no form with a password."""
 
 
 class LinkPasswords:
@@ -50,7 +42,7 @@ class LinkPasswords:
     async def refuse(self, visit: Visit, link: Link, receive: Any) -> Answer | None:
         """The answer to a form whose password is not right, or is one try too many; None if it is right."""
         try:
-            password = await _read_password(visit, receive)
+            password = (await read_form(visit, receive)).get("password", "")
         except UnreadableForm as error:
             return plain(400, f"{error}\n")
         try:
@@ -87,22 +79,3 @@ class LinkPasswords:
 def _cookie_name(link: Link) -> str:
     """A name of the link's own: a browser sends the cookie of /a to /a/b too."""
     return f"link_{link.id.replace('-', '')}"
-
-
-async def _read_password(visit: Visit, receive: Any) -> str:
-    if visit.headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != _FORM:
-        raise UnreadableForm("A password is sent as a form.")
-    body = bytearray()
-    try:
-        async with asyncio.timeout(_PATIENCE):
-            while True:
-                message = await receive()
-                body += message.get("body", b"")
-                if message["type"] == "http.disconnect" or len(body) > _MOST_BYTES:
-                    raise UnreadableForm("The form is incomplete, or too large.")
-                if not message.get("more_body"):
-                    break
-        fields = parse_qs(body.decode("ascii"), max_num_fields=10)
-    except (TimeoutError, ValueError) as error:
-        raise UnreadableForm("The form is incomplete, or too large.") from error
-    return fields.get("password", [""])[0]

@@ -19,23 +19,45 @@ _templates = Environment(
 
 def not_found(visit: Visit) -> Answer:
     """The error page for a link that does not exist or is disabled (contract, "States and transitions")."""
-    return page(_message(visit, "not_found"), status=404)
+    return _message(visit, "not_found", 404, can_report=True)
 
 
 def held(visit: Visit) -> Answer:
     """The page of a link that the service's operator has stopped."""
-    return page(_message(visit, "held"), status=403)
+    return _message(visit, "held", 403, can_report=True)
 
 
 def unavailable(visit: Visit) -> Answer:
     """The error page for when the database does not answer and the link is not cached."""
-    return page(_message(visit, "unavailable"), status=503, extra=[(b"retry-after", b"5")])
+    return _message(visit, "unavailable", 503, [(b"retry-after", b"5")])
 
 
-def _message(visit: Visit, name: str) -> str:
+def thanks(visit: Visit) -> Answer:
+    """The page after a report."""
+    return _message(visit, "thanks", 200)
+
+
+def too_many(visit: Visit, seconds: int) -> Answer:
+    """The page for an address that has sent too many reports, and may send others after so many seconds."""
+    return _message(visit, "too_many", 429, [(b"retry-after", b"%d" % seconds)])
+
+
+def _message(
+    visit: Visit, name: str, status: int, extra: Headers | None = None, *, can_report: bool = False
+) -> Answer:
     language = language_of(visit.headers.get(b"accept-language", b""))
-    title, text = texts_in(language)[name]
-    return _templates.get_template("message.html").render(language=language, title=title, text=text)
+    texts = texts_in(language)
+    title, text = texts[name]
+    report = texts["report"][0] if can_report else ""
+    html = _templates.get_template("message.html").render(
+        language=language, title=title, text=text, report=report
+    )
+    return page(html, status, extra, has_form=can_report)
+
+
+def page_with_form(template: str, status: int, **values: object) -> Answer:
+    """A page that sends a form to this service."""
+    return page(_templates.get_template(template).render(**values), status, has_form=True)
 
 
 class Refused(IntEnum):
@@ -77,7 +99,9 @@ def app_page(visit: Visit, link: Link, app_address: str, web: str) -> Answer:
             other=other,
             app_address=app_address,
             web=web,
-        )
+            report=texts["report"][0],
+        ),
+        has_form=True,
     )
 
 

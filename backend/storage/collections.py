@@ -34,6 +34,7 @@ from backend.storage import (
     leads,
     limited,
     link_orders,
+    link_reports,
     links,
     organization_counts,
     organizations,
@@ -108,6 +109,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     link_orders.COLLECTION,
     deleted_organizations.COLLECTION,
     broken_destinations.COLLECTION,
+    link_reports.COLLECTION,
     destination_rounds.COLLECTION,
 )
 

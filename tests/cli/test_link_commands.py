@@ -78,3 +78,16 @@ def test_destinations_are_checked(running: ServiceProcess, org_id: OrgId, made: 
     (row,) = found["broken"]
     assert (row["id"], row["problem"]) == (made["id"], "answers with status 404")
     assert "There is no organization" in running.refusal("links", "check", "--org", "nobody")
+
+
+def test_reports_are_listed(running: ServiceProcess, org_id: OrgId, made: dict[str, str]) -> None:
+    """With what visitors said, for all organizations or one; and dismissed."""
+    fields = {"link": made["path"], "reason": "spam", "text": "Again"}
+    headers = {"Host": "go.held.localhost"}
+    assert httpx.post(f"{running.base_url}/report", data=fields, headers=headers).status_code == 200
+    for options in ([], ["--org", org_id]):
+        (row,) = running.command("links", "reports", *options)["reports"]
+        assert (row["id"], row["reports"], row["reason"], row["text"]) == (made["id"], 1, "spam", "Again")
+    assert running.command("links", "reports", "--dismiss", made["id"])["dismissed"] is True
+    assert running.command("links", "reports") == {"reports": []}
+    assert "Nobody reported" in running.refusal("links", "reports", "--dismiss", made["id"])

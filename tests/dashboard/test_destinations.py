@@ -11,10 +11,12 @@ from backend.app import Service, utc_now
 from backend.domain.address_patterns import AddressPatterns
 from backend.domain.destination_policy import DestinationRules
 from backend.domain.ids import LinkId
+from backend.domain.link_reports import LinkReport, ReportReason
 from backend.domain.links import Link
 from backend.domain.short_urls import host_of
 from backend.storage.broken_destinations import BrokenDestination, keep_results
 from backend.storage.link_holds import hold_link
+from backend.storage.link_reports import add_report
 from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from backend.storage.organizations import find_destination_rules
@@ -94,3 +96,18 @@ async def test_broken_destinations(
         assert link.link_name in page
         assert "Secret" not in page
     assert ">Broken</a>" in (await person.get("/links")).text
+
+
+async def test_reported_links(
+    person: Person, link: Link, database: Database, make_organization: OrganizationFactory
+) -> None:
+    """Each with what visitors said; those of another organization are not there."""
+    assert "Nothing was reported" in (await person.get("/destinations/reports")).text
+    other = replace(link, id=LinkId("reported"), path="reported", org_id=(await make_organization()).id)
+    await insert_links(database, [replace(other, link_name="Secret")])
+    for each in (link, other):
+        await add_report(database, each, LinkReport(ReportReason.FRAUD, "A <fake> shop", utc_now()))
+    page = (await person.get("/destinations/reports")).text
+    assert "Fraud: “A &lt;fake&gt; shop”" in page
+    assert link.link_name in page
+    assert "Secret" not in page

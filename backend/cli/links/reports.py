@@ -1,0 +1,49 @@
+"""`waylink links reports`: what visitors reported."""
+
+from __future__ import annotations
+
+import click
+
+from backend.cli.command import Result, stored
+from backend.cli.links.group import links
+from backend.domain.ids import LinkId, OrgId
+from backend.settings import load_settings
+from backend.storage import link_reports, organizations
+from backend.storage.link_reports import ReportedLink
+from backend.storage.mongo import Database
+
+_MOST = 200
+
+
+@links.command("reports")
+@click.option("--org", "org_id", metavar="ID", help="Only links of this organization.")
+@click.option("--dismiss", "link_id", metavar="LINK", help="Forget the reports of this link instead.")
+@stored
+async def list_reports(database: Database, org_id: OrgId | None, link_id: LinkId | None) -> Result:
+    """List the links that visitors reported, the latest first.
+
+    `waylink links hold` stops one of them.
+    """
+    if link_id:
+        if not await link_reports.dismiss_reports(database, link_id):
+            raise click.ClickException(f"Nobody reported the link {link_id}.")
+        return {"id": link_id, "dismissed": True}
+    if org_id:
+        await organizations.get_organization(database, org_id)
+    return {"reports": [_row(each) for each in await link_reports.list_reported(database, org_id, _MOST)]}
+
+
+def _row(each: ReportedLink) -> Result:
+    """The output for one link: how often it was reported, and the last report."""
+    link, last = each.link, each.latest[0]
+    return {
+        "id": link.id,
+        "short_url": load_settings().short_url_form.write(link.domain, link.path),
+        "destination_url": link.destination_url,
+        "org_id": link.org_id,
+        "held": link.hold is not None,
+        "reports": each.count,
+        "last": last.at.isoformat(),
+        "reason": last.reason.value,
+        "text": last.text,
+    }

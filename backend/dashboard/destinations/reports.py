@@ -1,0 +1,27 @@
+"""/destinations/reports: links that visitors reported."""
+
+from __future__ import annotations
+
+from quart import Response
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.domain.link_reports import ReportReason
+from backend.storage.link_reports import list_reported
+
+_MOST = 100
+_REASONS = {
+    ReportReason.FRAUD: "Fraud",
+    ReportReason.MALWARE: "Harmful software",
+    ReportReason.SPAM: "Unwanted advertising",
+    ReportReason.ILLEGAL: "Something illegal",
+    ReportReason.OTHER: "Something else",
+}
+
+
+@dashboard.get("/destinations/reports")
+async def destinations_reports() -> Response:
+    """The reported links, the latest first, each with its latest reports."""
+    rows = await list_reported(resources().database, org_id(), _MOST)
+    return await page("destinations/reports.html", rows=rows, reasons=_REASONS)
