@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
-from backend.redirector import pages
+from backend.redirector import pages, report_page
 from backend.redirector.answer import Answer
+from backend.redirector.report_page import Problem
 from backend.redirector.visit import Visit
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -38,6 +39,11 @@ def sample_pages(language: str = "en") -> dict[str, Answer]:
         "app with social fields": pages.app_page(visit, link(SOCIAL), INTENT, WEB),
         "password": pages.password(visit),
         "password that was wrong": pages.password(visit, pages.Refused.WRONG, 403),
+        "held": pages.held(visit),
+        "report": report_page.form(visit, {"link": WEB}),
+        "report that was wrong": report_page.form(visit, {"text": "<b>" + "x" * 300}, Problem.TEXT),
+        "thanks for a report": pages.thanks(visit),
+        "too many reports": pages.too_many(visit, 60),
         "preview": pages.preview(link(SOCIAL), WEB),
         "preview of a title": pages.preview(link({"social_title": "Kites"}), WEB),
     }
