@@ -53,6 +53,7 @@ bench: setup ## Measure the service and the browser SDK on this machine
 	@$(BIN)/python -m benchmarks.clicks
 	@$(BIN)/python -m benchmarks.click_ids
 	@$(BIN)/python -m benchmarks.limited_links
+	@$(BIN)/python -m benchmarks.link_rules
 	@$(BIN)/python -m benchmarks.redirect_memory
 	@$(BIN)/python -m benchmarks.link_numbers
 	@$(BIN)/pytest -q -s --long tests/faults/test_outage.py

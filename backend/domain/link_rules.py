@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 # A rule as JSON: {"if": {<condition>: ...}, "then": {"destination_url": ...} or {"split": [...]}}.
 RuleJson = Mapping[str, Any]
 _DAY = timedelta(days=1)
+_DEAR = frozenset({"query", "weekdays", "hours"})
 _WHOLE_DAY = {"from": "00:00", "until": "24:00", "timezone": "UTC"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: it is made for each redirect by rules, and would take twice as long
 class Circumstances:
     """What rules can ask of a visit.
 
@@ -137,8 +138,8 @@ def _bounds(then: Mapping[str, Any]) -> list[float]:
 
 
 def _tests(conditions: Mapping[str, Any]) -> Iterator[Test]:
-    """A test for each condition, all of which must hold."""
-    for name, value in conditions.items():
+    """A test for each condition, all of which must hold: those that take longest come last."""
+    for name, value in sorted(conditions.items(), key=lambda each: each[0] in _DEAR):
         if name == "hours" or (name == "weekdays" and "hours" not in conditions):
             yield _on_the_clock(conditions.get("weekdays", ()), conditions.get("hours", _WHOLE_DAY))
         elif name != "weekdays":
@@ -183,6 +184,8 @@ def _query(parameters: Mapping[str, str | None]) -> Test:
     wanted = tuple(parameters.items())
 
     def test(visit: Circumstances) -> bool:
+        if not visit.query:
+            return False
         given = _parameters(visit.query)
         return all(name in given and (value is None or value in given[name]) for name, value in wanted)
 
