@@ -109,8 +109,16 @@ class _Answer:
             "variant": touch.variant,
             "utm": touch.utm,
             "click_ids": list(touch.click_ids),
+            "click": self._click(touch),
             "in_words": touch_in_words(touch, link),
         }
+
+    def _click(self, touch: Touch) -> dict[str, Any] | None:
+        click = self._sale.clicks.get(touch.click) if touch.click else None
+        if click is None:
+            return None
+        names = ("country", "platform", "system", "browser", "referrer_host", "variant")
+        return {"at": _time(click.at), **{name: getattr(click, name) or None for name in names}}
 
 
 def _time(at: datetime) -> str:

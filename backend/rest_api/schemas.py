@@ -78,6 +78,15 @@ _PERIOD = _object(
 )
 
 _INSTANT: Schema = {"type": "string", "format": "date-time", "description": "UTC, in milliseconds."}
+_CLICK = _object(
+    at=_INSTANT,
+    country=_or_null(_TEXT),
+    platform=_or_null(_TEXT),
+    system=_or_null(_TEXT),
+    browser=_or_null(_TEXT),
+    referrer_host=_or_null(_TEXT),
+    variant=_or_null(_TEXT),
+)
 _TOUCH = _object(
     at=_INSTANT,
     link_id=_or_null(_UUID),
@@ -86,6 +95,8 @@ _TOUCH = _object(
     variant=_or_null(_TEXT),
     utm={"type": "object"},
     click_ids={"type": "array", "items": _TEXT, "description": "The names of ad click ids."},
+    click=_or_null(_CLICK)
+    | {"description": "The recorded click that the visit named, of the latest 20 and while it is kept."},
     in_words=_TEXT,
 )
 _SHARE = _object(

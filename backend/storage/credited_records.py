@@ -67,6 +67,7 @@ class _Asked:
     session: ClientSession | None
     org_id: OrgId
     rules: CreditRules
+    names_ads: bool = False
 
 
 async def credited_records(
@@ -100,9 +101,9 @@ async def credited_records(
 async def histories_of(
     database: Database, session: ClientSession, org_id: OrgId, sale: SaleFacts, rules: CreditRules
 ) -> list[Device]:
-    """The devices of a sale and of its customer."""
+    """The devices of a sale and of its customer, their touches with ad click ids."""
     by_customer = replace(rules, to=CreditTo.CUSTOMER)
-    return await _devices_of(_Asked(database, session, org_id, by_customer), [sale])
+    return await _devices_of(_Asked(database, session, org_id, by_customer, names_ads=True), [sale])
 
 
 def _credited(
@@ -148,7 +149,9 @@ async def _find(asked: _Asked, device_ids: Iterable[DeviceId]) -> dict[DeviceId,
     wanted = list(device_ids)
     for begin in range(0, len(wanted), _AT_ONCE):
         some = wanted[begin : begin + _AT_ONCE]
-        found |= await devices.find_histories(asked.database, asked.org_id, some, asked.session)
+        found |= await devices.find_histories(
+            asked.database, asked.org_id, some, asked.session, names_ads=asked.names_ads
+        )
     return found
 
 

@@ -51,12 +51,21 @@ async def find_device(
 
 
 async def find_histories(
-    database: Database, org_id: OrgId, device_ids: Iterable[DeviceId], session: ClientSession | None
+    database: Database,
+    org_id: OrgId,
+    device_ids: Iterable[DeviceId],
+    session: ClientSession | None,
+    *,
+    names_ads: bool,
 ) -> dict[DeviceId, Device]:
-    """Those of these devices that are stored, by id, without ad click ids and clocks."""
+    """Those of these devices that are stored, by id, without clocks and their list of ad click ids.
+
+    Their touches have ad click ids if it `names_ads`.
+    """
     ids = [own_id(org_id, each) for each in device_ids]
     # What is not needed costs more to read than all the rest.
-    left_out = dict.fromkeys(("click_ids", "clocks", "touches.click_ids", "first_touch.click_ids"), 0)
+    of_ads = () if names_ads else ("touches.click_ids", "first_touch.click_ids")
+    left_out = dict.fromkeys(("click_ids", "clocks", *of_ads), 0)
     documents = await database[NAME].find({"_id": {"$in": ids}}, left_out, session=session).to_list(None)
     histories = await beside_the_loop(partial(_from_documents, documents))
     return {device.id: device for device in histories}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from backend.domain.click_ids import ClickPlace
+from backend.domain.clicks import Click
 from backend.domain.credit import CreditRules
 from backend.domain.explanation import Explanation, explain
 from backend.domain.ids import DeviceId, LinkId, OrgId
@@ -14,15 +16,18 @@ from backend.domain.links import Link
 from backend.domain.refunds import Refund
 from backend.storage import conversions, records
 from backend.storage.calls import key_of
+from backend.storage.click_places import find_click
 from backend.storage.credited_records import digits_of, histories_of, sale_facts
 from backend.storage.links import find_links
 from backend.storage.mongo import Database
 from backend.storage.refunds import refunds_of
 
+_MOST_CLICKS = 20  # each is looked for in the blocks of its day
+
 
 @dataclass(frozen=True, slots=True)
 class ExplainedSale:
-    """A sale with the explanation of its credit, and the links that this names.
+    """A sale with the explanation of its credit, and the links and clicks that this names.
 
     Amounts of the explanation are in units of ten to the power of minus `digits`.
     """
@@ -38,6 +43,7 @@ class ExplainedSale:
     digits: int
     explanation: Explanation
     links: Mapping[LinkId, Link]
+    clicks: Mapping[ClickPlace, Click]
 
     @property
     def refunded(self) -> Decimal:
@@ -69,6 +75,7 @@ async def explain_sale(
         share.touch for each in verdicts for share in each.shares
     ]
     link_ids = {each.link_id for each in touches if each and each.link_id}
+    places = {(each.link_id, each.click) for each in touches if each and each.link_id and each.click}
     return ExplainedSale(
         id=own_id,
         transaction_id=transaction_id,
@@ -81,4 +88,14 @@ async def explain_sale(
         digits=digits_of(found),
         explanation=explanation,
         links=await find_links(database, link_ids, org_id),
+        clicks=await _clicks(database, org_id, places),
     )
+
+
+async def _clicks(
+    database: Database, org_id: OrgId, places: Iterable[tuple[LinkId, ClickPlace]]
+) -> dict[ClickPlace, Click]:
+    """The clicks at these places of these links, the latest ones; without those that have expired."""
+    latest = sorted(places, key=lambda each: each[1].at)[-_MOST_CLICKS:]
+    found = {place: await find_click(database, org_id, link_id, place) for link_id, place in latest}
+    return {place: click for place, click in found.items() if click}

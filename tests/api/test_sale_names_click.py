@@ -12,7 +12,7 @@ from backend.domain.clicks import Click
 from backend.domain.ids import LinkId
 from backend.storage.click_places import find_click
 from backend.storage.mongo import Database, known_fields
-from tests.api.links import create
+from tests.api.links import API, create
 from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
 from tests.sdk_batches import Visitor, check, conversion
@@ -49,12 +49,18 @@ async def test_a_sale_names_its_click(
     for host, visitor in visitors.items():
         signals = await follow(client, short_url, f"https://{host}/")
         assert signals.keys() == {"cl_link_id", "cl_click_id"}
-        results = await visitor.results(check(**signals), conversion())
+        results = await visitor.results(check(gclid="g", **signals), conversion())
         assert "notes" not in results[0]
+        await visitor.results(conversion(transaction_id=host))
     for host, visitor in visitors.items():
         click = await click_of_sale(database, visitor)
         assert click is not None
         assert (click.referrer_host, click.browser.partition(" ")[0]) == (host, "Firefox")
+        url = f"{API}/conversions/{host}/explain"
+        touch = (await client.get(url, headers=organization.headers)).json()["shares"][0]["touch"]
+        assert touch["click_ids"] == ["gclid"]
+        told = touch["click"]
+        assert (told["referrer_host"], told["country"], told["variant"]) == (host, None, None)
 
 
 async def test_forged_and_foreign_ids_count_as_none(
