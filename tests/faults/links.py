@@ -27,10 +27,10 @@ def new_link(service: ServiceProcess) -> dict[str, str]:
     return {"key": key, "short_url": made["short_url"], "path": urlsplit(made["short_url"]).path}
 
 
-def new_limited_link(service: ServiceProcess, key: str, max_clicks: int) -> str:
-    """A link on DOMAIN that lets so many clicks through; its path."""
+def new_limited_link(service: ServiceProcess, key: str, **limits: object) -> str:
+    """A link on DOMAIN with these limits; its path."""
     given = {"domain": DOMAIN, "destination_url": "https://shop.example", "link_name": "Limited"}
-    body = given | {"max_clicks": max_clicks}
+    body = given | limits
     made = httpx.post(f"{service.base_url}{API}/links", json=body, headers={"API-KEY": key}).json()
     return f"/{made['path']}"
 
@@ -38,6 +38,12 @@ def new_limited_link(service: ServiceProcess, key: str, max_clicks: int) -> str:
 def follow(service: ServiceProcess, path: str) -> int:
     """The status that a visitor gets."""
     return httpx.get(service.base_url + path, headers={"host": DOMAIN}, timeout=30).status_code
+
+
+def give_password(service: ServiceProcess, path: str, password: str) -> int:
+    """The status that a visitor gets who sends the form of a link's password."""
+    form, headers = {"password": password}, {"host": DOMAIN}
+    return httpx.post(service.base_url + path, data=form, headers=headers, timeout=30).status_code
 
 
 def _total_clicks(service: ServiceProcess, link: dict[str, str]) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.faults.links import DOMAIN, follow, new_limited_link, new_link, wait_for_clicks
+from tests.faults.links import DOMAIN, follow, give_password, new_limited_link, new_link, wait_for_clicks
 from tests.faults.mongod import stopped_mongod
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import until
@@ -93,13 +93,15 @@ async def test_redirects_go_on_while_the_database_is_stopped(
     tmp_path: Path, times_as_long: int, outcome: TellOutcome, tell: Callable[[str], None]
 ) -> None:
     """A link in memory redirects without one error; every click is counted once when MongoDB is back. A link
-    with so many clicks does not redirect meanwhile, since nobody knows how many are left."""
+    with so many clicks does not redirect meanwhile, since nobody knows how many are left, and no password is
+    tried, since tries can't be counted."""
     seconds = OUTAGE_SECONDS * times_as_long
     settings = {"WAYLINK_WORKERS": str(WORKERS), "WAYLINK_LINK_CACHE_SECONDS": "1"}
     with service_process(tmp_path, **settings) as service:
         link = new_link(service)
-        limited = new_limited_link(service, link["key"], 2)
-        assert follow(service, limited) == 302
+        limited = new_limited_link(service, link["key"], max_clicks=2)
+        guarded = new_limited_link(service, link["key"], password="kites")
+        assert (follow(service, limited), give_password(service, guarded, "kites")) == (302, 303)
         visits = Visits(service, link["path"], pause=PAUSE if times_as_long == 1 else 0)
         await visits.warm(tmp_path)
         async with visits.load():
@@ -108,6 +110,7 @@ async def test_redirects_go_on_while_the_database_is_stopped(
             with stopped_mongod(tmp_path):
                 stopped = time.monotonic()
                 assert await asyncio.to_thread(follow, service, limited) == 503
+                assert await asyncio.to_thread(give_password, service, guarded, "kites") == 503
                 await asyncio.sleep(seconds)  # the outage itself
             back = time.monotonic()
             await visits.wait_for(MORE * times_as_long)
