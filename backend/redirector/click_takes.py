@@ -12,8 +12,8 @@ from backend.storage.links import mark_used_up
 from backend.storage.mongo import Database, StorageError, deadline
 from backend.storage.taken_clicks import take_clicks
 
-# A visitor waits no longer for the database.
-_PATIENCE = 2.0
+# A visitor waits no longer for a database that answers, but slowly: a click that is given up may be lost.
+_PATIENCE = 5.0
 _Waiting = tuple[Link, "asyncio.Future[bool]"]
 
 
