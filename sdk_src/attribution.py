@@ -36,7 +36,7 @@ def is_due(call):
     checked = session.read(CHECKED)
     line = '\n' + call.page + '\n'
     if call.signals and not checked.includes(line):
-        session.write(CHECKED, (line + checked).substring(0, MOST_CHARACTERS))
+        session.write(CHECKED, (line + checked).slice(0, MOST_CHARACTERS))
         return True
     say('checked' if call.signals else 'signals')
 

@@ -1,6 +1,7 @@
 """SHA-256 of e-mail addresses and phone numbers, before they leave the browser (decisions, "hashing")."""
 
 from debug import say
+from ids import hexadecimal
 
 __pragma__('skip')
 from browser import __pragma__, RegExp, TextEncoder, Uint8Array, __new__, crypto
@@ -18,11 +19,9 @@ async def hash_contacts(fields):
                 text = contact.trim().toLowerCase()
                 if name == 'phone':
                     text = text.js_replace(RegExp('(?!^\\+)\\D', 'g'), '')
-                hex = ''
                 # Throws for less than two characters.
                 bytes = __new__(TextEncoder()).encode(text[1].length and text)
-                for byte in __new__(Uint8Array(await crypto.subtle.digest('SHA-256', bytes))):
-                    hex += (byte + 256).toString(16).substring(1)
-                fields[name + '_sha256'] = hex
+                digest = await crypto.subtle.digest('SHA-256', bytes)
+                fields[name + '_sha256'] = hexadecimal(__new__(Uint8Array(digest)))
             except:
                 say(name)

@@ -19,14 +19,14 @@ from options import batch_url, options
 from stores import local, session
 
 __pragma__('skip')
-from browser import __pragma__, AbortSignal, Date, JSON, Math, RegExp, clearTimeout, fetch, setTimeout
+from browser import __pragma__, AbortSignal, Date, JSON, Math, clearTimeout, fetch, setTimeout
 
 __pragma__('noskip')
 
 VERSION = '0.1.0'
 TIMEOUT = 10000  # milliseconds
 LONGEST_PAUSE = 3600000  # milliseconds
-REFUSED = RegExp('4(0[013]|1[35])')  # statuses after which the same call would be refused again
+REFUSED = '400 401 403 413 415'  # statuses after which the same call would be refused again
 PREFIX = 'waylink_call_'
 PAUSE = 'waylink_pause'
 LEASE = 30000  # milliseconds
@@ -99,7 +99,7 @@ async def send_batch(batch):
                 },
             )
             wait = response.headers.js_get('retry-after')
-            is_final = REFUSED.test(response.status)
+            is_final = REFUSED.includes(response.status)
             content = is_final or await response.json()
             for entry in batch:
                 result = is_final or content.results.find(lambda each: each.call_id == entry.call.call_id)  # noqa: B023 - run at once
@@ -137,7 +137,7 @@ def envelope(batch):
     tail = JSON.stringify(
         {'api_key': options.apiKey, 'device_id': batch[0].device, 'sdk': 'js/' + VERSION, 'sent_at': now()}
     )
-    return '{"calls":[' + batch.map(lambda entry: JSON.stringify(entry.call)).join() + '],' + tail.substring(1)
+    return '{"calls":[' + batch.map(lambda entry: JSON.stringify(entry.call)).join() + '],' + tail.slice(1)
 
 
 def pause_of(text):

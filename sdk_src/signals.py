@@ -15,5 +15,5 @@ def read_signals(search):
     for pair in __new__(URLSearchParams(search)):
         if pair[1] and pair[0].match(NAMES):
             found = found or {}
-            found[pair[0]] = found[pair[0]] or pair[1].substring(0, LONGEST)
+            found[pair[0]] = found[pair[0]] or pair[1].slice(0, LONGEST)
     return found

@@ -75,9 +75,11 @@ async def start():
             await __new__(Later(once_shown))
             # Browsers answer slowly when they are first asked for a cookie or for storage: a task for each, and one for
             # the request. Slow phones would stutter at a long one.
-            for first_use in [read_cookie, session.move, local.move]:
-                await __new__(Later(setTimeout))
-                first_use(NAME)
+            read_cookie(NAME)
+            await __new__(Later(setTimeout))
+            session.move()
+            await __new__(Later(setTimeout))
+            local.move()
             await __new__(Later(setTimeout))
             await alone(NAME, arrive)
             await landing  # type: ignore[misc]
@@ -109,11 +111,11 @@ async def leave(event):
 
 
 def once_shown(resolve):
-    """Resolve when the page is no longer prerendered."""
+    """Resolve when the page is no longer prerendered, in a task of its own."""
     if document.prerendering:
         document.addEventListener('prerenderingchange', resolve)
     else:
-        resolve()
+        setTimeout(resolve)
 
 
 # Consent

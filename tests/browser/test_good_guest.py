@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page
@@ -119,6 +120,26 @@ def test_what_is_slow_at_first_has_tasks_of_its_own(page: Page, server: Recordin
     assert sorted(tasks) == ["cookie", "localStorage", "request", "sessionStorage"]
     assert len(set(tasks.values())) == len(tasks)
     assert 0 not in tasks.values()
+
+
+def test_a_first_visit_raises_no_exception(page: Page, server: RecordingServer) -> None:
+    """Nothing is thrown in it, not even what is caught at once: exceptions are slow, the first above all."""
+    page.goto(server.url("/?utm_source=ads", "localhost"))
+    debugger = page.context.new_cdp_session(page)
+    thrown: list[str] = []
+
+    def note(event: dict[str, Any]) -> None:
+        thrown.append(event["data"]["description"])
+        debugger.send("Debugger.resume")
+
+    debugger.on("Debugger.paused", note)
+    debugger.send("Debugger.enable")
+    debugger.send("Debugger.setPauseOnExceptions", {"state": "all"})
+    page.evaluate(INIT)
+    assert server.kinds == ["attribution"]
+    page.evaluate("{ try { null.shown } catch {} }")
+    assert len(thrown) == 1, thrown
+    assert "shown" in thrown[0]
 
 
 def test_a_blocked_service_is_quiet(page: Page, server: RecordingServer) -> None:

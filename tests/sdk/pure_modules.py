@@ -41,8 +41,10 @@ class JsText(str):
         """Its number of UTF-16 units; the tests use texts of one unit a character."""
         return len(self)
 
-    def js_split(self, separator: str) -> JsList:
-        """String.prototype.split."""
+    def js_split(self, separator: str | Pattern) -> JsList:
+        """String.prototype.split, by a text or by an expression."""
+        if isinstance(separator, Pattern):
+            return JsList(map(JsText, separator.expression.split(self)))
         return JsList(JsText(part) for part in self.split(separator))
 
     def js_replace(self, pattern: str | Pattern, replacement: str) -> JsText:
@@ -54,8 +56,8 @@ class JsText(str):
             return JsText(pattern.expression.sub(by, self, pattern.most))
         return JsText(self.replace(pattern, replacement, 1))
 
-    def substring(self, start: int, end: int) -> JsText:
-        """String.prototype.substring."""
+    def slice(self, start: int, end: int) -> JsText:
+        """String.prototype.slice."""
         return JsText(self[start:end])
 
     def includes(self, part: str) -> bool:
