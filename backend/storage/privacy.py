@@ -23,17 +23,32 @@ async def export_subject(
 ) -> AsyncIterator[tuple[str, Document]]:
     """Every document about the subject, with its collection's name.
 
-    Of a shared device, only the subject's part.
+    Of a shared device, only the subject's part. Whom a person's device was wrongly said to be is left out: it
+    would tell the person of somebody else.
     """
     belongings = await find_belongings(database, org_id, subject)
     for each, personal in personal_collections():
         condition = each.scope(org_id) | _condition(org_id, personal, belongings)
         async for document in database[each.name].find(condition).sort("_id", 1):
-            yield each.name, document
+            if subject.device_id or _is_about(belongings.person, document):
+                yield each.name, _naming_only(belongings.person, document)
     for shared in belongings.shared:
         if device := await devices.find_device(database, org_id, DeviceId(shared.id)):
             part = device.during(_times(device, shared, belongings.person))
-            yield devices.NAME, devices.document(part)
+            yield devices.NAME, _naming_only(belongings.person, devices.document(part))
+
+
+def _is_about(person: Person, document: Document) -> bool:
+    """Whether a document says of nobody else who used the person's device."""
+    return document.get("taken_back_at") is None or document["customer_id"] in person.customers
+
+
+def _naming_only(person: Person, document: Document) -> Document:
+    """The document; a device's without other customers than the person."""
+    if "customers" not in document:
+        return document
+    own = [each for each in document["customers"] if each["customer_id"] in person.customers]
+    return document | {"customers": own}
 
 
 async def erase_subject(database: Database, org_id: OrgId, subject: Subject) -> dict[str, int]:

@@ -120,6 +120,25 @@ async def test_a_shared_device_is_kept_for_the_other(visitor: Visitor, database:
     assert [each["customer_id"] for each in device["customers"]] == ["bob"]
 
 
+async def test_access_tells_of_nobody_whom_a_device_was_wrongly_said_to_be(
+    visitor: Visitor, database: Database
+) -> None:
+    """What was taken back is in that customer's own file, and in no other's."""
+    await visitor.results(call("identify", customer_id="bob", name="Bob", email_sha256="b" * 64))
+    org_id, headers = visitor.organization.id, visitor.organization.headers
+    wrong = {"device_id": visitor.device_id, "customer_id": "bob"}
+    await visitor.client.delete("/serviceCore/pa/v1/identities", params=wrong, headers=headers)
+    await everything(visitor, "ada")
+
+    async def told(customer_id: str) -> list[tuple[str, str]]:
+        file = export_subject(database, org_id, Subject(customer_id=customer_id))
+        return [(name, str(document)) async for name, document in file]
+
+    assert [name for name, text in await told("ada") if "bob" in text] == []
+    assert {"devices", "identities"} <= {name for name, text in await told("ada") if "ada" in text}
+    assert [name for name, text in await told("bob") if "Bob" in text] == ["identities"]
+
+
 async def test_an_installation_is_erased_and_stays_counted(
     client: httpx.AsyncClient, organization: TestOrganization, database: Database
 ) -> None:

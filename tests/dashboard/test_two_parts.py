@@ -12,6 +12,7 @@ from pymongo.errors import AutoReconnect
 from backend.app import Service
 from backend.dashboard.analytics import attribution
 from backend.dashboard.domains import domains
+from backend.dashboard.frame import two_parts
 from tests.dashboard.people import Person
 from tests.polling import until
 
@@ -77,6 +78,31 @@ async def test_what_goes_wrong_later_is_told(
     [record] = [each for each in caplog.records if each.name == "waylink.dashboard"]
     assert record.getMessage().startswith(logged)
     assert bool(record.exc_info) is isinstance(error, RuntimeError)
+
+
+async def test_what_takes_longer_than_answers_may_is_whole(
+    service: Service, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page whose figures take longer than any other answer may has them nevertheless."""
+    monkeypatch.setitem(service.api.config, "RESPONSE_TIMEOUT", 0.05)
+
+    async def slow() -> dict[str, Any]:
+        await asyncio.sleep(0.2)
+        return {"rows": []}
+
+    monkeypatch.setattr(domains, "_rows", slow)
+    page = (await person.get("/domains")).text
+    assert "No domain yet" in page
+    assert page.rstrip().endswith("</html>")
+
+
+async def test_what_takes_too_long_is_told(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place of the figures that nobody waits for any more, in a page that is whole otherwise."""
+    monkeypatch.setattr(two_parts, "CONTENT_SECONDS", 0.05)
+    monkeypatch.setattr(domains, "_rows", asyncio.Event().wait)
+    page = (await person.get("/domains")).text
+    assert "That took too long." in page
+    assert page.rstrip().endswith("</html>")
 
 
 async def test_a_question_for_the_head_alone(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:

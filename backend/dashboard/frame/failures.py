@@ -19,11 +19,15 @@ WORDS: dict[int, tuple[str, str]] = {
     415: ("That is no form", "This address takes the dashboard's own forms only."),
     500: ("Something went wrong", "The fault is the service's, and it is in its log. Try again."),
     503: ("The service can't reach its storage", "Nothing is lost. Try again in a moment."),
+    504: ("That took too long", "Ask for less, such as a shorter period, or try again."),
 }
 
 
 def note_failure(error: Exception) -> int:
     """Log an error that stopped a page, and give the status that stands for it."""
+    if isinstance(error, TimeoutError):
+        _log.warning("A page took too long")
+        return HTTPStatus.GATEWAY_TIMEOUT
     if is_unreachable(error):
         _log.warning("The storage can't be reached: %s", type(error).__name__)
         return HTTPStatus.SERVICE_UNAVAILABLE

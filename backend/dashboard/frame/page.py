@@ -15,7 +15,7 @@ from backend.dashboard.frame.labels import LABELS
 from backend.dashboard.frame.navigation import ITEMS, is_current
 from backend.dashboard.frame.notices import notice
 from backend.dashboard.frame.session_cookie import cookie_token
-from backend.dashboard.frame.two_parts import in_two_parts
+from backend.dashboard.frame.two_parts import CONTENT_SECONDS, READING_SECONDS, in_two_parts
 from backend.domain.credit import CreditRules
 from backend.domain.organizations import Organization
 from backend.domain.sessions import form_token
@@ -43,7 +43,10 @@ async def page(template: str, status: int = 200, *, later: Later | None = None, 
     if later is None:
         return await plain_page(template, status, **(shared | values))
     body = await in_two_parts(f"dashboard/{template}", _common() | shared | values, later)
-    return Response(body, status, mimetype="text/html")
+    response = Response(body, status, mimetype="text/html")
+    # Quart's own limit would cut off a page whose content takes longer, and nobody would be told.
+    response.timeout = CONTENT_SECONDS + READING_SECONDS
+    return response
 
 
 async def plain_page(template: str, status: int = 200, **values: Any) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, cast
 
@@ -11,6 +12,9 @@ from quart import current_app, render_template, request, stream_with_context
 
 from backend.dashboard.frame.failures import WORDS, note_failure
 
+# How long a content may take, which asks the database several times, and the browser to read the page then.
+CONTENT_SECONDS = 150.0
+READING_SECONDS = 60.0
 _CONTENT = "content"
 # Stands between the parts where they are put together.
 _SEND = "\0"
@@ -54,7 +58,8 @@ async def _parts(template: Template, values: dict[str, Any], later: Values) -> A
 async def _content(block: Block, context: Context, later: Values) -> str:
     """What the block comes to, or what is told instead."""
     try:
-        context.vars.update(await later())
+        async with asyncio.timeout(CONTENT_SECONDS):
+            context.vars.update(await later())
         return "".join([piece async for piece in block(context)])
     except Exception as error:
         title, text = WORDS[note_failure(error)]
