@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 
+from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.click_ids import ClickPlace
 from backend.domain.clicks import Click
 from backend.domain.credit import CreditRules
@@ -68,7 +70,8 @@ async def explain_sale(
         if found is None:
             return None
         sale = sale_facts(found)
-        explanation = explain(sale, await histories_of(database, session, org_id, sale, rules), rules)
+        histories = await histories_of(database, session, org_id, sale, rules)
+    explanation = await beside_the_loop(partial(explain, sale, histories, rules))
     _, own_id = key_of(found["_id"])
     verdicts = (explanation.verdict, *explanation.others)
     touches = [each.touch for each in explanation.steps] + [

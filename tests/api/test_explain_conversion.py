@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
@@ -9,6 +10,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from backend.domain.explanation import Explanation, explain
+from backend.storage import explained_sales
 from backend.storage.mongo import Database
 from tests.api.links import create, info
 from tests.api.sales import API, SALE, tell
@@ -85,3 +88,19 @@ async def test_bad_rules_are_refused(
     """By the name of the parameter."""
     answer = await explained(client, organization, "order-1", **{name: value})
     assert (answer.status_code, answer.json()["error"]["fieldName"]) == (400, name)
+
+
+async def test_a_customer_of_many_devices_holds_nobody_up(
+    client: httpx.AsyncClient, organization: TestOrganization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is worked out of a hundred devices' visits is worked out beside the loop that serves requests."""
+    threads: list[str] = []
+
+    def explain_here(*given: Any) -> Explanation:
+        threads.append(threading.current_thread().name)
+        return explain(*given)
+
+    monkeypatch.setattr(explained_sales, "explain", explain_here)
+    await tell(client, organization, "conversions", SALE | {"customer_id": "ada"})
+    assert (await explained(client, organization, "order-1")).status_code == 200
+    assert threads == ["side_0"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import httpx
+import pytest
 
 from backend.domain.analytics_answer import Counted
 from backend.domain.analytics_query import Field, Measure, Query
+from backend.domain.errors import InvalidField
 from backend.domain.query_period import QueryPeriod
 from backend.storage.mongo import Database
 from backend.storage.variant_chances import add_chances
@@ -113,3 +116,17 @@ def test_the_chance_of_the_better_one() -> None:
     assert chances((0, 0), (0, 0)) == [None, None]
     three = chances((10, 20), (900, 100), (0, 0))
     assert abs(sum(each or 0 for each in three) - 1) < 0.01
+
+
+def test_a_thousand_variants_take_little_memory() -> None:
+    """What was drawn of each is not kept; and there is a limit, which names the measure."""
+    tracemalloc.start()
+    try:
+        found = chances(*[(100, number % 7) for number in range(1_000)])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert abs(sum(each or 0 for each in found) - 1) < 0.5  # each is rounded
+    assert peak < 20_000_000
+    with pytest.raises(InvalidField, match="at most 10,000 rows"):
+        chances(*[(1, 0)] * 10_001)
