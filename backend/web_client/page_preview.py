@@ -76,9 +76,12 @@ def _read_head(page: Page) -> _Head:
     # takes minutes for 128 KB of "<a ", and the parsers of browsers for nested elements.
     from lxml import etree  # noqa: PLC0415
 
-    parser = etree.HTMLParser(
-        encoding=_encoding(page.charset), no_network=True, remove_comments=True, remove_pis=True
-    )
+    try:
+        parser = etree.HTMLParser(
+            encoding=_encoding(page.charset), no_network=True, remove_comments=True, remove_pis=True
+        )
+    except LookupError:  # Python knows more encodings than the parser
+        parser = etree.HTMLParser(no_network=True, remove_comments=True, remove_pis=True)
     try:
         parser.feed(page.content)
         root = parser.close()

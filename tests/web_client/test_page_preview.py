@@ -52,9 +52,9 @@ def test_what_a_page_says(html: str, found: dict[str, str]) -> None:
     assert preview_of(page(html)) == found
 
 
-@pytest.mark.parametrize("charset", ["iso-8859-1", None, "no-such-charset"])
+@pytest.mark.parametrize("charset", ["iso-8859-1", None, "no-such-charset", "rot13", "utf-8-sig"])
 def test_how_a_page_is_encoded(charset: str | None) -> None:
-    """As the server says; else as the page itself does."""
+    """As the server says, where the parser knows that encoding; else as the page itself does."""
     html = "<meta charset=iso-8859-1><title>Größe</title>".encode("latin-1")
     assert preview_of(page(html, charset=charset)) == {"social_title": "Größe"}
 
