@@ -17,7 +17,7 @@ def is_public(text: str) -> bool:
     address = ip_address(text.partition("%")[0])
     if isinstance(address, IPv6Address) and (inner := _wrapped(address)):
         return _is_public(inner) and (address in _TRANSLATED or address.sixtofour is not None)
-    return _is_public(address)
+    return _is_public(address) and not (isinstance(address, IPv6Address) and address.is_site_local)
 
 
 def _is_public(address: IPv4Address | IPv6Address) -> bool:
