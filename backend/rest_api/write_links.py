@@ -109,12 +109,12 @@ async def _hashed(operation: Operation) -> Operation:
 
 async def _write_once(what: str, body: dict[str, Any], operation: Operation) -> Response:
     """Carry out an operation. Under an Idempotency-Key, `what` with this body is carried out once."""
-    request = requested(await _hashed(operation))
     key = read_idempotency_key(what, body)
+    if key and (earlier := await earlier_request(key)):
+        return _repeated(earlier)
+    request = requested(await _hashed(operation))
     if key is None:
         return await _stored(await submit(Submission([request])))
-    if earlier := await earlier_request(key):
-        return _repeated(earlier)
 
     async def record(outcomes: Sequence[LinkResult]) -> Document | None:
         if outcomes[0].link is None:

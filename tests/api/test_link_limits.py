@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from backend.rest_api import bulk_links
-from backend.storage import idempotency
+from backend.storage import domains, idempotency
+from backend.storage.domain_owners import DomainOwners
 from backend.storage.mongo import Database
 from tests.api.links import invalid, link_body
 from tests.api.whole_links import Links
@@ -186,6 +187,18 @@ async def test_a_repeated_request_with_a_password(links: Links, database: Databa
     assert kept is not None
     guessed = "POST /links" + json.dumps(body, sort_keys=True)
     assert hashlib.sha256(guessed.encode()).hexdigest() not in str(kept)
+
+
+async def test_a_repeated_request_with_a_password_is_not_looked_at_again(
+    links: Links, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gets the first answer also where it would be refused by now, and costs no hash."""
+    monkeypatch.setattr(DomainOwners, "LIFETIME", 0.0)
+    body = link_body(links.organization, password="kites")
+    first = await links.call("POST", "", body, **{"Idempotency-Key": "k"})
+    await database[domains.NAME].delete_one({"_id": body["domain"]})
+    again = await links.call("POST", "", body, **{"Idempotency-Key": "k"})
+    assert (first.status_code, again.text) == (201, first.text)
 
 
 async def test_links_are_found_by_their_state(links: Links, clock: MovableClock) -> None:
