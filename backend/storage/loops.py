@@ -19,8 +19,10 @@ Place = tuple[str, str]
 Resolve = Callable[[Place], Awaitable[Link | None]]
 # A chain of more short URLs than this counts as a loop.
 _LONGEST_CHAIN = 10
-# At most this many links are read, since each may lead to several others.
+# At most this many links are followed, since each may lead to several others.
 _MOST_LINKS = 60
+# So many addresses are looked up at most. Rules of one link may lead to 500 pages that are no links at all.
+_MOST_PLACES = 1_000
 # A platform, and whether it is a browser that asks: each may be led differently.
 Traveller = tuple[Platform, bool]
 _TRAVELLERS: list[Traveller] = [
@@ -63,6 +65,7 @@ class _Search:
         self._origin = origin
         self._resolve = resolve
         self._known: dict[Place, Link | None] = {}
+        self._links = 0
 
     async def looping_fields(self, link: Link, traveller: Traveller) -> list[str]:
         """The link's fields that lead this visitor in a circle."""
@@ -75,15 +78,18 @@ class _Search:
         for _ in range(_LONGEST_CHAIN):
             if not reached:
                 return False
-            if self._origin in reached or len(self._known.keys() | reached) > _MOST_LINKS:
+            if self._origin in reached or len(self._known.keys() | reached) > _MOST_PLACES:
                 return True
             links = [link for place in reached if (link := await self._find(place))]
+            if self._links > _MOST_LINKS:
+                return True
             reached = places(url for link in links for url in possible_targets(link, *traveller).values())
         return bool(reached)
 
     async def _find(self, place: Place) -> Link | None:
         if place not in self._known:
             self._known[place] = await self._resolve(place)
+            self._links += self._known[place] is not None
         return self._known[place]
 
 

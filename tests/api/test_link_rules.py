@@ -58,3 +58,17 @@ async def test_a_rule_that_leads_back(links: Links) -> None:
     assert (await links.call("PATCH", f"/{second['id']}", on_android)).status_code == 200
     answer = await links.call("PATCH", f"/{first['id']}", {"rules": [rule(f"{base}/b")]})
     assert (answer.status_code, answer.json()) == (400, invalid(message.format(0)))
+
+
+async def test_many_pages_are_no_loop(links: Links) -> None:
+    """Rules may lead to more pages than a search for loops follows links, and to a link beside them."""
+    base = f"https://{links.organization.domain}"
+    await links.make(selected_path="last")
+    splits = [
+        {"then": {"split": [
+            {"name": f"{name}", "weight": 1, "destination_url": f"https://shop.example/{number}/{name}"}
+            for name in range(10)
+        ]}}
+        for number in range(7)
+    ]  # fmt: skip
+    await links.make(selected_path="many", rules=[*splits, rule(f"{base}/last")])
