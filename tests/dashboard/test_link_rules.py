@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -189,6 +190,15 @@ def test_what_a_trial_can_say(link_with_everything: Link) -> None:
         ("try_device", "new"), ("try_at", ""), ("try_at", "2026-03-03T21:30"),
     ):  # fmt: skip
         assert try_rules(link_with_everything, given | {name: value}, now).number is None, name
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00", "9999-12-31T23:59:59-12:00", "soon"])
+def test_a_time_that_can_t_be_tried(link_with_everything: Link, moment: str) -> None:
+    """What is no time in every time zone stands for now, as what is no time at all."""
+    hours = {"from": "08:00", "until": "10:00", "timezone": "America/New_York"}
+    rules = parsed({"if": {"hours": hours}, "then": {"destination_url": "https://a.example/"}})
+    link, now = replace(link_with_everything, rules=rules), datetime(2026, 3, 1, 14, tzinfo=UTC)
+    assert try_rules(link, {"try_at": moment}, now).number == 1
 
 
 @pytest.fixture

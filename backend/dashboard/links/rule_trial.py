@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import MAXYEAR, UTC, datetime
 
 from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.link_rules import Circumstances, CompiledRules
@@ -58,5 +58,7 @@ def _moment(text: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
+        return None
+    if not 1 < moment.year < MAXYEAR:  # it can't be told in every time zone
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
