@@ -70,6 +70,8 @@ class LinkPassword:
 
 
 LIMIT_TIMES = ("starts_at", "expires_at")
+# Other times can't be told in every time zone: some would be before the year 1, or after 9999.
+_FIRST_YEAR, _LAST_YEAR = 1970, 9998
 LIMIT_FIELDS: Mapping[str, Rule[Any]] = {
     **{name: LimitTime() for name in LIMIT_TIMES},
     "max_clicks": ClickCount(),
@@ -125,6 +127,10 @@ class LinkLimits:
         if not own:
             return self
         limits = replace(self, **own)
+        for name in LIMIT_TIMES:
+            time = getattr(limits, name)
+            if time and not _FIRST_YEAR <= time.year <= _LAST_YEAR:
+                raise InvalidField(name, f"must be in the years from {_FIRST_YEAR} to {_LAST_YEAR}")
         if limits.starts_at and limits.expires_at and limits.starts_at >= limits.expires_at:
             raise InvalidField("expires_at", "must be after starts_at")
         if limits.max_clicks is None:

@@ -12,7 +12,7 @@ from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome, decide, fallback_url, possible_targets
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.link_limits import LIMIT_FIELDS, NO_LIMITS, LinkLimits
+from backend.domain.link_limits import LIMIT_FIELDS, LIMIT_TIMES, NO_LIMITS, LinkLimits
 from backend.domain.link_passes import LASTS, is_pass, make_pass
 from backend.domain.links import Behavior, Link, LinkState
 
@@ -78,6 +78,15 @@ def test_a_link_does_not_end_before_it_starts() -> None:
         with pytest.raises(InvalidField, match="expires_at must be after starts_at"):
             limits.changed({"expires_at": end})
     assert limits.changed({"expires_at": NOW + SECOND, "utm_source": "x"}).expires_at == NOW + SECOND
+
+
+@pytest.mark.parametrize("year", [1, 1969, 9999])
+def test_a_limit_s_time_can_be_told_everywhere(year: int) -> None:
+    """In some time zone, times of the first and the last year that computers know have no date."""
+    for name in LIMIT_TIMES:
+        with pytest.raises(InvalidField, match=f"{name} must be in the years from 1970 to 9998"):
+            NO_LIMITS.changed({name: NOW.replace(year=year)})
+    assert NO_LIMITS.changed({"expires_at": NOW.replace(year=9998)})
 
 
 @pytest.mark.parametrize(("taken", "is_used_up"), [(0, False), (4, False), (5, True), (6, True)])
