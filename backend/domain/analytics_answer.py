@@ -124,13 +124,14 @@ class AnalyticsAnswer:
 
     `notes` are sentences for people: why rows and totals differ, and what is counted in a special way.
     `links` has the links that rows are of, if the query groups by link. `rows_in_all` counts those of all
-    pages; `previous_period` is the one that is compared with.
+    pages, and is None where only those of the page were counted; `previous_period` is the one that is
+    compared with.
     """
 
     query: Query
     rows: Sequence[Row]
     totals: Row
-    rows_in_all: int
+    rows_in_all: int | None
     next_cursor: str | None
     notes: Sequence[str]
     previous_period: QueryPeriod | None = None
@@ -142,20 +143,23 @@ def put_together(
 ) -> AnalyticsAnswer:
     """The answer, with the rows of the page that the query asks for, or with all if it `is_whole`.
 
-    Raises InvalidField for a cursor that belongs to another query.
+    If the query `is_read_by_page`, what was counted may begin at the cursor's part of the time. Raises
+    InvalidField for a cursor that belongs to another query.
     """
     groups = {*counted.rows, *previous.rows} if previous else set(counted.rows)
-    start = 0 if is_whole else _position(query)
+    by_page = not is_whole and query.is_read_by_page
+    start = 0 if is_whole else page_start(query).position
     end = len(groups) if is_whole else start + query.limit
-    shown = _first_in_order(query, groups, counted, end)[start:]
+    ordered = _first_in_order(query, groups, counted, end + 1)
+    shown = ordered[start:end]
     before = previous.total if previous else None
     notes = dict.fromkeys((*counted.notes, *(previous.notes if previous else ())))
     return AnalyticsAnswer(
         query=query,
         rows=[_row(query, each, counted, previous) for each in shown],
         totals=Row((), _values(query, counted.total), _values(query, before) if before else None),
-        rows_in_all=len(groups),
-        next_cursor=_cursor(query, end) if end < len(groups) else None,
+        rows_in_all=None if by_page else len(groups),
+        next_cursor=_cursor(query, ordered, end, by_page=by_page) if end < len(groups) else None,
         notes=list(notes),
         previous_period=query.period.compared(query.compare) if query.compare else None,
     )
@@ -244,26 +248,46 @@ def _sorted_by(query: Query, order: Order, group: Group, counted: Counted) -> An
     return _value(order.column, counted.rows.get(group, _NOTHING), query.currency)
 
 
-def _cursor(query: Query, position: int) -> str:
-    return base64.urlsafe_b64encode(json.dumps([_mark(query), position]).encode()).decode().rstrip("=")
+@dataclass(frozen=True, slots=True)
+class PageStart:
+    """Where a page begins: so many rows behind the first of this part of the time; None: of all."""
+
+    position: int = 0
+    label: str | None = None
 
 
-def _position(query: Query) -> int:
-    """At which row the page begins."""
+def _cursor(query: Query, ordered: Sequence[Group], position: int, *, by_page: bool) -> str:
+    """What leads to the row at this position. `by_page`: by its part of the time, from which on is read."""
+    parts: list[str | int] = [_mark(query), position]
+    if by_page:
+        at = query.group_by.index(Field(query.sorting.column))
+        label = ordered[position][at] or ""
+        parts[1:] = [sum(each[at] == label for each in ordered[:position]), label]
+    return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
+
+
+def page_start(query: Query) -> PageStart:
+    """Where the page that the query asks for begins. Raises InvalidField for a cursor of another query."""
     text = query.cursor
     if text is None:
-        return 0
+        return PageStart()
     try:
-        mark, position = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        mark, position, *labels = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     except (ValueError, TypeError, RecursionError):
-        raise InvalidField("cursor", "is not one that was answered here") from None
-    if type(position) is not int or not 0 <= position <= MOST_ROWS:
-        raise InvalidField("cursor", "is not one that was answered here")
+        raise no_cursor() from None
+    label = labels[0] if labels else None
+    if type(position) is not int or not 0 <= position <= MOST_ROWS or len(labels) > query.is_read_by_page:
+        raise no_cursor()
     if mark != _mark(query):
         raise InvalidField(
             "cursor", "belongs to another query, or to another day where from or to was left out"
         )
-    return position
+    return PageStart(position, label)
+
+
+def no_cursor() -> InvalidField:
+    """What refuses a text that is no cursor."""
+    return InvalidField("cursor", "is not one that was answered here")
 
 
 def _mark(query: Query) -> str:

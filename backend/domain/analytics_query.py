@@ -142,6 +142,22 @@ class Query:
         return frozenset(part for each in self.measures for part in _PARTS.get(each, (each,)))
 
     @property
+    def is_read_by_page(self) -> bool:
+        """Whether a page needs no more than its own part of the time: clicks of links, in the order of time.
+
+        Not by hour, whose names are in another order where clocks are put back, and not where days that a
+        time zone cuts are divided only as long as they have few clicks.
+        """
+        return (
+            self.sorting.column in {Field.DAY, Field.WEEK, Field.MONTH}
+            and not LINK_FIELDS.isdisjoint(self.group_by)
+            and self.breakdown is None
+            and self.compare is None
+            and Measure.CLICKS in self.needed
+            and self.needed.isdisjoint({Measure.VISITORS, Measure.NOT_COUNTED})
+        )
+
+    @property
     def sorting(self) -> Order:
         """The order of rows."""
         if self.order:

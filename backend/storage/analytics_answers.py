@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -10,9 +11,8 @@ from backend.domain.analytics_answer import AnalyticsAnswer, Counted, Figures, d
 from backend.domain.analytics_query import LINK_FIELDS, SALES, Field, Measure, Query
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
-from backend.storage.analytics_clicks import count_clicks
+from backend.storage.analytics_pages import count_page, count_parts
 from backend.storage.analytics_reading import Reading
-from backend.storage.analytics_sales import count_installs, count_sales
 from backend.storage.links import find_links
 from backend.storage.mongo import Database, deadline
 from backend.storage.organizations import find_retention_days
@@ -37,11 +37,12 @@ async def answer(
     time, compare = query.time_field, query.compare
     with deadline(_PATIENCE if query.rules.are_kept else _LONGEST_PATIENCE):
         async with await database.client.start_session(snapshot=True) as session:
-            counted = await _count(Reading(database, org_id, query, query.period.spans(time), session))
+            asked = Reading(database, org_id, query, query.period.spans(time), session)
+            by_page = query.is_read_by_page and not is_whole
+            counted = await (_count_page(asked) if by_page else _count(asked))
             previous = None
             if compare:
-                spans = query.period.compared_spans(time, compare)
-                previous = await _count(Reading(database, org_id, query, spans, session))
+                previous = await _count(replace(asked, spans=query.period.compared_spans(time, compare)))
         together = partial(put_together, query, counted, previous, is_whole=is_whole)
         found = await beside_the_loop(together)
         return replace(found, links=await _links_of(database, org_id, found))
@@ -65,26 +66,32 @@ async def _count(asked: Reading) -> Counted:
             counted.row((label,))
     elif not query.group_by:
         counted.row(())
-    await count_clicks(asked, counted)
-    await count_sales(asked, counted)
-    await count_installs(asked, counted)
+    await count_parts(asked, counted)
     if Measure.CHANCE_OF_BEST in query.measures:
         await beside_the_loop(partial(add_chances, query, counted))
-    counted.notes += _notes(query, counted)
-    if query.needed & _EXPIRING:
-        counted.notes += await _retention_notes(asked)
+    plain = [each for each in (Measure.CLICKS, Measure.NOT_COUNTED) if each in query.measures]
+    counted.notes += _notes(query, difference(counted, plain)) + await _retention_notes(asked)
+    return counted
+
+
+async def _count_page(asked: Reading) -> Counted:
+    counted, missing = await count_page(asked)
+    of_clicks = {Measure.CLICKS: missing} if Measure.CLICKS in asked.query.measures else {}
+    counted.notes += _notes(asked.query, of_clicks) + await _retention_notes(asked)
     return counted
 
 
 async def _retention_notes(asked: Reading) -> list[str]:
+    if not asked.query.needed & _EXPIRING:
+        return []
     days = (await find_retention_days(asked.database, [asked.org_id])).get(asked.org_id)
     if days is None:
         return []
     return [f"Leads, conversions and installs are deleted after {days} days: older ones are in no figure."]
 
 
-def _notes(query: Query, counted: Counted) -> list[str]:
-    """What is to be known of the numbers."""
+def _notes(query: Query, missing: Mapping[Measure, int]) -> list[str]:
+    """What is to be known of the numbers. `missing`: how much more the totals have than all rows."""
     notes = []
     if query.rules.as_of and Measure.CLICKS in query.needed:
         notes.append("Clicks are as they are known now.")
@@ -106,9 +113,8 @@ def _notes(query: Query, counted: Counted) -> list[str]:
             "rows may come to more. Clicks of links that have been deleted for good are in the totals only."
         )
         return notes
-    plain = [each for each in (Measure.CLICKS, Measure.NOT_COUNTED) if each in query.measures]
-    for measure, missing in difference(counted, plain).items():
-        notes += _difference_notes(query, measure, missing)
+    for measure, count in missing.items():
+        notes += _difference_notes(query, measure, count)
     return [*notes, query.rules.in_words] if query.needed & SALES else notes
 
 

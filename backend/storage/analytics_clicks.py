@@ -46,12 +46,13 @@ async def count_clicks(asked: Reading, counted: Counted) -> None:
     if query.link_fields:
         rows = await read_link_rows(asked, query.filters)
     by_filter = not LINK_FIELDS.isdisjoint(query.filters)
-    of_links = ClickCounting(query, spans, counted, cut, rows, has_total=rows is None or by_filter)
+    has_total = asked.has_total and (rows is None or by_filter)
+    of_links = ClickCounting(query, spans, counted, cut, rows, has_total=has_total)
     if rows is None:
         await reading.organization(of_links)
     else:
         await reading.links(of_links, [each for each in rows if rows[each]] if by_filter else None)
-        if not by_filter:
+        if asked.has_total and not by_filter:
             of_all = ClickCounting(query, spans, counted, cut, None, has_rows=False)
             await reading.organization(of_all)
     counted.notes += _notes(of_links, cut)
@@ -70,7 +71,10 @@ class _ClickReading:
 
     async def organization(self, counting: ClickCounting) -> None:
         """Count what is kept of the organization as a whole."""
-        await self._read(counting, organization_counts.ROLLUPS, [self._org_id])
+        if self._can_be_summed:
+            await self._sum(counting, organization_counts.ROLLUPS, self._org_id)
+        else:
+            await self._read(counting, organization_counts.ROLLUPS, [self._org_id])
 
     async def links(self, counting: ClickCounting, only: Iterable[LinkId] | None) -> None:
         """Count what is kept of links, of all or only of these."""
@@ -78,7 +82,7 @@ class _ClickReading:
         if subjects is not None and len(subjects) * len(self._spans.days) > _MOST_BY_ID:
             subjects = None
         if subjects is None and self._can_be_summed:
-            await self._sum_links(counting)
+            await self._sum(counting, click_counts.ROLLUPS, None)
         else:
             await self._read(counting, click_counts.ROLLUPS, subjects)
 
@@ -88,15 +92,17 @@ class _ClickReading:
         has_days = len(self._spans.days) >= _DAYS_TO_SUM * len(self._spans)
         return has_days and self._parts == [DayPart.QUARTERS]
 
-    async def _sum_links(self, counting: ClickCounting) -> None:
-        """Count the clicks of links: whole days in sums, and days that the spans cut by quarters."""
+    async def _sum(self, counting: ClickCounting, rollups: Rollups, subject: str | None) -> None:
+        """Count clicks of all links or of one subject: whole days in sums, those that are cut by quarters."""
+        name = rollups.collection
         for span in self._spans:
             if days := span.whole_days:
-                name = click_counts.ROLLUPS.collection
-                sums = await sum_clicks(self._database, name, self._org_id, days, self._session)
+                sums = await sum_clicks(
+                    self._database, name, self._org_id, days, subject=subject, session=self._session
+                )
                 await beside_the_loop(partial(counting.add_sums, span.label, sums))
         for days in _runs([each for each in self._spans.days if self._spans.is_cut(each)]):
-            await self._read(counting, click_counts.ROLLUPS, None, days)
+            await self._read(counting, rollups, None if subject is None else [subject], days)
 
     async def _read(
         self,

@@ -79,10 +79,10 @@ class ClickCounting:
             if self._has_days:
                 self._add_day(each, links)
 
-    def add_sums(self, label: str | None, clicks: Mapping[LinkId, int]) -> None:
-        """Add clicks of links in the span with this label."""
-        for link_id, count in clicks.items():
-            if links := self._links_of(link_id):
+    def add_sums(self, label: str | None, clicks: Mapping[str, int]) -> None:
+        """Add clicks of links, or of the organization, in the span with this label."""
+        for subject, count in clicks.items():
+            if links := self._links_of(subject):
                 for each in self._figures(label, links):
                     each.clicks += count
 

@@ -33,12 +33,15 @@ _AT_ONCE = 10_000
 
 async def read_link_rows(
     asked: Reading, filters: Filters, ids: Iterable[str] | None = None
-) -> dict[LinkId, LinkRows]:
+) -> Mapping[LinkId, LinkRows]:
     """What rows the organization's links belong to that these filters leave, archived ones too.
 
     With `ids`, only those of these. What the query says of tags holds in any case.
     """
     fields = asked.query.link_fields
+    mark = (asked.query.group_by, fields, frozenset(filters.items()))
+    if ids is None and mark in asked.links_read:
+        return asked.links_read[mark]
     wanted: Document = {"org_id": asked.org_id}
     for each, values in filters.items():
         if each in _PATHS:
@@ -51,6 +54,8 @@ async def read_link_rows(
     found: dict[LinkId, LinkRows] = {}
     while documents := await cursor.to_list(_AT_ONCE):
         found |= {each["_id"]: _rows(each, fields, tags) for each in documents}
+    if ids is None:
+        asked.links_read[mark] = found
     return found
 
 

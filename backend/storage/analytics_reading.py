@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from backend.domain.analytics_query import Query
-from backend.domain.ids import OrgId
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.query_period import Spans
 from backend.storage.mongo import ClientSession, Database
 
@@ -14,7 +16,8 @@ from backend.storage.mongo import ClientSession, Database
 class Reading:
     """One reading: of the query's period, or of the one that it is compared with.
 
-    `session` shows everything as it was at one moment.
+    `session` shows everything as it was at one moment. Without `has_total`, clicks are counted in rows only.
+    `links_read` keeps what was read of links, for all readings of one answer.
     """
 
     database: Database
@@ -22,3 +25,5 @@ class Reading:
     query: Query
     spans: Spans
     session: ClientSession
+    has_total: bool = True
+    links_read: dict[Any, Mapping[LinkId, Any]] = field(default_factory=dict)

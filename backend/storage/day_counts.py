@@ -12,7 +12,6 @@ from operator import attrgetter
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics import day_of
-from backend.domain.ids import LinkId
 from backend.domain.rollup import QUARTER_SECONDS, Dimension, value_of
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.rollups import bucket_of_day, id_of
@@ -105,25 +104,37 @@ async def read_day_counts(
 
 
 async def sum_clicks(
-    database: Database, collection: str, org_id: str, days: range, session: ClientSession | None = None
-) -> dict[LinkId, int]:
+    database: Database,
+    collection: str,
+    org_id: str,
+    days: range,
+    *,
+    subject: str | None = None,
+    session: ClientSession | None = None,
+) -> dict[str, int]:
     """The clicks of each of the organization's links on these days as a whole, of those that have any.
 
-    MongoDB adds them up, which takes a small part of the time that reading each day does.
+    With `subject`, those of this one alone. MongoDB adds them up, which takes a small part of the time that
+    reading each day does.
     """
-    bounds = {"$gte": day_of(bucket_of_day(days[0])), "$lte": day_of(bucket_of_day(days[-1]))}
+    names = [bucket_of_day(each) for each in days]
+    wanted: Document = {"org_id": org_id}
+    if subject is None:
+        wanted["day"] = {"$gte": day_of(names[0]), "$lte": day_of(names[-1])}
+    else:
+        wanted["_id"] = {"$in": [id_of(subject, each) for each in names]}
     hours: Document = {"$objectToArray": {"$ifNull": ["$parts", {}]}}
     pipeline: list[Document] = [
-        {"$match": {"org_id": org_id, "day": bounds}},
+        {"$match": wanted},
         {
             "$group": {
-                "_id": "$link_id",
+                "_id": "$link_id" if subject is None else {"$literal": subject},
                 "clicks": {"$sum": {"$sum": {"$map": {"input": hours, "in": "$$this.v"}}}},
             }
         },
     ]
     found = database[collection].aggregate(pipeline, session=session, allowDiskUse=True)
-    return {LinkId(each["_id"]): each["clicks"] async for each in found if each["clicks"]}
+    return {each["_id"]: each["clicks"] async for each in found if each["clicks"]}
 
 
 def _stored_fields(parts: Iterable[DayPart | Dimension]) -> dict[str, int]:

@@ -152,10 +152,12 @@ class Rollups:
                         total[each][value_of(name)] += count
         return total
 
-    async def read_totals(self, database: Database, subjects: Iterable[SubjectT]) -> dict[SubjectT, int]:
+    async def read_totals(
+        self, database: Database, subjects: Iterable[SubjectT], session: ClientSession | None = None
+    ) -> dict[SubjectT, int]:
         """The total of each of these; what has none is left out."""
         names = {id_of(each, TOTAL): each for each in subjects}
-        cursor = database[self.collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
+        cursor = database[self.collection].find({"_id": {"$in": list(names)}}, {"parts": 1}, session=session)
         return {names[found["_id"]]: sum(found["parts"].values()) async for found in cursor}
 
     async def _read_days(

@@ -120,7 +120,7 @@ def table(card: Card, view: View, found: AnalyticsAnswer, path: str, currency: s
                 found.links.get(LinkId(value)) if by is Field.LINK and value else None,
             )
         )
-    return Table(card, by, rows, found.rows_in_all - len(found.rows), has_sales)
+    return Table(card, by, rows, (found.rows_in_all or 0) - len(found.rows), has_sales)
 
 
 def name_of(by: Field, value: str | None, links: Mapping[LinkId, Link]) -> str:
