@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
+from backend.domain.field_rules import HostName, Moment, Rule, Schema, Text, Word
+from backend.domain.item_names import ItemName
+from backend.domain.link_input import EXTERNAL_ID
 from backend.domain.links import LinkState
 
 
@@ -32,6 +36,24 @@ class LinkSort:
     is_descending: bool
 
 
+NEWEST_FIRST = LinkSort(LinkOrder.CREATED, is_descending=True)
+
+
+class SortRule:
+    """What a list is sorted by, with `-` before it for descending."""
+
+    def parse(self, field: str, value: object) -> LinkSort:
+        """The order and its direction. Raises InvalidField."""
+        text = str(value)
+        order = Word(LinkOrder).parse(field, text.removeprefix("-"))
+        return LinkSort(LinkOrder(order), text.startswith("-"))
+
+    def schema(self) -> Schema:
+        """JSON Schema of all orders, in both directions."""
+        words = [each.value for each in LinkOrder]
+        return {"type": "string", "enum": [*words, *(f"-{word}" for word in words)], "default": "-created"}
+
+
 @dataclass(frozen=True, slots=True)
 class LinkFilter:
     """Leaves the links for which everything holds that is not None.
@@ -51,3 +73,18 @@ class LinkFilter:
     created_before: datetime | None = None
     modified_after: datetime | None = None
     modified_before: datetime | None = None
+
+
+# How the filters are given, by name.
+FILTERS: dict[str, Rule[Any]] = {
+    "search": Text(500),
+    "domain": HostName(),
+    "state": Word(LinkState),
+    "tag": ItemName(),
+    "campaign": Text(1024),
+    "external_id": EXTERNAL_ID,
+    "created_after": Moment(),
+    "created_before": Moment(),
+    "modified_after": Moment(),
+    "modified_before": Moment(),
+}

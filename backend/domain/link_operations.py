@@ -68,6 +68,11 @@ class ArchiveLink:
 Operation = CreateLink | UpsertLink | ChangeLink | ArchiveLink
 
 
+def operation_for(new: NewLink) -> CreateLink | UpsertLink:
+    """Bring the link with this external id up to date, or make it; without one, make a link."""
+    return CreateLink(new) if new.fields.get("external_id") is None else UpsertLink(new)
+
+
 def fields_of(operation: Operation) -> Changes:
     """The fields that an operation gives to a link."""
     match operation:

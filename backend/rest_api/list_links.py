@@ -8,19 +8,17 @@ from typing import Any
 
 from backend.current import resources
 from backend.domain.errors import InvalidField
-from backend.domain.field_rules import HostName, Moment, Rule, Schema, Text, Word
-from backend.domain.item_names import ItemName
-from backend.domain.link_input import EXTERNAL_ID
-from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
-from backend.domain.links import Link, LinkState
+from backend.domain.field_rules import Rule, Schema, Text
+from backend.domain.link_json import whole_link_json
+from backend.domain.link_listing import FILTERS, NEWEST_FIRST, LinkFilter, LinkSort, SortRule
+from backend.domain.links import Link
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.link_reference import parse_link_id
 from backend.rest_api.list_cursor import InvalidCursor, ListCursor, read_cursor
 from backend.rest_api.query_string import query_refusal, read_query
-from backend.rest_api.representations import LinkFacts, whole_link_json
-from backend.storage.click_counts import count_windows
+from backend.storage.link_facts import read_facts
 from backend.storage.link_listing import (
     MOST_RANKED,
     TooManyToRank,
@@ -31,26 +29,9 @@ from backend.storage.link_listing import (
 )
 from backend.storage.link_orders import OrderGone, keep_order, read_order
 from backend.storage.links import find_link
-from backend.storage.tags import find_tags_of
-from backend.storage.taken_clicks import count_taken
 
 DEFAULT_SIZE = 20
 MAX_SIZE = 200
-
-
-class SortRule:
-    """What a list is sorted by, with `-` before it for descending."""
-
-    def parse(self, field: str, value: object) -> LinkSort:
-        """The order and its direction. Raises InvalidField."""
-        text = str(value)
-        order = Word(LinkOrder).parse(field, text.removeprefix("-"))
-        return LinkSort(LinkOrder(order), text.startswith("-"))
-
-    def schema(self) -> Schema:
-        """JSON Schema of all orders, in both directions."""
-        words = [each.value for each in LinkOrder]
-        return {"type": "string", "enum": [*words, *(f"-{word}" for word in words)], "default": "-created"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +52,6 @@ class SizeRule:
         return {"type": "integer", "minimum": 1, "maximum": self.most, "default": DEFAULT_SIZE}
 
 
-FILTERS: dict[str, Rule[Any]] = {
-    "search": Text(500),
-    "domain": HostName(),
-    "state": Word(LinkState),
-    "tag": ItemName(),
-    "campaign": Text(1024),
-    "external_id": EXTERNAL_ID,
-    "created_after": Moment(),
-    "created_before": Moment(),
-    "modified_after": Moment(),
-    "modified_before": Moment(),
-}
 QUERY: dict[str, Rule[Any]] = {
     **FILTERS,
     "sort": SortRule(),
@@ -126,18 +95,14 @@ async def list_links() -> dict[str, Any]:
 
 async def shown_links(links: Sequence[Link]) -> list[dict[str, Any]]:
     """The links with every field, and with their clicks up to now."""
-    database, now = resources().database, resources().clock()
-    counts = await count_windows(database, [link.id for link in links], now)
-    tags = await find_tags_of(database, links)
-    limited = [link.id for link in links if link.limits.max_clicks is not None]
-    taken = await count_taken(database, limited)
-    facts, form = LinkFacts(counts, tags, taken), resources().short_url_form
+    now, form = resources().clock(), resources().short_url_form
+    facts = await read_facts(resources().database, links, now)
     return [whole_link_json(link, facts, form, now) for link in links]
 
 
 def _read() -> _Asked:
     given = read_query(QUERY)
-    sort = given.get("sort") or LinkSort(LinkOrder.CREATED, is_descending=True)
+    sort = given.get("sort") or NEWEST_FIRST
     wanted = LinkFilter(**{name: value for name, value in given.items() if name in FILTERS})
     question = repr((wanted, sort))
     try:

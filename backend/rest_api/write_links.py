@@ -15,11 +15,11 @@ from backend.domain.ids import LinkId
 from backend.domain.link_input import (
     CHANGE_FIELDS,
     NEW_LINK_FIELDS,
-    NewLink,
     parse_changes,
     parse_copy,
     parse_new_link,
 )
+from backend.domain.link_json import LinkFacts, whole_link_json
 from backend.domain.link_operations import (
     ArchiveLink,
     ChangeLink,
@@ -29,7 +29,7 @@ from backend.domain.link_operations import (
     LinkGone,
     LinkResult,
     Operation,
-    UpsertLink,
+    operation_for,
 )
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
@@ -48,7 +48,6 @@ from backend.rest_api.link_reference import parse_link_id
 from backend.rest_api.link_service import carry_out, link_of, requested, submit
 from backend.rest_api.list_links import shown_links
 from backend.rest_api.query_string import query_refusal, read_query
-from backend.rest_api.representations import LinkFacts, whole_link_json
 from backend.storage.idempotency import EarlierRequest, KeyUsed, answer_record
 from backend.storage.link_writes import Submission
 from backend.storage.links import find_link
@@ -72,11 +71,6 @@ class SaidFlag:
 
 
 DELETE_QUERY = {"purge": SaidFlag(), "force": SaidFlag()}
-
-
-def operation_for(new: NewLink) -> CreateLink | UpsertLink:
-    """Bring the link with this external id up to date, or make it; without one, make a link."""
-    return CreateLink(new) if new.fields.get("external_id") is None else UpsertLink(new)
 
 
 @rest.post("/links")

@@ -1,0 +1,21 @@
+"""Reads what is shown of links besides themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from backend.domain.link_json import LinkFacts
+from backend.domain.links import Link
+from backend.storage.click_counts import count_windows
+from backend.storage.mongo import Database
+from backend.storage.tags import find_tags_of
+from backend.storage.taken_clicks import count_taken
+
+
+async def read_facts(database: Database, links: Sequence[Link], now: datetime) -> LinkFacts:
+    """The clicks of these links up to now, their tags, and what was taken of their limits."""
+    counts = await count_windows(database, [link.id for link in links], now)
+    tags = await find_tags_of(database, links)
+    limited = [link.id for link in links if link.limits.max_clicks is not None]
+    return LinkFacts(counts, tags, await count_taken(database, limited))
