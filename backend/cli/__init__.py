@@ -6,19 +6,19 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
+from backend.cli.lazy_group import LazyGroup
 from backend.cli.printable import printable
 from backend.domain.errors import OperatorError
 from backend.settings import settings_beside
 from backend.version import VERSION
 
-# Where each command is. Its file is imported when it is called: most need but a part of Waylink.
-_COMMANDS = {
+# Where each command is.
+_PLACES = {
     "serve": "serve:serve",
     "organization": "organization:organization",
     "user": "user:user",
@@ -42,20 +42,8 @@ _COMMANDS = {
 }
 
 
-class _Commands(click.Group):
-    """A group that loads each of the commands in `_COMMANDS` only when it is needed."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands."""
-        return sorted(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command with this name; None if there is none."""
-        if cmd_name not in _COMMANDS:
-            return None
-        file, _, name = _COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(f"{__name__}.{file}"), name)
-        return command
+class _Commands(LazyGroup):
+    """All commands, whose errors are JSON where their results are."""
 
     def main(self, args: Sequence[str] | None = None, *others: Any, **more: Any) -> Any:
         """Run the command that the arguments name. With --json among them, an error is JSON too."""
@@ -67,7 +55,7 @@ class _Commands(click.Group):
         except click.Abort:
             _end_with("Aborted", 1)
         except click.ClickException as error:
-            _end_with(error.format_message(), error.exit_code)
+            _end_with(error.format_message(), error.exit_code, getattr(error, "field", None))
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -78,9 +66,10 @@ class _Commands(click.Group):
             raise click.ClickException(_printable(str(error))) from None
 
 
-def _end_with(message: str, exit_code: int) -> NoReturn:
+def _end_with(message: str, exit_code: int, field: str | None = None) -> NoReturn:
     """End the process with an error for programs, on stderr as every error is."""
-    click.echo(json.dumps({"error": message}), err=True)
+    named = {} if field is None else {"field": field}
+    click.echo(json.dumps({"error": message, **named}), err=True)
     sys.exit(exit_code)
 
 
@@ -89,7 +78,12 @@ def _printable(message: str) -> str:
     return "\n".join(printable(line) for line in message.split("\n"))
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    package=__name__,
+    places=_PLACES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(VERSION, package_name="waylink", prog_name="waylink")
 @click.option(
     "--env-file",

@@ -28,7 +28,7 @@ def stored(command: Command) -> Callable[..., None]:
 
     Its result is printed as lines of text or, with --json, as one JSON object.
     """
-    return stored_and_shown(_as_lines)(command)
+    return stored_and_shown(as_lines)(command)
 
 
 def stored_and_shown(show: Callable[[Result], str]) -> Callable[[Command], Callable[..., None]]:
@@ -90,7 +90,8 @@ async def _with_database(
         ) from None
 
 
-def _as_lines(result: Result) -> str:
+def as_lines(result: Result) -> str:
+    """The result as lines with a name each; lists in it as tables."""
     lists = {name: rows for name, rows in result.items() if isinstance(rows, list)}
     if lists:
         return "\n\n".join(_as_table(name, rows) for name, rows in lists.items() if rows) or NONE

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from backend.block_list import read_block_list
 from backend.cli.command import Result, stored_and_shown, utc_now
 from backend.cli.import_report import import_result, missing_domain, shown_result
+from backend.cli.link_policies import link_policies
 from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.domain.apps import Apps
@@ -24,9 +24,7 @@ from backend.imports.preset_rows import read_preset
 from backend.imports.presets import PRESETS, Preset
 from backend.imports.report import write_left_out, write_refused
 from backend.imports.row import COLUMNS, ImportRow
-from backend.settings import load_settings
 from backend.storage.apps import list_apps
-from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.mongo import Database
 from backend.storage.organizations import get_organization
 
@@ -193,8 +191,7 @@ async def _import(
     dry_run: bool,
     report_file: Path | None,
 ) -> Result:
-    blocked = read_block_list(load_settings().block_list)
-    policies = DestinationPolicies(database, lambda: blocked)
+    policies = link_policies(database)
     links = LinkImport(database, org_id, utc_now(), dry_run=dry_run, policies=policies)
     with click.progressbar(length=len(rows), label="Importing", file=sys.stderr) as bar:
         report = await links.run(rows, bar.update)

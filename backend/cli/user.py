@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import uuid
 from typing import Any
 
@@ -10,6 +9,7 @@ import click
 
 from backend.cli.command import Result, stored, utc_now
 from backend.cli.confirm import confirm, yes_option
+from backend.cli.password_prompt import read_password, stdin_option
 from backend.cli.printable import printable
 from backend.domain.ids import OrgId, UserId
 from backend.domain.users import InvalidEmail, User, WeakPassword, check_password, normalize_email
@@ -32,9 +32,6 @@ def _email(_: click.Context, __: click.Parameter, text: str) -> str:
 
 
 email_argument = click.argument("email", callback=_email)
-stdin_option = click.option(
-    "--password-stdin", is_flag=True, help="Read the password from standard input instead of asking for it."
-)
 
 
 @click.group()
@@ -116,15 +113,12 @@ async def _get_user(database: Database, email: str) -> User:
 
 
 def _read_password(from_stdin: bool) -> str:
-    if from_stdin:
-        password = sys.stdin.readline().rstrip("\r\n")
-    else:
-        password = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    password = read_password(from_stdin)
     try:
         check_password(password)
     except WeakPassword as error:
         raise click.ClickException(f"The password {error}.") from None
-    return str(password)
+    return password
 
 
 def _row(each: User) -> dict[str, Any]:

@@ -155,11 +155,20 @@ def test_the_supervisor_imports_no_more_than_it_needs() -> None:
 
 def test_short_commands_import_no_more_than_they_need() -> None:
     """Nearly all of their time is imports: they load the driver, and neither metrics nor all collections."""
+    links = ("links.list_links", "links.show", "links.write", "links.archive", "links.hold", "links.reports")
     loaded = modules_after(
-        ", ".join(f"backend.cli.{name}" for name in ("organization", "key", "domain", "origin"))
+        ", ".join(f"backend.cli.{name}" for name in ("organization", "key", "domain", "origin", *links))
     )
     assert "motor" in loaded
-    assert {"quart", "prometheus_client", "httpx", "backend.storage.collections"}.isdisjoint(loaded)
+    unneeded = {
+        "quart",
+        "prometheus_client",
+        "httpx",
+        "argon2",
+        "backend.storage.collections",
+        "backend.imports",
+    }
+    assert unneeded.isdisjoint(loaded)
 
 
 def test_a_command_does_not_wait_for_the_driver(running: ServiceProcess) -> None:

@@ -8,7 +8,6 @@ import uuid
 import click
 
 from backend.cli.command import Result, stored, utc_now
-from backend.cli.links.group import links
 from backend.destination_watch.look import look_at_next
 from backend.domain.ids import OrgId
 from backend.domain.links import Link
@@ -21,7 +20,7 @@ from backend.web_client.destination_check import DestinationCheck
 from backend.web_client.page_reader import PageReader
 
 
-@links.command("check")
+@click.command("check")
 @click.option("--org", "org_id", metavar="ID", help="Only links of this organization.")
 @stored
 async def check(database: Database, org_id: OrgId | None) -> Result:

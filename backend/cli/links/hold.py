@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from backend.cli.command import Result, stored, utc_now
-from backend.cli.links.group import links
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.link_input import HOLD_REASON
@@ -22,7 +21,7 @@ def _reason(_: click.Context, __: click.Parameter, text: str) -> str:
         raise click.BadParameter(str(error)) from None
 
 
-@links.command("hold")
+@click.command("hold")
 @click.argument("link_id", metavar="ID")
 @click.option(
     "--why", required=True, metavar="TEXT", callback=_reason,
@@ -37,7 +36,7 @@ async def hold(database: Database, link_id: LinkId, why: str) -> Result:
     return _row(await link_holds.hold_link(database, link_id, why, utc_now()))
 
 
-@links.command("release")
+@click.command("release")
 @click.argument("link_id", metavar="ID")
 @stored
 async def release(database: Database, link_id: LinkId) -> Result:
@@ -45,7 +44,7 @@ async def release(database: Database, link_id: LinkId) -> Result:
     return _row(await link_holds.release_link(database, link_id, utc_now()))
 
 
-@links.command("held")
+@click.command("held")
 @stored
 async def list_held(database: Database) -> Result:
     """List the links that are held, of all organizations, the latest first."""

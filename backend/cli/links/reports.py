@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from backend.cli.command import Result, stored
-from backend.cli.links.group import links
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import load_settings
 from backend.storage import link_reports, organizations
@@ -15,7 +14,7 @@ from backend.storage.mongo import Database
 _MOST = 200
 
 
-@links.command("reports")
+@click.command("reports")
 @click.option("--org", "org_id", metavar="ID", help="Only links of this organization.")
 @click.option("--dismiss", "link_id", metavar="LINK", help="Forget the reports of this link instead.")
 @stored

@@ -1,0 +1,79 @@
+"""The link of an organization that a command names, and links as commands print them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from backend.cli.command import Result, as_lines, utc_now
+from backend.cli.link_policies import link_policies
+from backend.cli.links.refusals import NoSuchLink, told_by_option
+from backend.domain.field_rules import is_uuid
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_json import whole_link_json
+from backend.domain.link_operations import LinkRequest, Operation
+from backend.domain.links import Behavior, CreatedBy, Link
+from backend.domain.rule_words import condition_in_words, outcome_in_words
+from backend.domain.short_urls import parse_short_url
+from backend.settings import load_settings
+from backend.storage import links
+from backend.storage.link_facts import read_facts
+from backend.storage.link_writes import store_link
+from backend.storage.mongo import Database
+from backend.storage.organizations import get_organization
+
+_BEHAVIORS = {Behavior.BROWSER: "opens in the browser", Behavior.APP: "opens in the app"}
+
+
+async def own_link(database: Database, org_id: OrgId, text: str) -> Link:
+    """The organization's link with this id or short URL. Raises NoSuchLink."""
+    await get_organization(database, org_id)
+    found = await _find(database, org_id, text.strip())
+    if found is None:
+        raise NoSuchLink(text, org_id)
+    return found
+
+
+async def _find(database: Database, org_id: OrgId, text: str) -> Link | None:
+    if is_uuid(text):
+        return await links.find_link(database, LinkId(text.lower()), org_id)
+    place = parse_short_url(text if "://" in text else f"https://{text}")
+    return await links.find_link_at(database, *place, org_id) if place else None
+
+
+async def carry_out(database: Database, org_id: OrgId, operation: Operation) -> Result:
+    """Carry out one operation, as over REST, and give the link as it is then."""
+    request = LinkRequest(org_id, CreatedBy.REST, utc_now(), operation)
+    with told_by_option(org_id):
+        link = await store_link(database, request, link_policies(database))
+    return await whole_link(database, link)
+
+
+async def whole_link(database: Database, link: Link) -> Result:
+    """The link with every field, as REST shows it."""
+    return (await whole_links(database, [link], utc_now()))[0]
+
+
+async def whole_links(database: Database, some: Sequence[Link], now: datetime) -> list[Result]:
+    """These links with every field, as REST shows them."""
+    facts, form = await read_facts(database, some, now), load_settings().short_url_form
+    return [whole_link_json(link, facts, form, now) for link in some]
+
+
+def in_words(link: Result) -> str:
+    """A whole link for people: a line for each field, and for each of its rules."""
+    custom_data: Any = link["custom_data"]
+    words = link | {
+        "ios_behavior": _BEHAVIORS[link["ios_behavior"]],
+        "android_behavior": _BEHAVIORS[link["android_behavior"]],
+        "custom_data": None if custom_data is None else json.dumps(custom_data, ensure_ascii=False),
+        "tags": ", ".join(link["tags"]) or None,
+        "rules": None,
+    }
+    if link["rules"]:
+        del words["rules"]
+    for number, rule in enumerate(link["rules"], 1):
+        words[f"rule {number}"] = f"{condition_in_words(rule)}, {outcome_in_words(rule)}"
+    return as_lines(words)

@@ -1,0 +1,63 @@
+"""What commands say where a field of a link is refused: which option it is, and what to do next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from backend.cli.printable import printable
+from backend.domain.errors import InvalidField, MissingField
+from backend.domain.ids import OrgId
+from backend.domain.link_operations import DomainNotConfigured, ExternalIdTaken, LinkGone, PathTaken
+
+_FIRST_NAME = re.compile(r"\w+")
+
+
+class RefusedField(click.UsageError):
+    """A field was refused. With --json, the error has its name, as REST has it."""
+
+    def __init__(self, field: str, rule: str) -> None:
+        super().__init__(printable(f"{_given_by(field)} {rule}"))
+        self.field = field
+
+
+class NoSuchLink(click.ClickException):
+    """The organization has no such link."""
+
+    def __init__(self, text: str, org_id: OrgId) -> None:
+        super().__init__(
+            f"The organization has no link {printable(text)!r}; "
+            f"`waylink links list --org {printable(org_id)}` lists its links."
+        )
+
+
+@contextmanager
+def told_by_option(org_id: OrgId) -> Iterator[None]:
+    """Turn what keeps a link from being written or found into a message for whoever typed the command."""
+    try:
+        yield
+    except (InvalidField, MissingField) as error:
+        raise RefusedField(error.field, error.rule.removeprefix("field ")) from None
+    except DomainNotConfigured as error:
+        todo = f"if it is yours: waylink domain add {error} --org {org_id}"
+        raise RefusedField("domain", f"is not configured for the organization; {todo}") from None
+    except PathTaken:
+        rule = "is already in use on this domain: choose another, or leave it out and one is made"
+        raise RefusedField("selected_path", rule) from None
+    except ExternalIdTaken:
+        raise RefusedField("external_id", "is already in use by another link: choose another") from None
+    except LinkGone as error:
+        raise NoSuchLink(str(error), org_id) from None
+
+
+def _given_by(field: str) -> str:
+    """The field as it was given: by an option of its own or by --field, and where in it."""
+    found = _FIRST_NAME.match(field)
+    name = found[0] if found else field
+    for parameter in click.get_current_context().command.params:
+        if parameter.name == name and isinstance(parameter, click.Option):
+            return parameter.opts[0] + field.removeprefix(name)
+    return f"--field {field}"
