@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from heapq import nlargest
 
 from backend.domain.attribution import Device, DirectVisit, Identification, Touch
 from backend.domain.errors import InvalidField
@@ -19,6 +20,8 @@ from backend.domain.ids import DeviceId
 # What one lead or conversion is divided into.
 PARTS = 1_000_000
 MOST_LOOKBACK_DAYS = 3_660
+# A customer with more devices is no person, such as "guest". The latest ones count, and a sale's own.
+MOST_DEVICES = 100
 _DAY = timedelta(days=1)
 
 
@@ -190,6 +193,8 @@ class _Histories:
         for device in self._devices.values():
             for customer_id in {each.customer_id for each in self._timelines[device.id]}:
                 self._devices_of.setdefault(customer_id, []).append(device)
+        for customer_id, all_of_them in self._devices_of.items():
+            self._devices_of[customer_id] = _latest(all_of_them)
         self._visits: dict[DeviceId, list[_Visit]] = {}
         self._paths: dict[str, list[_Visit]] = {}
 
@@ -234,15 +239,22 @@ class _Histories:
         copies = list({key: (key, touch) for key, touch in copies}.values())
         if whose is None:
             return [*visits, *copies]
+        is_in_path = any(each.id == sale.device_id for each in self._devices_of.get(whose, ()))
+        own = copies if is_in_path else [*visits, *copies]
         # A device that was never identified is nobody else's.
-        own = visits if not timeline else []
-        return [*own, *(each for each in copies if _owner_at(timeline, _time(each)) in {whose, None})]
+        return [each for each in own if _owner_at(timeline, _time(each)) in {whose, None}]
 
     def _of_device(self, device_id: DeviceId) -> list[_Visit]:
         if device_id not in self._visits:
             device = self._devices.get(device_id)
             self._visits[device_id] = list(_visits(device, self._rules)) if device else []
         return self._visits[device_id]
+
+
+def _latest(devices: list[Device]) -> list[Device]:
+    if len(devices) <= MOST_DEVICES:
+        return devices
+    return nlargest(MOST_DEVICES, devices, key=lambda each: (each.last_seen_at, each.id))
 
 
 def _key(visit: _Visit) -> _Key:

@@ -14,6 +14,7 @@ from bson import Decimal128
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.attribution import Device
 from backend.domain.credit import (
+    MOST_DEVICES,
     PARTS,
     Credited,
     CreditRules,
@@ -29,8 +30,6 @@ from backend.storage import devices, identities, records, refunds
 from backend.storage.mongo import ClientSession, Database, Document
 
 _AT_ONCE = 2_000
-# A customer with more devices than this is no person, such as "guest". The latest ones count.
-_MOST_DEVICES = 100
 _OF_TOUCHES = ("at", "link_id", "utm", "received_at", "variant")
 # No more than that: reading what is stored takes most of the time.
 _FIELDS = (
@@ -134,7 +133,7 @@ async def _devices_of(asked: _Asked, sales: Sequence[SaleFacts]) -> list[Device]
 
 
 _WITH_DEVICE: Document = {"device_id": {"$gt": ""}}
-_LATEST = {"n": _MOST_DEVICES, "sortBy": {"last_at": -1, "_id": 1}, "output": "$device_id"}
+_LATEST = {"n": MOST_DEVICES, "sortBy": {"last_at": -1, "_id": 1}, "output": "$device_id"}
 
 
 def _customers(asked: _Asked, sales: Sequence[SaleFacts], own: Mapping[DeviceId, Device]) -> set[str]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from backend.domain.attribution import Device, DirectVisit, Touch
 from backend.domain.credit import (
+    MOST_DEVICES,
     PARTS,
     CreditRules,
     CreditTo,
@@ -164,6 +165,20 @@ def test_a_click_on_the_phone_and_a_purchase_on_the_laptop() -> None:
     assert names_of(sale, wrong, **by_customer, as_of=at(8)) == ["phone 1"]
     again = [wrong[0].identified("ada", at(10)), laptop]
     assert names_of(sale, again, **by_customer) == ["phone 1"]
+
+
+def test_of_a_customer_with_many_devices_the_latest_count_and_the_sale_s_own() -> None:
+    """Such a customer is no person, but "guest": otherwise each sale would be divided among all guests."""
+    guests = [
+        replace(device(str(hour), hour).identified("guest", at(hour)), last_seen_at=at(hour))
+        for hour in range(2 * MOST_DEVICES)
+    ]
+    latest = [f"{hour} {hour}" for hour in range(MOST_DEVICES, 2 * MOST_DEVICES)]
+    late = at(999)
+    linear = {"to": CreditTo.CUSTOMER, "model": Model.LINEAR}
+    assert names_of(SaleFacts(late, late, DeviceId("150"), "guest"), guests, **linear) == latest
+    assert names_of(SaleFacts(late, late, DeviceId("7"), "guest"), guests, **linear) == ["7 7", *latest]
+    assert names_of(SaleFacts(late, late, None, "guest"), guests, **linear) == latest
 
 
 def test_the_models_differ() -> None:
