@@ -29,7 +29,8 @@ def read_block_list(path: Path | None) -> AddressPatterns:
     if path is None:
         return AddressPatterns()
     refused: list[int] = []
-    patterns = AddressPatterns.of(_patterns(path.read_text("utf-8", "replace").splitlines(), refused))
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        patterns = AddressPatterns.of(_patterns(lines, refused))
     if refused:
         numbers = ", ".join(map(str, refused[:_TOLD])) + (", …" if len(refused) > _TOLD else "")
         _logger.warning("%d lines of the block list %s are no addresses: %s", len(refused), path, numbers)

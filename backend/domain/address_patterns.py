@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 from urllib.parse import unquote, urlsplit
@@ -60,32 +60,39 @@ def _host_of_pattern(name: str, host: str) -> str:
 class AddressPatterns:
     """Many patterns, in which one address is looked up by its host: their number does not matter."""
 
-    # By host: the paths of its patterns, each with the pattern's text. "" stands for every path.
-    _by_host: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    # Hosts with all their paths are kept apart, without a list each: block lists have a million of them.
+    _hosts: Set[str] = frozenset()
+    _paths: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, patterns: Iterable[str]) -> AddressPatterns:
         """These patterns, in the form that AddressPattern gives them."""
-        by_host: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+        hosts: set[str] = set()
+        paths: defaultdict[str, list[str]] = defaultdict(list)
         for pattern in patterns:
             host, slash, path = pattern.partition("/")
-            by_host[host].append((slash + path, pattern))
-        return cls(dict(by_host))
+            if slash:
+                paths[host].append(slash + path)
+            else:
+                hosts.add(host)
+        return cls(hosts, dict(paths))
 
     def __len__(self) -> int:
-        return sum(map(len, self._by_host.values()))
+        return len(self._hosts) + sum(map(len, self._paths.values()))
 
     def find(self, url: str) -> str | None:
         """The pattern that this web address fits; None if there is none."""
-        if not self._by_host:
+        if not self._hosts and not self._paths:
             return None
         parts = urlsplit(url)
         path = ""
         for host in _hosts_that_mean(plain_host(parts.hostname or "")):
-            for wanted, pattern in self._by_host.get(host, ()):
+            if host in self._hosts:
+                return host
+            for wanted in self._paths.get(host, ()):
                 path = path or without_dot_segments(unquote(parts.path))
-                if not wanted or _fits(path, wanted) or _fits(path, f"{wanted}/*"):
-                    return pattern
+                if _fits(path, wanted) or _fits(path, f"{wanted}/*"):
+                    return host + wanted
         return None
 
 
