@@ -32,7 +32,7 @@ async def look_at_next(
     problems = await check.problems(url for link in links for url in link.destinations.values())
     found = {link.id: (link.org_id, _broken(link, problems, now)) for link in links}
     await keep_results(database, found, now)
-    await go_on_behind(database, begun.name, links[-1].id if links else None)
+    await go_on_behind(database, begun, links[-1].id if links else None)
     return Looked(links, {link_id: broken for link_id, (_, broken) in found.items() if broken})
 
 

@@ -23,7 +23,7 @@ COLLECTION = Collection(
     retention=NoRetention("one small document for each kind of look"),
     archived=NotArchived("who looks is the installation"),
 )
-# Longer than the links that are looked at together ever take.
+# Longer than the links that are looked at together take, but where hundreds of addresses do not answer.
 _TURN = timedelta(minutes=15)
 
 
@@ -64,10 +64,14 @@ async def begin_again(database: Database, name: str, now: datetime) -> None:
     await database[NAME].update_one({"_id": name}, {"$set": change})
 
 
-async def go_on_behind(database: Database, name: str, after: LinkId | None) -> None:
-    """Note that all links up to this one were looked at; None: all of them."""
+async def go_on_behind(database: Database, begun: Round, after: LinkId | None) -> None:
+    """Note that all links up to this one were looked at; None: all of them.
+
+    Somebody whose turn had ended meanwhile does not set back those who went on.
+    """
     change: Document = {"is_over": True} if after is None else {"after": after}
-    await database[NAME].update_one({"_id": name}, {"$set": change})
+    where_it_was = {"_id": begun.name, "begun_at": begun.begun_at, "after": begun.after}
+    await database[NAME].update_one(where_it_was, {"$set": change})
 
 
 async def end_turn(database: Database, name: str, holder: str, now: datetime) -> None:

@@ -136,6 +136,19 @@ async def test_a_round_goes_on_where_it_stopped(
     assert over.is_over
 
 
+async def test_one_who_was_slow_sets_nobody_back(
+    own_database: Database, organization: TestOrganization, site: Site
+) -> None:
+    """Whoever took longer than a turn, while another went on, leaves the place to which that one came."""
+    url = site.page("/", "here")
+    await insert_links(own_database, [link_to(organization, number, url) for number in range(50)])
+    slow = await take_turn(own_database, "test", "slow", utc_now() - timedelta(hours=1))
+    assert slow
+    assert [await look(own_database) for _ in range(2)] == [20, 20]
+    await look_at_next(own_database, CHECK, slow, None, utc_now())
+    assert await look(own_database) == 10
+
+
 async def test_a_host_is_asked_with_pauses(site: Site, tell: Callable[[str], None]) -> None:
     """One request after the other, HEAD only where that answers; another host meanwhile; an address once."""
     urls = [site.page(f"/{number}", "here") for number in range(4)]
