@@ -1,4 +1,4 @@
-"""/assets/: the dashboard's stylesheet and scripts. Each address contains a hash of the content."""
+"""/assets/: the dashboard's stylesheets and scripts. Each address contains a hash of the content."""
 
 from __future__ import annotations
 
