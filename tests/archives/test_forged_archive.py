@@ -135,6 +135,7 @@ async def assert_nothing_is_stored(database: Database) -> None:
         assert await database[name].count_documents({}) == 0, name
 
 
+TOUCH: dict[str, Any] = {"at": NOW, "utm": {}, "click_ids": {}}
 FORGED: list[tuple[str, dict[str, Any], str]] = [
     # another organization's domains and links
     ("links", {"domain": "go.other.example"}, "domain must be a domain of the archive"),
@@ -252,6 +253,8 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("conversions", {"refunds": [{"amount": Decimal128("1")}]}, "refund_id is missing"),
     ("conversions", {"at": "now"}, "at must be a date"),
     ("conversions", {"touch": {"at": 1, "utm": {}, "click_ids": {}}}, "at must be a date"),
+    ("conversions", {"touch": TOUCH | {"variant": {"a": 1}}}, "variant must be a string"),
+    ("conversions", {"first_touch": TOUCH | {"link_id": ["a"]}}, "link_id must be a string"),
     ("devices", {"revision": "1"}, "revision must be a whole number"),
     ("devices", {"touches": [1]}, "touches must be a document"),
     ("leads", {"name": ESCAPE}, "must not contain control characters"),

@@ -44,8 +44,11 @@ def _currency(name: str, value: object) -> object:
 
 _TOLD: Mapping[str, Parse] = {"received_at": or_none(time)}
 _CLICK: Mapping[str, Parse] = {"click_at": or_none(time), "click_mark": or_none(integer)}
+_OF_LINK: Mapping[str, Parse] = {"link_id": or_none(text), "variant": or_none(text)}
 _TOUCH = nested(
-    DocumentFields({"at": time, "utm": texts, "click_ids": texts}, {**_TOLD, **_CLICK}, is_open=True)
+    DocumentFields(
+        {"at": time, "utm": texts, "click_ids": texts}, {**_OF_LINK, **_TOLD, **_CLICK}, is_open=True
+    )
 )
 _VISIT = nested(DocumentFields({"at": time}, _TOLD, is_open=True))
 _CUSTOMER = nested(DocumentFields({"at": time}, {**_TOLD, "taken_back_at": or_none(time)}, is_open=True))
