@@ -57,6 +57,15 @@ class Touch:
             return None
         return ClickPlace(self.click_at, self.click_mark)
 
+    @property
+    def is_named(self) -> bool:
+        """Whether a server told of the visit by its click id, so that its time is the click's."""
+        return self.at == self.click_at
+
+    def is_same_click(self, other: Touch) -> bool:
+        """Whether both are visits that one and the same click led to."""
+        return self.click is not None and (self.link_id, self.click) == (other.link_id, other.click)
+
 
 @dataclass(frozen=True, slots=True)
 class DirectVisit:
@@ -233,6 +242,12 @@ class Credit:
     at: datetime
     first: Touch | None
     last: Touch | None
+
+    @property
+    def touches(self) -> tuple[Touch, ...]:
+        """Both touches, the first one first; one if they are the same."""
+        kept = [each for each in (self.first, self.last) if each]
+        return tuple(kept[:1] if self.first == self.last else kept)
 
     def with_touches(self, touches: Sequence[Touch]) -> Credit:
         """The credit, updated with these touches of the device (oldest first), which arrived later.

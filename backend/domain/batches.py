@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from backend.domain.attribution import Source
+from backend.domain.attribution import Source, Touch
 from backend.domain.call_fields import notes_on_unknown
 from backend.domain.calls import Call
 from backend.domain.errors import InvalidField
@@ -37,15 +37,21 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class ArrivedCall:
-    """A valid call. An attribution check also has the source of its visit."""
+    """A valid call.
+
+    An attribution check also has the source of its visit, and what a server told by the id of a click has
+    the visit that followed this.
+    """
 
     call: Call
     source: Source | None = None
+    visit: Touch | None = None
 
-    @property
-    def touches(self) -> bool:
-        """Whether the call adds a touch to the device, that is, whether its visit is not organic."""
-        return self.source is not None and not self.source.is_organic
+    def touches_at(self, at: datetime) -> datetime | None:
+        """When the touch happened that the call, counting at this time, adds to the device, if any."""
+        if self.visit:
+            return self.visit.at
+        return at if self.source is not None and not self.source.is_organic else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,7 +210,8 @@ class _Histories:
             visits = sorted([*visits, *own], key=_key)
         days = self._rules.lookback_days
         first = bisect_left(visits, sale.at - days * _DAY, key=_time) if days else 0
-        return [touch for _, touch in visits[first : bisect_right(visits, sale.at, key=_time)]]
+        last = bisect_right(visits, sale.at, key=_time)
+        return _each_click_once([touch for _, touch in visits[first:last]])
 
     def _of_customer(self, customer_id: str) -> list[_Visit]:
         """What their devices did while they were this customer's."""
@@ -227,7 +228,12 @@ class _Histories:
     def _own(self, sale: SaleFacts, whose: str | None) -> list[_Visit]:
         """What is known of the sale's own device beyond what its customer's path has."""
         if sale.device_id is None:
-            return []
+            # A server named the click that led to the sale: nothing says whose browser it was.
+            return [
+                ((touch.at, True, DeviceId(""), number), touch)
+                for number, touch in enumerate(sale.touches)
+                if self._rules.knows(touch.at, touch.received_at)
+            ]
         visits = self._of_device(sale.device_id)
         timeline = self._timelines.get(sale.device_id, [])
         kept = {_time(each) for each in visits if each[1]}
@@ -255,6 +261,24 @@ def _latest(devices: list[Device]) -> list[Device]:
     if len(devices) <= MOST_DEVICES:
         return devices
     return nlargest(MOST_DEVICES, devices, key=lambda each: (each.last_seen_at, each.id))
+
+
+def _each_click_once(path: list[Touch | None]) -> list[Touch | None]:
+    """The path without visits that a server told of by their click, where the browser told of them too.
+
+    What servers told of one click, such as of two sales, is one visit.
+    """
+    if not any(each and each.is_named for each in path):
+        return path
+    told = {(each.link_id, each.click) for each in path if each and not each.is_named}
+    kept: list[Touch | None] = []
+    for each in path:
+        if each and each.is_named:
+            if (each.link_id, each.click) in told:
+                continue
+            told.add((each.link_id, each.click))
+        kept.append(each)
+    return kept
 
 
 def _key(visit: _Visit) -> _Key:

@@ -122,7 +122,7 @@ class _Teller:
             for number, each in enumerate(device.customers):
                 yield from self._identity(device, each, is_first=number == 0)
         for device_id, touch in self._known_touches():
-            if touch.at <= self._sale.at:
+            if touch.at <= self._sale.at and not self._is_told_otherwise(touch):
                 share = self._shares.get(id(touch))
                 words = self._of_touch(touch, share, device_id)
                 yield CreditStep(StepKind.TOUCH, touch.at, words, device_id, touch=touch, share=share)
@@ -142,6 +142,14 @@ class _Teller:
         own = [each for each in self._devices if each.id == self._sale.device_id]
         times = {touch.at for each in own for touch in (*each.touches, each.first_touch) if touch}
         yield from ((self._sale.device_id, each) for each in self._sale.touches if each.at not in times)
+
+    def _is_told_otherwise(self, touch: Touch) -> bool:
+        """Whether a server told of this visit by its click, and another telling of the same one counts."""
+        if not touch.is_named or id(touch) in self._of_any_age:
+            return False
+        return any(
+            each.is_same_click(touch) for _, each in self._known_touches() if id(each) in self._of_any_age
+        )
 
     def _of_touch(self, touch: Touch, share: CreditShare | None, device_id: DeviceId | None) -> str:
         if not self._rules.knows(touch.at, touch.received_at):

@@ -113,15 +113,16 @@ def late_touches(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) 
     A touch is late if the device already did something at a later time.
     """
     late: dict[DeviceKey, datetime] = {}
-    if not any(arrived.touches for batch in batches for arrived in batch.calls):
+    if not any(each.touches_at(each.call.occurred_at) for batch in batches for each in batch.calls):
         return late
     for timed in _timed(batches, devices):
         key = timed.device_key
         device = devices.get(key) if key else None
         for arrived, at in timed.calls:
             # A device without a clock was stored by a version that did not note each time it was seen.
-            if key and device and arrived.touches and (at <= device.last_seen_at or not device.clocks):
-                late[key] = min(late.get(key, at), at)
+            touched_at = arrived.touches_at(at)
+            if key and device and touched_at and (touched_at <= device.last_seen_at or not device.clocks):
+                late[key] = min(late.get(key, touched_at), touched_at)
     return late
 
 
@@ -181,7 +182,7 @@ class _Intake:
         self.decisions.calls[key] = batch.received_at
         once = once_key(batch, call)
         if once and (once in self.known.counted or once in self.decisions.counted):
-            return self._tell_again(once, timed, call, at)
+            return self._tell_again(once, timed, arrived, at)
         if once:
             self.decisions.counted[once] = batch.received_at
         self._keep(timed, arrived, at, once)
@@ -210,20 +211,25 @@ class _Intake:
             device = self._identified(timed, device, call.customer_id, at, call)
         if device and arrived.source:
             device = self._visited(device, arrived.source, at, batch.received_at)
+        device = self._named(device, arrived.visit)
         self._note(device)
         if call.kind in _RECORDED:
-            record = _record(batch, call, at, device)
+            record = _record(batch, arrived, at, device)
             self.decisions.records[record.key] = record
             if once:
                 self.told[once] = record
 
-    def _tell_again(self, once: OnceKey, timed: _Timed, call: Call, at: datetime) -> Result:
+    def _tell_again(self, once: OnceKey, timed: _Timed, arrived: ArrivedCall, at: datetime) -> Result:
         """Add what this telling knows more to the record that counted, if that is still there."""
         stored = self.told.get(once) or self.known.told.get(once)
         if stored is None:
-            return Result(Status.DUPLICATE, call.call_id)
-        batch = timed.batch
-        record = stored.completed(_record(batch, call, at, self._device(timed, at)))
+            return Result(Status.DUPLICATE, arrived.call.call_id)
+        batch, call = timed.batch, arrived.call
+        device = self._device(timed, at)
+        if arrived.visit:
+            device = self._named(device, arrived.visit)
+            self._note(device)
+        record = stored.completed(_record(batch, arrived, at, device))
         if record != stored:
             self.told[once] = record
             is_new = record.key in self.decisions.records
@@ -275,19 +281,30 @@ class _Intake:
         touch = source.touch(at, received_at)
         if touch is None:
             return device.visited(DirectVisit(at, received_at))
+        return self._touched(device, touch)
+
+    def _named(self, device: Device | None, visit: Touch | None) -> Device | None:
+        """The device after a visit of which a server named the click, unless it has told of that itself."""
+        if device is None or visit is None or any(each.is_same_click(visit) for each in device.touches):
+            return device
+        return self._touched(device, visit)
+
+    def _touched(self, device: Device, touch: Touch) -> Device:
         self.touches.setdefault((device.org_id, device.id), []).append(touch)
         return device.touched(touch)
 
 
-def _record(batch: Batch, call: Call, at: datetime, device: Device | None) -> Record:
+def _record(batch: Batch, arrived: ArrivedCall, at: datetime, device: Device | None) -> Record:
     """The record of a call that this device, if any, made."""
+    call = arrived.call
+    of_click = Credit(at, None, None).with_touches([arrived.visit] if arrived.visit else [])
     return Record(
         kind=call.kind,
         org_id=batch.org_id,
         call_id=call.call_id,
         device_id=batch.device_id,
         customer_id=call.customer_id or (device.customer_at(at) if device else None),
-        credit=device.credit_at(at) if device else Credit(at, None, None),
+        credit=device.credit_at(at) if device else of_click,
         occurred_at=call.occurred_at,
         received_at=batch.received_at,
         page=call.page,

@@ -43,7 +43,8 @@ class Record:
 
         Nothing that is known changes, but for the time: a device knows the order of what it did. So where
         only the other telling names the device, its time counts, and its touches get the credit: the same
-        stays whichever of a browser and a server comes first.
+        stays whichever of a browser and a server comes first. The clicks that tellings without a device name
+        are kept beside these.
         """
         known = replace(
             self,
@@ -51,9 +52,12 @@ class Record:
             page=self.page or told.page,
             fields=told.fields | self.fields,
         )
-        if self.device_id or not told.device_id:
+        if told.device_id is None:
+            return replace(known, credit=self.credit.with_touches(told.credit.touches))
+        if self.device_id:
             return known
-        return replace(known, device_id=told.device_id, credit=told.credit, occurred_at=told.occurred_at)
+        credit = told.credit.with_touches(self.credit.touches)
+        return replace(known, device_id=told.device_id, credit=credit, occurred_at=told.occurred_at)
 
     def differences(self, call: Call, device_id: DeviceId | None) -> tuple[str, ...]:
         """The names of fields for which another telling has other values than the record."""

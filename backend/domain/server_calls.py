@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID, uuid5
 
+from backend.domain.attribution import Source, Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.call_fields import CLEAR_CONTACTS, AddressText, LenientRule, Metadata
 from backend.domain.calls import FIELDS, ID_LENGTH, PAGE_LENGTH, REQUIRED, Call, Kind, is_blank, round_revenue
+from backend.domain.click_ids import browser_of
 from backend.domain.errors import InvalidField, MissingField, shown_name
 from backend.domain.field_rules import Moment, Rule, Schema, Text, Uuid, parse_string
-from backend.domain.ids import OrgId
+from backend.domain.ids import DeviceId, OrgId
 
 # How far back a call may have happened: a year, also a long one.
 OLDEST = timedelta(days=366)
 # How far ahead a server's clock may be. Such a call counts when it arrives.
 AHEAD = timedelta(minutes=5)
 # Who is meant: a call needs one of these.
-WHO = ("customer_id", "device_id")
+WHO = ("customer_id", "device_id", "click_id")
+WHO_IN_WORDS = f"{', '.join(WHO[:-1])} or {WHO[-1]}"
 
 
 class TrueTime:
@@ -43,6 +47,7 @@ class TrueTime:
 _SHARED: dict[str, Rule[Any]] = {
     "customer_id": Text(ID_LENGTH),
     "device_id": Uuid(),
+    "click_id": Text(ID_LENGTH),
     "occurred_at": TrueTime(),
     "call_id": Uuid(),
     "page": AddressText(PAGE_LENGTH),
@@ -62,11 +67,31 @@ REQUIRED_FIELDS = {kind: REQUIRED[kind] for kind in RULES} | {
 
 @dataclass(frozen=True, slots=True)
 class Teller:
-    """The organization whose server tells something now, and how long it keeps what visitors did."""
+    """The organization whose server tells something now, and how long it keeps what visitors did.
+
+    `clicks` are the clicks on its links that the told click ids name.
+    """
 
     org_id: OrgId
     retention_days: int | None
     now: datetime
+    clicks: Mapping[str, Source] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an item of a server comes to: its own call, and before it what it says of its customer's visit.
+
+    Each is a batch of its own.
+    """
+
+    own: Batch
+    visit: Batch | None = None
+
+    @property
+    def batches(self) -> tuple[Batch, ...]:
+        """The batches in the order in which they count."""
+        return (self.visit, self.own) if self.visit else (self.own,)
 
 
 class UnknownField(InvalidField):
@@ -76,8 +101,8 @@ class UnknownField(InvalidField):
         super().__init__(shown_name(name), "is not a field of such an item")
 
 
-def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: str) -> Batch:
-    """One call of a server as a batch of its own. It gets this `call_id`, unless it brings one.
+def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: str) -> Told:
+    """One call of a server. It gets this `call_id`, unless it brings one.
 
     Null and blank text mean that a field is not given. Raises MissingField or InvalidField for the first
     field that is unknown or breaks a rule.
@@ -87,6 +112,8 @@ def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: str) -
     given = {name: each for name, each in value.items() if not is_blank(each)}
     parsed = _parse_fields(kind, given)
     occurred_at = told_at(parsed, teller)
+    click = _click(parsed, teller)
+    visit = click.touch(click.click.at, teller.now) if click and click.click else None
     call = Call(
         kind=kind,
         call_id=parsed.get("call_id", call_id),
@@ -94,10 +121,51 @@ def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: str) -
         page=parsed.get("page"),
         customer_id=parsed.get("customer_id"),
         fields={name: parsed[name] for name in OWN_FIELDS[kind] if name in parsed},
-        notes=tuple(_notes(kind, given, parsed)),
+        notes=(*_notes(kind, given, parsed), *_notes_on_visit(visit, occurred_at)),
     )
     device_id = parsed.get("device_id")
-    return Batch(teller.org_id, device_id, None, teller.now, (ArrivedCall(call),), teller.retention_days)
+    if not visit or device_id or not call.customer_id:
+        return Told(_batch(teller, device_id, ArrivedCall(call, visit=visit)))
+    browser = _browser(teller, visit)
+    if kind is Kind.IDENTIFY:
+        return Told(_batch(teller, browser, ArrivedCall(call, visit=visit)))
+    visited = Call(
+        kind=Kind.IDENTIFY,
+        call_id=str(uuid5(UUID(browser), call.customer_id)),  # told again, it is the same
+        occurred_at=occurred_at,
+        page=None,
+        customer_id=call.customer_id,
+        fields={},
+    )
+    return Told(
+        _batch(teller, None, ArrivedCall(call, visit=visit)),
+        _batch(teller, browser, ArrivedCall(visited, visit=visit)),
+    )
+
+
+def _batch(teller: Teller, device_id: DeviceId | None, arrived: ArrivedCall) -> Batch:
+    return Batch(teller.org_id, device_id, None, teller.now, (arrived,), teller.retention_days)
+
+
+def _click(parsed: Mapping[str, Any], teller: Teller) -> Source | None:
+    if "click_id" not in parsed:
+        return None
+    found = teller.clicks.get(parsed["click_id"])
+    if found is None:
+        raise InvalidField("click_id", "must be a cl_click_id that one of your links gave a visitor")
+    return found
+
+
+def _browser(teller: Teller, visit: Touch) -> DeviceId:
+    """What stands for the unknown browser of a visit: so the visit is its customer's, as others are."""
+    assert visit.link_id
+    assert visit.click
+    return browser_of(teller.org_id, visit.link_id, visit.click)
+
+
+def _notes_on_visit(visit: Touch | None, occurred_at: datetime) -> list[str]:
+    is_late = visit is not None and visit.at > occurred_at
+    return ["click_id names a click after occurred_at, which gets no credit"] if is_late else []
 
 
 def _parse_fields(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,7 +179,7 @@ def _parse_fields(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
         if name not in given:
             raise MissingField(name)
     if not any(name in given for name in WHO):
-        raise InvalidField(" or ".join(WHO), "must be given")
+        raise InvalidField(WHO_IN_WORDS, "must be given")
     return {name: rule.parse(name, given[name]) for name, rule in rules.items() if name in given}
 
 

@@ -303,7 +303,7 @@ class Redirector:
         link = entry.link
         if reason or outcome is not Outcome.WEB or not (key := self._click_signing.key_for(link.org_id)):
             return None
-        return click_id(key, link.org_id, link.id, at, line)
+        return click_id(key, link.org_id, link.id, at, line, variant=variant)
 
     def _line(
         self,

@@ -8,7 +8,7 @@ from typing import Any
 from backend.domain import refunds
 from backend.domain.calls import Kind
 from backend.domain.field_rules import Rule, Schema
-from backend.domain.server_calls import REQUIRED_FIELDS, RULES, WHO
+from backend.domain.server_calls import REQUIRED_FIELDS, RULES, WHO_IN_WORDS
 from backend.json_api import error_table
 from backend.rest_api import operations_on_analytics
 from backend.rest_api.explain_conversion import QUERY
@@ -19,6 +19,7 @@ from backend.rest_api.told_items import MOST_ITEMS
 _MEANINGS = {
     "customer_id": "Your own id of the customer.",
     "device_id": "The browser's id, from its cookie cl_device_id.",
+    "click_id": "The cl_click_id that a redirect of yours gave the visitor: what led to this is that click.",
     "occurred_at": "When it happened, up to 366 days ago; by default now.",
     "call_id": "An id of yours for this telling: repeated with it, it counts once.",
     "page": "The page that it happened on; of the query, send no tokens and no e-mail addresses.",
@@ -72,7 +73,7 @@ def _in_words(name: str, rule: Rule[Any], is_required: bool) -> str:
 
 
 def _calls(kind: Kind) -> Schema:
-    return items_or_one(RULES[kind], REQUIRED_FIELDS[kind], f"One of {' and '.join(WHO)} must be given.")
+    return items_or_one(RULES[kind], REQUIRED_FIELDS[kind], f"{WHO_IN_WORDS} must be given.")
 
 
 def _telling(endpoint: str, path: str, summary: str, body: Schema) -> Operation:

@@ -70,7 +70,7 @@ async def answer_items(
     the server's developer may read no answers.
     """
     items = await _read_items()
-    teller = await _current_teller()
+    teller = await _current_teller(items)
     parsed: list[ParsedT | MissingField | InvalidField] = []
     for number, item in enumerate(items):
         if number % _AT_ONCE == 0:
@@ -92,11 +92,18 @@ async def answer_items(
     }
 
 
-async def _current_teller() -> Teller:
-    """The organization that the current request tells something for, now."""
+async def _current_teller(items: Sequence[Any]) -> Teller:
+    """The organization that the current request tells something for, now, and the clicks that it names."""
     org_id = caller().org_id
     days = await find_retention_days(resources().database, [org_id])
-    return Teller(org_id, days.get(org_id), resources().clock())
+    click_ids = {found for each in items if (found := _click_id(each))}
+    clicks = await resources().click_signing.sources(org_id, click_ids)
+    return Teller(org_id, days.get(org_id), resources().clock(), clicks)
+
+
+def _click_id(item: object) -> str | None:
+    found = item.get("click_id") if isinstance(item, dict) else None
+    return found if isinstance(found, str) else None
 
 
 def _rejection(kind: str, error: MissingField | InvalidField) -> Rejection:

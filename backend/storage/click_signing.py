@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Iterable
 
 from backend.concurrency.background_task import BackgroundTask
-from backend.domain.click_ids import ClickPlace, read_click_id
+from backend.domain.attribution import Source
+from backend.domain.click_ids import ClickPlace, link_beginning, read_click_id, variant_of
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_rules import variant_names
+from backend.storage.links import find_links_beginning
 from backend.storage.mongo import Database, StorageError, deadline
 from backend.storage.organizations import find_without_click_ids
 from backend.storage.signing_keys import signing_key
@@ -47,6 +51,21 @@ class ClickSigning:
         if self._key is None:
             await self._read()
         return read_click_id(self._key, org_id, link_id, click_id) if self._key else None
+
+    async def sources(self, org_id: OrgId, click_ids: Iterable[str]) -> dict[str, Source]:
+        """The clicks that these ids name, each with its link; without those of no link of the organization.
+
+        Each stands for a visit that brought nothing else. Raises StorageError.
+        """
+        begins = {text: begin for text in click_ids if (begin := link_beginning(text))}
+        links = await find_links_beginning(self._database, set(begins.values()), org_id)
+        found: dict[str, Source] = {}
+        for text, begin in begins.items():
+            for link in links.get(begin, ()):
+                if place := await self.place(org_id, link.id, text):
+                    variant = variant_of(text, variant_names(link.rules))
+                    found[text] = Source(link, link.utm, variant=variant, click=place)
+        return found
 
     async def _go_on_reading(self) -> None:
         while True:

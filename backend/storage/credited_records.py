@@ -30,7 +30,7 @@ from backend.storage import devices, identities, records, refunds
 from backend.storage.mongo import ClientSession, Database, Document
 
 _AT_ONCE = 2_000
-_OF_TOUCHES = ("at", "link_id", "utm", "received_at", "variant")
+_OF_TOUCHES = ("at", "link_id", "utm", "received_at", "variant", *records.CLICK_FIELDS)
 # No more than that: reading what is stored takes most of the time.
 _FIELDS = (
     *("at", "received_at", "device_id", "customer_id", "currency", "revenue", refunds.FIELD),

@@ -76,6 +76,20 @@ async def find_links(database: Database, link_ids: Iterable[LinkId], org_id: Org
     return {found["_id"]: from_document(found) async for found in cursor}
 
 
+async def find_links_beginning(
+    database: Database, beginnings: Iterable[str], org_id: OrgId
+) -> dict[str, list[Link]]:
+    """The organization's links whose ids begin so, up to their first hyphen; mostly one for each."""
+    found: dict[str, list[Link]] = {}
+    if wanted := [re.compile(f"^{re.escape(each)}-") for each in beginnings]:
+        # An organization may have millions of links, of which the other indexes would read all.
+        cursor = database[NAME].find({"_id": {"$in": wanted}, "org_id": org_id}).hint("_id_")
+        async for each in cursor:
+            link = from_document(each)
+            found.setdefault(link.id.partition("-")[0], []).append(link)
+    return found
+
+
 async def find_link_at(database: Database, domain: str, path: str, org_id: OrgId) -> Link | None:
     """The organization's link with this domain and path; None if it has none."""
     return _from_found(await database[NAME].find_one({"domain": domain, "path": path, "org_id": org_id}))

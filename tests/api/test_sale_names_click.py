@@ -68,7 +68,7 @@ async def test_forged_and_foreign_ids_count_as_none(
 ) -> None:
     """The visit keeps its link, the sale names no click, and the site's developer is told."""
     first, second = [await follow(client, await create(client, organization), "") for _ in range(2)]
-    for wrong in (second["cl_click_id"], "x", "A" * 24):
+    for wrong in (second["cl_click_id"], "x", "A" * 32):
         visitor = Visitor(client, organization)
         results = await visitor.results(check(**first | {"cl_click_id": wrong}), conversion())
         assert results[0]["notes"] == [

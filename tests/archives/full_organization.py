@@ -8,19 +8,23 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from backend.domain.apps import AndroidApp, Apps, IosApp
+from backend.domain.click_ids import click_id
 from backend.domain.destination_policy import DestinationRules
 from backend.domain.ids import InstallId, LinkId, OrgId, UserId
 from backend.domain.installs import AppPlatform, Install
 from backend.domain.users import User
 from backend.storage import clicks as clicks_before
 from backend.storage.apps import set_apps
+from backend.storage.click_signing import PURPOSE
 from backend.storage.installs import record_install
 from backend.storage.link_holds import hold_link
 from backend.storage.links import list_links
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_destination_rules
+from backend.storage.signing_keys import signing_key
 from backend.storage.taken_clicks import take_clicks
 from backend.storage.users import insert_user
+from tests.api.sales import tell
 from tests.clicks import click, fold, ship
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
@@ -44,6 +48,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     assert (await take_clicks(database, organization.id, link_ids[0], wanted=2, most=5)).left == 3
     await _click(database, organization, link_ids)
     await _visit(client, organization)
+    await _tell_by_click(client, database, organization, link_ids[0])
     install = Install(
         organization.id,
         InstallId(str(uuid.uuid4())),
@@ -134,6 +139,18 @@ async def _click(database: Database, organization: TestOrganization, link_ids: l
     # As versions before the ledger stored a click.
     before = {"_id": f"{uuid.uuid4().hex}-0", "org_id": organization.id, "link_id": link_ids[0], "at": now}
     await database[clicks_before.NAME].insert_one(before | {"counted": True, "outcome": "web"})
+
+
+async def _tell_by_click(
+    client: httpx.AsyncClient, database: Database, organization: TestOrganization, link_id: LinkId
+) -> None:
+    """Sales that a server tells by a click: of a customer without a device, and of nobody known."""
+    key = await signing_key(database, PURPOSE)
+    clicked = click_id(key, organization.id, link_id, datetime.now(UTC), b"").decode()
+    sale = {"revenue": 7, "currency": "EUR", "click_id": clicked}
+    items = [sale | {"transaction_id": "7", "customer_id": "ada"}, sale | {"transaction_id": "8"}]
+    results = await tell(client, organization, "conversions", *items)
+    assert [each["status"] for each in results] == ["accepted"] * 2
 
 
 async def _visit(client: httpx.AsyncClient, organization: TestOrganization) -> None:

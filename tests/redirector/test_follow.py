@@ -23,7 +23,7 @@ async def test_a_visit_is_redirected(visitor: httpx.AsyncClient, make_link: Link
     assert answer.status_code == 302
     address, _, click_id = answer.headers["location"].removesuffix("#top").partition("&cl_click_id=")
     assert address == f"https://shop.example/kites?a=1&b=2&b&utm_source=mail&cl_link_id={link.id}"
-    assert re.fullmatch(r"[\w-]{24}", click_id)
+    assert re.fullmatch(r"[\w-]{32}", click_id)
     assert answer.headers["cache-control"] == "no-store"
 
 

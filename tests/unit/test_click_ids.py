@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.domain.click_block import block_of, unpack
-from backend.domain.click_ids import click_id, is_at, read_click_id
+from backend.domain.click_ids import click_id, is_at, link_beginning, read_click_id, variant_of
 from backend.domain.clicks import Click, client_fragment, parse_record, record_line
 from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 
 KEY = bytes(range(32))
-ORG, LINK = OrgId("org"), LinkId("link")
+ORG, LINK = OrgId("org"), LinkId("0a1b2c3d-6a0b-4b8e-9a51-0d2f6f3f9c11")
 AT = datetime(2026, 1, 31, 12, 0, 0, 123_456, tzinfo=UTC)
 FACTS = st.fixed_dictionaries(
     {
@@ -70,11 +70,22 @@ def test_clicks_of_one_millisecond_are_told_apart() -> None:
 def test_what_was_not_signed_is_no_id() -> None:
     """Of another link, organization or installation, changed in any place, cut, or of other characters."""
     made = click_id(KEY, ORG, LINK, AT, line_of(AT)).decode()
-    assert len(made) == 24
+    assert len(made) == 32
     assert read_click_id(KEY, ORG, LINK, made) is not None
-    assert read_click_id(KEY, ORG, LinkId("other"), made) is None
+    assert read_click_id(KEY, ORG, LinkId(f"{LINK[:-1]}2"), made) is None
     assert read_click_id(KEY, OrgId("other"), LINK, made) is None
     assert read_click_id(bytes(32), ORG, LINK, made) is None
-    changed = [made[:at] + ("A" if made[at] != "A" else "B") + made[at + 1 :] for at in range(24)]
-    for text in (*changed, "", made[:-1], f"{made}A", "é" * 24, " " * 24, "=" * 24, made[:20] + "===="):
+    changed = [made[:at] + ("A" if made[at] != "A" else "B") + made[at + 1 :] for at in range(32)]
+    for text in (*changed, "", made[:-1], f"{made}A", "é" * 32, " " * 32, "=" * 32, made[:28] + "===="):
         assert read_click_id(KEY, ORG, LINK, text) is None
+
+
+def test_an_id_names_its_link_and_variant() -> None:
+    """So a server that has nothing else can tell a sale by it; a variant that is gone counts as none."""
+    plain = click_id(KEY, ORG, LINK, AT, line_of(AT)).decode()
+    varied = click_id(KEY, ORG, LINK, AT, line_of(AT, variant="b"), variant="b").decode()
+    assert link_beginning(plain) == link_beginning(varied) == LINK.partition("-")[0]
+    assert [variant_of(each, {"a", "b"}) for each in (plain, varied)] == [None, "b"]
+    assert variant_of(varied, {"a"}) is None
+    assert [link_beginning(each) for each in ("", "é" * 32, f"{plain}A")] == [None] * 3
+    assert read_click_id(KEY, ORG, LINK, varied) is not None

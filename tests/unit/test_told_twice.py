@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from itertools import permutations
 from typing import Any
 
 import pytest
 
+from backend.domain.attribution import Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
-from backend.domain.ids import DeviceId, OrgId
+from backend.domain.ids import DeviceId, LinkId, OrgId
 from tests.unit.shelf import START, Shelf, arrived, batch
 
 SALE: dict[str, Any] = {"transaction_id": "t", "revenue": 5, "currency": "EUR"}
@@ -36,6 +38,8 @@ DEVICE = OrgId("o"), DeviceId("d")
 LANDING = batch(arrived("attribution", 1, source="mail"), second=1)
 BROWSER = batch(arrived("conversion", 10, **SALE), second=10)
 WEBHOOK = told(customer="c", metadata={"invoice": 7})
+VISIT = Touch(START, LinkId("l"), {}, {}, click_at=START, click_mark=7)
+CLICKED = replace(told(second=21), calls=(replace(told(second=21).calls[0], visit=VISIT),))
 STOCK = told(second=30, customer="c", product_id="kite")
 
 
@@ -53,6 +57,17 @@ def test_whoever_comes_first_the_same_sale_stays(order: tuple[Batch, ...], is_on
     assert shelf.sources() == {record.call_id: ("mail", "mail")}
     # So it is the customer who came by that touch, also in reports by customer.
     assert shelf.devices[DEVICE].customer_at(record.credit.at) == "c"
+
+
+@pytest.mark.parametrize("order", list(permutations([BROWSER, CLICKED, STOCK])))
+def test_a_click_that_a_server_names_stays(order: tuple[Batch, ...]) -> None:
+    """Beside the touches of the device that another telling names, whichever comes first."""
+    shelf = Shelf()
+    for each in (LANDING, *order):
+        shelf.store([each])
+    (record,) = shelf.records.values()
+    assert (record.device_id, record.customer_id) == ("d", "c")
+    assert (record.credit.first, record.credit.last) == (VISIT, shelf.devices[DEVICE].touches[0])
 
 
 def test_a_landing_that_arrives_last_gets_its_credit() -> None:
