@@ -121,13 +121,15 @@ async def test_an_order_of_a_device_keeps_the_click_that_the_server_names(
 
 
 async def test_a_click_of_a_known_device_is_its_visit(
-    client: httpx.AsyncClient, organization: TestOrganization
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database
 ) -> None:
     """So later sales of the device have it too; told again it is still one."""
     signals = await clicked(client, organization)
     visitor = Visitor(client, organization)
     event = {"name": "seen", "device_id": visitor.device_id, "click_id": signals["cl_click_id"]}
     await tell(client, organization, "events", event, event)
+    (device,) = await stored(database, organization, "devices")
+    assert len(device["touches"]) == 1
     await visitor.result(conversion(**SALE))
     answer = await explain(client, organization, model="linear")
     assert touched(answer) == [signals["cl_link_id"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -58,6 +59,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "all links by name": (links.NAME, ORG, {"link_name": 1, "_id": 1}),
     "a link by external id": (links.NAME, ORG | {"external_id": "sku"}, {}),
     "links by external ids": (links.NAME, ORG | {"external_id": {"$in": ["sku", "other"]}}, {}),
+    "links by how their ids begin": (links.NAME, {"_id": {"$in": [re.compile("^0a1b2c3d-")]}} | ORG, {}),
     "the links with a tag": (
         links.NAME,
         ORG | {"tag_ids": {"$in": ["t"]}, "archived_at": None},
