@@ -18,7 +18,13 @@ from backend.domain.analytics_answer import Row
 from backend.domain.analytics_query import Field, Measure, Order, Query
 from backend.domain.errors import InvalidField
 from backend.domain.query_period import Comparison, QueryPeriod
-from backend.storage import analytics_answers, analytics_clicks, analytics_sales, click_blocks
+from backend.storage import (
+    analytics_answers,
+    analytics_clicks,
+    analytics_links,
+    analytics_sales,
+    click_blocks,
+)
 from backend.storage.analytics_answers import answer
 from backend.storage.mongo import Database
 from backend.storage.purge import purge_link
@@ -172,10 +178,11 @@ def three_days(zone: str = "UTC") -> QueryPeriod:
 async def test_rows_are_worked_on_beside_the_event_loop(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Visitors who are led on by the same process don't wait while a hundred thousand rows get in order."""
+    """Visitors whom the same process leads on don't wait while links and rows are worked on."""
     history = await make_history(database, [{}], [], [Sale("leads", FIRST, "0", {})])
     at: dict[str, int] = {}
-    for module, name in ((analytics_answers, "put_together"), (analytics_sales, "_add")):
+    works = ((analytics_links, "_all_rows"), (analytics_sales, "_add"), (analytics_answers, "put_together"))
+    for module, name in works:
         work = getattr(module, name)
 
         def noted(*given: Any, _name: str = name, _work: Callable[..., Any] = work, **named: Any) -> Any:
@@ -185,7 +192,7 @@ async def test_rows_are_worked_on_beside_the_event_loop(
         monkeypatch.setattr(module, name, noted)
     query = Query(period=three_days(), measures=(Measure.CLICKS, Measure.LEADS), group_by=(Field.LINK,))
     await answer(database, history.org_id, query)
-    assert at.keys() == {"put_together", "_add"}
+    assert at.keys() == {"_all_rows", "_add", "put_together"}
     assert threading.get_ident() not in at.values()
 
 
