@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from backend.domain import analytics_answer
 from backend.domain.links import Link
 from backend.storage.mongo import Database
 from tests.conftest import OrganizationFactory
@@ -41,6 +42,25 @@ async def test_without_refunds_there_is_no_column_of_them(
     page = await person.get("/attribution")
     assert {"Refunded", "Net revenue"}.isdisjoint(figures(page.text))
     assert rows(page.text) == [["spring", "0", "0", "1", "–", "0", "5.00", "–"]]
+
+
+async def test_too_many_rows_are_told(
+    person: Person,
+    database: Database,
+    organization: TestOrganization,
+    now: datetime,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On the page and instead of the file, with what gives fewer; nobody is told of a fault."""
+    for name in ("a", "b"):
+        link = await make_link(database, organization, name, now, utm_campaign=name)
+        await bought(database, link, now, "1.00")
+    monkeypatch.setattr(analytics_answer, "MOST_ROWS", 1)
+    page, file = [await person.get(f"/attribution{each}") for each in ("", ".csv")]
+    assert (page.status_code, file.status_code) == (200, 422)
+    for each in (page, file):
+        assert "That can&#39;t be shown" in each.text
+        assert "a shorter period, filters or less in it give fewer" in each.text
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from quart import Quart, Response, request
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from backend.dashboard.frame.blueprint import dashboard, secure
-from backend.dashboard.frame.failures import WORDS, note_failure
+from backend.dashboard.frame.failures import WORDS, note_failure, told_of
 from backend.dashboard.frame.page import plain_page
+from backend.domain.errors import InvalidField
 from backend.storage.mongo import StorageError, is_unreachable
 
 API_PATHS = "/serviceCore/"
@@ -49,6 +50,12 @@ async def _http(error: HTTPException) -> Response:
 async def _fault(_: InternalServerError) -> Response:
     # Quart has logged the exception with its traceback.
     return await _page(500, *WORDS[500])
+
+
+@dashboard.errorhandler(InvalidField)
+async def _impossible(error: InvalidField) -> Response:
+    # What is found only while counting, such as too many rows: forms tell of their fields themselves.
+    return await _page(422, *told_of(error))
 
 
 @dashboard.errorhandler(StorageError)

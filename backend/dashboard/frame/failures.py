@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from http import HTTPStatus
 
+from backend.domain.errors import InvalidField
 from backend.storage.mongo import is_unreachable
 
 _log = logging.getLogger("waylink.dashboard")
@@ -33,3 +34,13 @@ def note_failure(error: Exception) -> int:
         return HTTPStatus.SERVICE_UNAVAILABLE
     _log.error("A page failed", exc_info=error)
     return HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def told_of(error: Exception) -> tuple[str, str]:
+    """A title and a sentence for whoever asked for the page that this error stopped.
+
+    Only what they can't mend by asking for less is logged.
+    """
+    if isinstance(error, InvalidField):
+        return "That can't be shown", f"{error}."
+    return WORDS[note_failure(error)]

@@ -10,7 +10,7 @@ from jinja2 import Template
 from jinja2.runtime import Context
 from quart import current_app, render_template, request, stream_with_context
 
-from backend.dashboard.frame.failures import WORDS, note_failure
+from backend.dashboard.frame.failures import told_of
 
 # How long a content may take, which asks the database several times, and the browser to read the page then.
 CONTENT_SECONDS = 150.0
@@ -62,5 +62,5 @@ async def _content(block: Block, context: Context, later: Values) -> str:
             context.vars.update(await later())
         return "".join([piece async for piece in block(context)])
     except Exception as error:
-        title, text = WORDS[note_failure(error)]
+        title, text = told_of(error)
         return await render_template("dashboard/frame/failed.html", title=title, text=text)
