@@ -182,7 +182,10 @@ class Settings:
         "MaxMind database (mmdb) of countries. Unset: a table that ships with the service is used.",
     )
     link_cache_size: int = setting(
-        100_000, values_of.positive, "a whole number above 0", "Links that each process keeps in memory."
+        100_000,
+        values_of.positive,
+        "a whole number above 0",
+        "Links that each process keeps in memory; each address of a link's rules counts as one more.",
     )
     link_cache_seconds: float = setting(
         10.0,

@@ -64,9 +64,12 @@ class Target:
 
 
 class CompiledRules:
-    """The rules of a link, ready to decide. `splits` says whether they ask for the visitor's share."""
+    """The rules of a link, ready to decide. `splits` says whether they ask for the visitor's share.
 
-    __slots__ = ("_rules", "splits")
+    `size` is the number of addresses to which they lead.
+    """
+
+    __slots__ = ("_rules", "size", "splits")
 
     def __init__(self, link: Link) -> None:
         self._rules = [
@@ -75,6 +78,7 @@ class CompiledRules:
             if (targets := _targets(link, number, rule["then"]))
         ]
         self.splits = any(bounds for _, _, bounds in self._rules)
+        self.size = sum(len(targets) for _, targets, _ in self._rules)
 
     def target(self, visit: Circumstances) -> Target | None:
         """Where the first rule leads that fits; None if none does, so that the link decides itself."""

@@ -75,6 +75,11 @@ class CachedLink:
         return False
 
     @property
+    def size(self) -> int:
+        """How many links without rules take as much memory: each address of the rules does as one."""
+        return 1 + self.rules.size if self.rules else 1
+
+    @property
     def address(self) -> bytes:
         """The web address of a click without a query string."""
         return address_of(self)
@@ -90,11 +95,11 @@ def address_of(place: CachedLink | Target) -> bytes:
 
 
 class LinkCache:
-    """The most recently used links. The change stream tells which of them have changed.
+    """The most recently used links, whose sizes together are at most `capacity`.
 
-    An entry is current if it was read less than `seconds_to_live` seconds ago, or if the change stream has
-    proved within that time that it reports every change. Otherwise it is read again; only if the database
-    does not answer is an old entry used.
+    The change stream tells which of them have changed. An entry is current if it was read less than
+    `seconds_to_live` seconds ago, or if the change stream has proved within that time that it reports every
+    change. Otherwise it is read again; only if the database does not answer is an old entry used.
     """
 
     def __init__(self, database: Database, *, capacity: int, seconds_to_live: float) -> None:
@@ -102,6 +107,7 @@ class LinkCache:
         self._capacity = capacity
         self._seconds_to_live = seconds_to_live
         self._entries: OrderedDict[LinkKey, CachedLink] = OrderedDict()
+        self._size = 0  # of all entries
         self._loads: dict[LinkKey, asyncio.Task[CachedLink | None]] = {}
         self._changed_while_loading: set[LinkKey] = set()
         self._deleted: set[LinkId] = set()  # of links that may be in `_entries`
@@ -148,7 +154,8 @@ class LinkCache:
         """
         for link, apps in reversed([*links][: self._capacity]):
             kept = CachedLink(_only_what_redirects_need(link), apps, _EXPIRED)
-            self._entries.setdefault((kept.link.domain, kept.link.path), kept)
+            if (kept.link.domain, kept.link.path) not in self._entries:
+                self._add(kept)
 
     def current(self, domain: str, path: str) -> CachedLink | None:
         """The link at a short URL if it is in the cache and current; else None."""
@@ -222,16 +229,25 @@ class LinkCache:
 
     def _keep(self, key: LinkKey, link: Link | None, apps: Apps, began: float) -> CachedLink | None:
         if link is None:
-            self._entries.pop(key, None)
+            self._remove(key)
             return None
         entry = CachedLink(_only_what_redirects_need(link), apps if apps != _NO_APPS else _NO_APPS, began)
         if key in self._changed_while_loading:
             entry.loaded_at = _EXPIRED  # may be older than the change: use it only once
-        self._entries[entry.link.domain, entry.link.path] = entry
-        self._entries.move_to_end(key)
-        if len(self._entries) > self._capacity:
-            self._entries.popitem(last=False)
+        self._remove(key)
+        self._add(entry)
         return entry
+
+    def _add(self, entry: CachedLink) -> None:
+        """Add an entry as the one that was used last; those that were not used for longest make room."""
+        self._entries[entry.link.domain, entry.link.path] = entry
+        self._size += entry.size
+        while self._size > self._capacity and len(self._entries) > 1:
+            self._remove(next(iter(self._entries)))
+
+    def _remove(self, key: LinkKey) -> None:
+        if entry := self._entries.pop(key, None):
+            self._size -= entry.size
 
     async def _go_on_watching(self) -> None:
         async for change in watch_changes(self._database):

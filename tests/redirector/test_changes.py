@@ -87,6 +87,20 @@ async def test_the_cache_keeps_the_links_used_last(database: Database, make_link
     assert cache.current(second.domain, second.path) is None
 
 
+async def test_addresses_of_rules_take_room_in_the_cache(database: Database, make_link: LinkFactory) -> None:
+    """Each takes as much as a link without rules, until its link is changed or leaves."""
+    cache = LinkCache(database, capacity=10, seconds_to_live=3600)
+    parts = [{"name": f"{n}", "weight": 1, "destination_url": f"https://{n}.example/"} for n in range(8)]
+    large = await make_link(rules=[{"if": {}, "then": {"split": parts}}])
+    others = [await make_link() for _ in range(3)]
+    sizes = []
+    for link in (others[0], large, others[1], large, others[2], others[0]):
+        await cache.load(link.domain, link.path)
+        sizes.append(len(cache))
+    assert sizes == [1, 2, 2, 2, 2, 2]
+    assert not cache.current(large.domain, large.path)
+
+
 async def test_a_disabled_link_is_an_error_page_within_a_second(
     visitor: httpx.AsyncClient,
     make_link: LinkFactory,
