@@ -18,18 +18,16 @@ from bson import Decimal128
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics_answer import Counted, Figures, Group
 from backend.domain.analytics_query import SALES, Field, Measure, Query
-from backend.domain.credit import Model
 from backend.domain.ids import LinkId
 from backend.domain.rollup import QUARTER_SECONDS
 from backend.storage import conversions, identities, installs, leads, refunds
 from backend.storage.analytics_counting import group_slots
 from backend.storage.analytics_links import UTM, LinkRows, LinkValues, read_link_rows
 from backend.storage.analytics_reading import Reading
-from backend.storage.attribution_report import later_identity
+from backend.storage.attribution_report import KEPT, later_identity
 from backend.storage.credited_records import CreditedRecord, count_of, credited_records
 from backend.storage.mongo import Document
 
-_KEPT = {Model.LAST_NON_DIRECT: "touch", Model.FIRST: "first_touch"}
 _QUARTER_MS = QUARTER_SECONDS * 1000
 _LINKS_AT_ONCE = 10_000
 
@@ -135,7 +133,7 @@ def _add_up(records: Sequence[CreditedRecord], query: Query, sums: dict[_Key, li
 async def _grouped(asked: Reading, name: str) -> list[Document]:
     """The records of a collection, those together that nothing of the query tells apart."""
     query = asked.query
-    touch = _KEPT[query.rules.model]
+    touch = KEPT[query.rules.model]
     by: Document = dict(_quarter(query))
     if query.link_fields:
         by |= {"link": f"${touch}.link_id", "utm": f"${touch}.utm"}
@@ -182,7 +180,7 @@ def _of_links(query: Query, name: str) -> Document:
     wanted = query.filters.get(Field.LINK)
     if wanted is None or None in wanted:
         return {}
-    field = "link_id" if name == installs.NAME else f"{_KEPT[query.rules.model]}.link_id"
+    field = "link_id" if name == installs.NAME else f"{KEPT[query.rules.model]}.link_id"
     return {field: {"$in": sorted(each for each in wanted if each)}}
 
 

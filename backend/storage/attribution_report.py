@@ -30,7 +30,8 @@ _FIELDS = {
     Grouping.CAMPAIGN: "utm.utm_campaign",
     Grouping.SOURCE: "utm.utm_source",
 }
-_KEPT = {Model.FIRST: "first_touch", Model.LAST_NON_DIRECT: "touch"}
+# In which field a record keeps the touch that a model names for its device.
+KEPT = {Model.FIRST: "first_touch", Model.LAST_NON_DIRECT: "touch"}
 
 
 @dataclass(slots=True)
@@ -95,7 +96,7 @@ class _Report:
 
     async def add_kept(self, name: str) -> None:
         """Add up by the touch that each record of this collection keeps."""
-        path = f"{_KEPT[self._rules.model]}.{_FIELDS[self._grouping]}"
+        path = f"{KEPT[self._rules.model]}.{_FIELDS[self._grouping]}"
         async for found in _grouped(self._database, name, self._org_id, path, self._period):
             key, of = found["_id"].get("key"), found["_id"]
             customer_id = of.get("customer_id") or found.get("later_customer_id")
