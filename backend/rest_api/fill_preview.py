@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from backend.current import resources
+from backend.domain.ids import LinkId
 from backend.domain.link_operations import ChangeLink
-from backend.domain.links import SOCIAL_FIELDS
+from backend.domain.links import SOCIAL_FIELDS, Link
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
@@ -15,7 +16,7 @@ from backend.rest_api.link_service import carry_out
 from backend.rest_api.list_links import shown_links
 from backend.rest_api.query_string import read_query
 from backend.storage.links import find_link
-from backend.web_client.page_preview import read_preview
+from backend.web_client.page_preview import lacking, read_preview
 from backend.web_client.page_reader import Unreadable
 
 
@@ -24,13 +25,20 @@ async def fill_preview(link_text: str) -> dict[str, Any]:
     """Read the destination once, and set those social fields that the link lacks."""
     link_id = parse_link_id(link_text)
     read_query({})
+    link = await _own_link(link_id)
+    if len(link.social) < len(SOCIAL_FIELDS):
+        try:
+            preview = await read_preview(resources().pages, link)
+        except Unreadable as error:
+            raise Refusal(error_table.PAGE_UNREADABLE, message=str(error)) from None
+        link = await _own_link(link_id)
+        if found := lacking(link, preview):
+            link = await carry_out(ChangeLink(link_id, found))
+    return (await shown_links([link]))[0]
+
+
+async def _own_link(link_id: LinkId) -> Link:
     link = await find_link(resources().database, link_id, caller().org_id)
     if link is None:
         raise Refusal(error_table.LINK_NOT_FOUND)
-    if len(link.social) < len(SOCIAL_FIELDS):
-        try:
-            found = await read_preview(resources().pages, link)
-        except Unreadable as error:
-            raise Refusal(error_table.PAGE_UNREADABLE, message=str(error)) from None
-        link = await carry_out(ChangeLink(link_id, found)) if found else link
-    return (await shown_links([link]))[0]
+    return link

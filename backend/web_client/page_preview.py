@@ -35,9 +35,13 @@ _SPACES = re.compile(r"\s+")
 
 
 async def read_preview(reader: PageReader, link: Link) -> dict[str, str]:
-    """Those social fields that the link lacks, as the page says that it leads to. Raises Unreadable."""
-    found = await asyncio.to_thread(preview_of, await reader.read(link.destination_url))
-    return {name: value for name, value in found.items() if name not in link.social}
+    """The social fields that the page says to which the link leads. Raises Unreadable."""
+    return await asyncio.to_thread(preview_of, await reader.read(link.destination_url))
+
+
+def lacking(link: Link, preview: Mapping[str, str]) -> dict[str, str]:
+    """Those social fields that the link lacks: as it is now, since reading a page takes seconds."""
+    return {name: value for name, value in preview.items() if name not in link.social}
 
 
 def preview_of(page: Page) -> dict[str, str]:

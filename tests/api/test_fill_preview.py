@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+
 import pytest
 
 from backend.app import Service
 from tests.api.whole_links import Links
 from tests.conftest import OrganizationFactory
-from tests.far_site import Site
+from tests.far_site import Handler, Site
+from tests.polling import until
 
 PAGE = (
     "<title>Kites</title><meta name=description content='For all winds'>"
@@ -34,6 +38,27 @@ async def test_what_a_link_lacks_is_filled_in(links: Links, site: Site) -> None:
     assert await links.get(made["id"]) == shown
     assert (await links.call("POST", f"/{made['id']}/preview")).json() == shown
     assert site.asked == ["GET /"]
+
+
+@pytest.mark.usefixtures("_intranet")
+async def test_what_is_set_meanwhile_stays(links: Links, site: Site) -> None:
+    """A page may take seconds; a field that somebody sets until it is read is not lacking any more."""
+    made = await links.make(destination_url=site.page("/", PAGE))
+    answer, is_set = site.answers["/"], threading.Event()
+
+    def slowly(handler: Handler) -> None:
+        is_set.wait(20)
+        answer(handler)
+
+    site.answers["/"] = slowly
+    filling = asyncio.create_task(links.call("POST", f"/{made['id']}/preview"))
+    try:
+        await until(lambda: bool(site.asked), "the page is not read")
+        await links.call("PATCH", f"/{made['id']}", {"social_title": "Mine"})
+    finally:
+        is_set.set()
+    shown = (await filling).json()
+    assert (shown["social_title"], shown["social_description"]) == ("Mine", "For all winds")
 
 
 @pytest.mark.usefixtures("_intranet")

@@ -10,7 +10,7 @@ from backend.dashboard.links.change_link import change_form, store_changes
 from backend.dashboard.links.link_form import fields_of
 from backend.dashboard.links.own_link import own_link
 from backend.domain.ids import LinkId
-from backend.web_client.page_preview import read_preview
+from backend.web_client.page_preview import lacking, read_preview
 from backend.web_client.page_reader import Unreadable
 
 
@@ -19,10 +19,10 @@ async def links_preview(link_id: LinkId) -> Response:
     """Read the destination once, set those social fields that the link lacks, and show the form with them."""
     link = await own_link(link_id)
     try:
-        found = await read_preview(resources().pages, link)
+        preview = await read_preview(resources().pages, link)
     except Unreadable as error:
         return await change_form(link, fields_of(link), {"destination_url": f"can't be read: it {error}"})
-    if found:
+    if found := lacking(await own_link(link_id), preview):
         await store_changes(link, found)
     notice = "preview-filled" if found else "preview-empty"
     return redirect(url_for("dashboard.links_edit", link_id=link.id, notice=notice), 303)  # type: ignore[return-value]
