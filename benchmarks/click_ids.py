@@ -1,7 +1,8 @@
 """What the id of its click costs a redirect: links of an organization with ids and of one without, in turns.
 
 `python -m benchmarks.click_ids` starts a MongoDB and the service with one worker process, and prints rates,
-the processor time of an answer, and the ratios of pairs measured right after one another.
+the processor time of an answer, the ratios of pairs measured right after one another, and what making an id
+takes by itself.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ import argparse
 import asyncio
 import statistics
 import tempfile
+import time
+import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from backend.app import utc_now
-from backend.domain.ids import OrgId
+from backend.domain.click_ids import click_id
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.settings import Settings
 from backend.storage import organizations
@@ -27,6 +31,7 @@ from benchmarks.spread import spread
 from benchmarks.stored_links import new_link, prepare_domain
 from benchmarks.wrk import Run, ask, require_wrk
 
+_IDS = 50_000
 _KINDS = ("without click ids", "with click ids")
 # One run of wrk, and the processor time in seconds of each answer.
 _Measured = tuple[Run, float]
@@ -60,11 +65,22 @@ async def _ask(server: Server, link: Link, seconds: int) -> _Measured:
     return run, (server.cpu_seconds - used) / run.answers
 
 
+def _alone() -> float:
+    """Processor time in seconds of making an id, repeated in a loop."""
+    key, line, at = bytes(32), b"x" * 180, utc_now()
+    org_id, link_id = OrgId(str(uuid.uuid4())), LinkId(str(uuid.uuid4()))
+    begin = time.process_time()
+    for _ in range(_IDS):
+        click_id(key, org_id, link_id, at, line)
+    return (time.process_time() - begin) / _IDS
+
+
 def _report(pairs: Sequence[Sequence[_Measured]]) -> None:
     for each, name in enumerate(_KINDS):
         rate = statistics.median(pair[each][0].rate for pair in pairs)
         processor = statistics.median(pair[each][1] for pair in pairs) * 1e6
         print(f"  {name:18} {rate:8,.0f}/s  processor time {processor:.0f} µs")
+    print(f"  making an id alone: processor time {_alone() * 1e6:.1f} µs")
     print(f"  ratio of rates {spread([own[0].rate / plain[0].rate for plain, own in pairs])}")
     print(f"  ratio of processor time {spread([own[1] / plain[1] for plain, own in pairs])}")
 

@@ -74,6 +74,17 @@ async def test_retention_is_set(
     assert (await get_organization(database, organization.id)).retention_days is None
 
 
+async def test_click_ids_are_switched(
+    person: Person, organization: TestOrganization, database: Database
+) -> None:
+    """Off and on again; the page shows which."""
+    for value, is_on in (("", False), ("on", True)):
+        await person.send("/settings", "/settings/click-ids", click_ids=value)
+        assert (await get_organization(database, organization.id)).click_ids is is_on
+        text = (await person.get("/settings")).text
+        assert ('name="click_ids" value="on" checked' in text) is is_on
+
+
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "x", "36501", "²", "9" * 20])
 async def test_what_is_no_number_of_days(
     person: Person, organization: TestOrganization, database: Database, text: str

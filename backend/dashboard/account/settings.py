@@ -1,4 +1,4 @@
-"""/settings: the user's password, and how long the organization keeps data about its visitors."""
+"""/settings: the user's password, and of the organization how long visitor data is kept, and click ids."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from backend.domain.sessions import new_session
 from backend.domain.users import WeakPassword, check_password
 from backend.passwords import hash_password, is_password
 from backend.storage.mongo import deadline
+from backend.storage.organizations import set_click_ids
 from backend.storage.retention import set_retention
 from backend.storage.sessions import delete_sessions_of, insert_session
 from backend.storage.users import set_password_hash
@@ -24,7 +25,7 @@ _RETENTION_PATIENCE = 600.0  # seconds, since every document is dated anew
 
 @dashboard.get("/settings")
 async def settings() -> Response:
-    """The page with both forms."""
+    """The page with all forms."""
     return await _page({})
 
 
@@ -55,6 +56,13 @@ async def settings_retention() -> Response:
     with deadline(_RETENTION_PATIENCE):
         await set_retention(resources().database, org_id(), days)
     return redirect(url_for("dashboard.settings", notice="retention-set"), 303)  # type: ignore[return-value]
+
+
+@dashboard.post("/settings/click-ids")
+async def settings_click_ids() -> Response:
+    """Say whether redirects append the id of their click."""
+    await set_click_ids(resources().database, org_id(), field("click_ids") == "on")
+    return redirect(url_for("dashboard.settings", notice="click-ids-set"), 303)  # type: ignore[return-value]
 
 
 async def _password_problems(current: str, new: str) -> dict[str, str]:

@@ -18,6 +18,7 @@ NOTICES = {
     "origin-allowed": "The origin is allowed. Its calls are accepted within seconds.",
     "origin-removed": "The origin is not allowed any more. Its calls are refused within seconds.",
     "password-changed": "The password is changed. Everywhere else you are signed out.",
+    "click-ids-set": "It is set, and holds within seconds.",
     "retention-set": "It is set, for what was stored before as well.",
     "tag-made": "The tag is made.",
     "tag-changed": "The tag is changed, on all links that have it.",
