@@ -17,8 +17,9 @@ from backend.storage.analytics_links import read_link_rows
 from backend.storage.analytics_reading import Reading
 from backend.storage.analytics_sales import count_installs, count_sales
 
-# Links whose totals are read by their ids.
-_MOST_TOTALS = 2_000
+# Links whose totals are read by their ids: for each day of the period, as its counts would be read else.
+_TOTALS_OF_A_DAY = 100
+_MOST_TOTALS = 10_000
 
 
 async def count_parts(asked: Reading, counted: Counted) -> None:
@@ -89,9 +90,9 @@ async def _missing(asked: Reading) -> int:
 
 
 async def _has_all_clicks(asked: Reading) -> bool:
-    """Whether links are few enough to look, and have all clicks that the organization ever had."""
+    """Whether links are few enough for the period to look, and have all clicks it ever had."""
     links = await read_link_rows(asked, asked.query.filters)
-    if len(links) > _MOST_TOTALS:
+    if len(links) > min(_MOST_TOTALS, _TOTALS_OF_A_DAY * len(asked.spans.days)):
         return False
     database, org_id = asked.database, asked.org_id
     of_links = await click_counts.ROLLUPS.read_totals(database, links, asked.session)
