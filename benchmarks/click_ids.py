@@ -7,29 +7,23 @@ takes by itself.
 
 from __future__ import annotations
 
-import argparse
-import asyncio
 import statistics
-import tempfile
 import time
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 
 from backend.app import utc_now
 from backend.domain.click_ids import click_id
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
-from backend.settings import Settings
 from backend.storage import organizations
-from backend.storage.database import open_database
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.links import insert_links
-from benchmarks.servers import Server, service
+from backend.storage.mongo import Database
+from benchmarks.compared_links import compare
+from benchmarks.servers import Server
 from benchmarks.spread import spread
 from benchmarks.stored_links import new_link, prepare_domain
-from benchmarks.wrk import Run, ask, require_wrk
+from benchmarks.wrk import Run, ask
 
 _IDS = 50_000
 _KINDS = ("without click ids", "with click ids")
@@ -39,29 +33,18 @@ _Measured = tuple[Run, float]
 
 def main() -> None:
     """Measure and print."""
-    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--seconds", type=int, default=2, help="how long each measurement takes")
-    options.add_argument("--rounds", type=int, default=10, help="how many measurements of each, 2 at least")
-    given = options.parse_args()
-    require_wrk()
-    asyncio.run(_measure(given.seconds, max(2, given.rounds)))
+    compare(__doc__.partition("\n")[0], _store_links, _measure, rounds=10)
 
 
-async def _measure(seconds: int, rounds: int) -> None:
-    with tempfile.TemporaryDirectory(prefix="waylink-bench-") as name:
-        folder = Path(name)
-        async with EmbeddedMongoDB(folder / "mongodb") as mongodb:
-            links = await _store_links(replace(Settings(), mongodb_uri=mongodb.uri, data_dir=folder))
-            with service("hypercorn", folder, mongodb.uri) as ours:
-                for link in links:
-                    await ask(f"{ours.url}/{link.path}", 1)  # fills caches
-                runs = [[await _ask(ours, link, seconds) for link in links] for _ in range(rounds)]
-                _report(runs)
+async def _measure(server: Server, urls: Sequence[str], seconds: int, rounds: int) -> None:
+    for url in urls:
+        await ask(url, 1)  # fills caches
+    _report([[await _ask(server, url, seconds) for url in urls] for _ in range(rounds)])
 
 
-async def _ask(server: Server, link: Link, seconds: int) -> _Measured:
+async def _ask(server: Server, url: str, seconds: int) -> _Measured:
     used = server.cpu_seconds
-    run = await ask(f"{server.url}/{link.path}", seconds)
+    run = await ask(url, seconds)
     return run, (server.cpu_seconds - used) / run.answers
 
 
@@ -85,13 +68,12 @@ def _report(pairs: Sequence[Sequence[_Measured]]) -> None:
     print(f"  ratio of processor time {spread([own[1] / plain[1] for plain, own in pairs])}")
 
 
-async def _store_links(settings: Settings) -> list[Link]:
-    async with open_database(settings) as database:
-        own = OrgId(await prepare_domain(database))
-        plain = (await organizations.create_organization(database, "Plain", utc_now())).id
-        await organizations.set_click_ids(database, plain, False)
-        links = [new_link(plain, 0), new_link(own, 1)]
-        await insert_links(database, links)
+async def _store_links(database: Database) -> list[Link]:
+    own = OrgId(await prepare_domain(database))
+    plain = (await organizations.create_organization(database, "Plain", utc_now())).id
+    await organizations.set_click_ids(database, plain, False)
+    links = [new_link(plain, 0), new_link(own, 1)]
+    await insert_links(database, links)
     return links
 
 

@@ -1,0 +1,46 @@
+"""Links that differ in one thing, asked for in turns on the same service with one worker process."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from backend.domain.links import Link
+from backend.settings import Settings
+from backend.storage.database import open_database
+from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from backend.storage.mongo import Database
+from benchmarks.servers import Server, service
+from benchmarks.wrk import require_wrk
+
+# Makes and stores the links.
+Store = Callable[[Database], Awaitable[Sequence[Link]]]
+# Asks the server for these URLs, for so many seconds and so many times each, and prints what that took.
+Measure = Callable[[Server, Sequence[str], int, int], Awaitable[None]]
+
+
+def compare(what: str, store: Store, measure: Measure, *, rounds: int) -> None:
+    """Start a MongoDB with these links and the service, and measure; the command line says how long."""
+    options = argparse.ArgumentParser(description=what)
+    options.add_argument("--seconds", type=int, default=2, help="how long each measurement takes")
+    options.add_argument(
+        "--rounds", type=int, default=rounds, help="how many measurements of each, 2 at least"
+    )
+    given = options.parse_args()
+    require_wrk()
+    asyncio.run(_compare(store, measure, given.seconds, max(2, given.rounds)))
+
+
+async def _compare(store: Store, measure: Measure, seconds: int, rounds: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="waylink-bench-") as name:
+        folder = Path(name)
+        async with EmbeddedMongoDB(folder / "mongodb") as mongodb:
+            settings = replace(Settings(), mongodb_uri=mongodb.uri, data_dir=folder)
+            async with open_database(settings) as database:
+                links = await store(database)
+            with service("hypercorn", folder, mongodb.uri) as ours:
+                await measure(ours, [f"{ours.url}/{link.path}" for link in links], seconds, rounds)
