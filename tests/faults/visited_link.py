@@ -28,7 +28,7 @@ from tests.polling import wait_for_async
 from tests.service_process import WAYLINK, ServiceProcess, service_process
 
 # What every click is counted by.
-COUNTED_BY = set(Dimension) - {Dimension.OUTCOME, Dimension.REASON}
+COUNTED_BY = set(Dimension) - {Dimension.OUTCOME, Dimension.REASON, Dimension.VARIANT}
 
 
 @dataclass(frozen=True, slots=True)
