@@ -39,9 +39,16 @@ def folder(server: RecordingServer, tmp_path: Path) -> Iterator[Path]:
             browser.terminate()
 
 
+def run_next(folder: Path, script: str) -> None:
+    """Have the first page run this, which takes what it finds and does not look again: so all of it at once."""
+    written = folder / "next.js.new"
+    written.write_text(script)
+    written.rename(folder / "next.js")
+
+
 def test_a_page_that_is_never_shown_sends_nothing(server: RecordingServer, folder: Path) -> None:
     """Must not arrive: anything of the prerendered page. The first page's check and sentinel do."""
-    (folder / "next.js").write_text("Waylink.init({apiKey: 'k'}); Waylink.trackEvent('sentinel')")
+    run_next(folder, "Waylink.init({apiKey: 'k'}); Waylink.trackEvent('sentinel')")
     server.wait_for(2)
     assert [call.get("name") for call in server.calls] == [None, "sentinel"]
     assert {call["page"] for call in server.calls} == {server.url("/index.html", "localhost")}
@@ -50,7 +57,7 @@ def test_a_page_that_is_never_shown_sends_nothing(server: RecordingServer, folde
 def test_a_page_is_checked_when_it_is_shown(server: RecordingServer, folder: Path) -> None:
     """Must arrive, once the visitor goes there: the check with its signal, then what was called meanwhile."""
     assert server.calls == []
-    (folder / "next.js").write_text(f"location.href = '{PRERENDERED}'")
+    run_next(folder, f"location.href = '{PRERENDERED}'")
     server.wait_for_visit("/told?shown")
     server.wait_for(2)
     assert [call["kind"] for call in server.calls] == ["attribution", "event"]

@@ -80,7 +80,7 @@ async def assert_counted(database: Database, org_id: OrgId, clicks: int) -> None
     assert len(await recorded_clicks(database, org_id)) == clicks
     for collection in (click_counts.NAME, organization_counts.NAME):
         total = days = 0
-        values = dict.fromkeys(set(Dimension) - {Dimension.REASON}, 0)
+        values = dict.fromkeys(set(Dimension) - {Dimension.REASON, Dimension.VARIANT}, 0)
         async for found in database[collection].find({"org_id": org_id}):
             if found["_id"].endswith("/total"):
                 total += found["parts"]["all"]
