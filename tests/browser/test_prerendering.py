@@ -40,7 +40,7 @@ def folder(server: RecordingServer, tmp_path: Path) -> Iterator[Path]:
 
 
 def run_next(folder: Path, script: str) -> None:
-    """Have the first page run this, which takes what it finds and does not look again: so all of it at once."""
+    """Have the first page run this. It takes what it finds and does not look again: so all at once."""
     written = folder / "next.js.new"
     written.write_text(script)
     written.rename(folder / "next.js")
