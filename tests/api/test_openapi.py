@@ -102,7 +102,7 @@ def test_schemathesis(start_service: ServiceStarter, tmp_path: Path) -> None:
                 f"--header=API-KEY: {key}",
                 f"--checks={','.join(CHECKS)}",
                 "--phases=examples,coverage,fuzzing",
-                "--max-examples=10",
+                "--max-examples=6",
                 "--seed=20",
                 "--generation-database=none",
                 "--no-color",
