@@ -4,113 +4,32 @@ organization, and nothing comes in that could not be made new."""
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from bson import Decimal128, ObjectId
 
-from backend.api_host import ApiHost
-from backend.app import Service
 from backend.archives.archive_file import (
-    ArchiveWriter,
-    Entry,
     RefusedArchive,
     UnreadableArchive,
-    read_entries,
-    read_header,
 )
-from backend.archives.export import export_organization
-from backend.archives.restore import restore_organization
-from backend.domain.calls import Kind
 from backend.domain.click_block import block_of
-from backend.domain.ids import InstallId, LinkId, OrgId, UserId
-from backend.domain.installs import AppPlatform, Install
-from backend.domain.users import User, is_password_hash
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.users import is_password_hash
 from backend.passwords import hash_password
-from backend.storage import click_blocks, click_logs, counted_once, users
-from backend.storage.installs import record_install
 from backend.storage.mongo import Database, Document
-from backend.storage.restores import AlreadyTaken
 from backend.storage.visitor_sketches import add_visitors
-from tests.archives.full_organization import PASSWORD_HASH, fill
+from tests.archives.forging import Archive, Change, forge, restore
+from tests.archives.full_organization import PASSWORD_HASH
 from tests.clicks import click
-from tests.fresh_database import fresh_database
-from tests.organizations import TestOrganization, create_test_organization
-from tests.sdk_batches import Visitor, call, conversion
 
-Change = Callable[[str, Document], Document | None]
 NOW = datetime.now(UTC)
-MARKS = counted_once.NAME
 OTHERS_LINK = str(uuid.uuid4())
 OTHERS_BLOCK = block_of(OrgId("o"), [click(OrgId("o"), LinkId(OTHERS_LINK), NOW)]).packed
 ESCAPE = "a\x1b]0;owned\x07b"
 CLICKS = {"count": 5, "source": "Bitly", "imported_at": NOW}
-
-
-@pytest.fixture(scope="module")
-async def elsewhere(database: Database) -> AsyncIterator[Database]:
-    """A fresh database, in which the tests that share it leave nothing."""
-    async with fresh_database(database) as fresh:
-        yield fresh
-
-
-@dataclass(frozen=True, slots=True)
-class Archive:
-    """The archive of an organization that is no longer in the database."""
-
-    file: Path
-    organization: TestOrganization
-
-    @property
-    def entries(self) -> list[Entry]:
-        """Every document in the archive's file."""
-        return list(read_entries(self.file, read_header(self.file)))
-
-
-@pytest.fixture(scope="module")
-async def archive(service: Service, database: Database, tmp_path_factory: pytest.TempPathFactory) -> Archive:
-    """The archive of an organization that had something in every collection."""
-    organization = await create_test_organization(database)
-    transport = httpx.ASGITransport(app=service)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
-        await fill(client, database, organization)
-    file = tmp_path_factory.mktemp("archive") / "organization.jsonl"
-    await export_organization(database, organization.id, file, lambda *_: None)
-    archive = Archive(file, organization)
-    await remove(database, archive)
-    return archive
-
-
-async def remove(database: Database, archive: Archive) -> None:
-    """Delete what the archive holds, and what was restored of it."""
-    for entry in archive.entries:
-        await database[entry.collection].delete_one({"_id": entry.document["_id"]})
-    await database[MARKS].delete_many({"org_id": archive.organization.id})
-
-
-def forge(archive: Archive, folder: Path, change: Change, *more: tuple[str, Document]) -> Path:
-    """The archive with its documents changed, with more of them, and whole again.
-
-    Where `change` gives None a document stays.
-    """
-    forged, waiting = folder / "forged.jsonl", list(more)
-    with forged.open("wb") as opened:
-        writer = ArchiveWriter(opened)
-        writer.write_header(read_header(archive.file))
-        for entry in archive.entries:
-            for added in [each for each in waiting if each[0] == entry.collection]:
-                writer.write_document(*added)
-                waiting.remove(added)
-            changed = change(entry.collection, entry.document)
-            writer.write_document(entry.collection, changed or entry.document)
-        writer.write_end()
-    assert not waiting
-    return forged
 
 
 def _refund(amount: str) -> Document:
@@ -122,11 +41,6 @@ def _refund(amount: str) -> Document:
 def setting(collection: str, **fields: Any) -> Change:
     """Sets fields in the documents of a collection."""
     return lambda name, document: document | fields if name == collection else None
-
-
-async def restore(database: Database, file: Path) -> None:
-    """Restore a file as `waylink restore` does."""
-    await restore_organization(database, file, lambda _: None, ApiHost("https://api.shop.example").owns)
 
 
 async def assert_nothing_is_stored(database: Database) -> None:
@@ -332,80 +246,6 @@ async def test_ids_of_organizations(
     file.write_text(archive.file.read_text().replace(archive.organization.id, org_id))
     with pytest.raises(UnreadableArchive, match="does not name its organization"):
         await restore(elsewhere, file)
-
-
-def mark(org_id: OrgId, kind: str, own_id: str) -> Document:
-    """The mark that an order or a lead leaves."""
-    return counted_once.document((org_id, kind, own_id), NOW)
-
-
-async def test_marks_of_another_organization(
-    client: httpx.AsyncClient,
-    archive: Archive,
-    database: Database,
-    organization: TestOrganization,
-    tmp_path: Path,
-) -> None:
-    """Marks of another's orders and leads keep none of them from being counted; one of its own, whose record
-    was erased, still does."""
-    own = archive.organization
-    forged = [
-        mark(organization.id, Kind.CONVERSION, "order-9") | {"org_id": own.id},
-        mark(organization.id, Kind.LEAD, "lead-9") | {"org_id": own.id},
-        mark(own.id, Kind.CONVERSION, "erased"),
-        mark(organization.id, "install", "phone-9") | {"org_id": own.id},
-    ]
-    await restore(database, forge(archive, tmp_path, unchanged, *((MARKS, each) for each in forged)))
-    other, self = Visitor(client, organization), Visitor(client, own)
-    calls = conversion(transaction_id="order-9"), call("lead", event_id="lead-9")
-    assert [each["status"] for each in await other.results(*calls)] == ["accepted", "accepted"]
-    again = [conversion(transaction_id=each) for each in ("order-1", "erased", "new")]
-    assert [each["status"] for each in await self.results(*again)] == ["duplicate", "duplicate", "accepted"]
-    assert [each["status"] for each in await self.results(conversion(transaction_id="new"))] == ["duplicate"]
-    install = Install(organization.id, InstallId("phone-9"), AppPlatform.IOS, None, NOW)
-    assert await record_install(database, install)
-    await remove(database, archive)
-
-
-async def test_blocks_that_a_log_is_yet_to_give(archive: Archive, database: Database, tmp_path: Path) -> None:
-    """Ids of blocks to come would keep this installation's own log from being shipped."""
-    blocks = [each.document for each in archive.entries if each.collection == click_blocks.NAME]
-    log_id = blocks[0]["log_id"]
-    forged = forge(
-        archive,
-        tmp_path,
-        lambda name, each: (
-            each | {"_id": each["_id"].replace(f"{log_id}/0/", f"{log_id}/700/")}
-            if name == click_blocks.NAME
-            else None
-        ),
-    )
-    async with fresh_database(database) as fresh:
-        await fresh[click_logs.NAME].insert_one({"_id": log_id, "position": 700})
-        with pytest.raises(AlreadyTaken, match=r"in click_blocks a document with the id .*/700/"):
-            await restore(fresh, forged)
-        await fresh[click_logs.NAME].update_one({"_id": log_id}, {"$set": {"position": 750}})
-        await restore(fresh, forged)
-        assert await fresh[click_blocks.NAME].count_documents({}) == len(blocks)
-
-
-@pytest.mark.parametrize("known", ["id", "email"])
-async def test_a_user_of_another_organization(
-    archive: Archive, database: Database, tmp_path: Path, known: str
-) -> None:
-    """Nobody is given an account, or drawn into an organization, by an archive that knows half of them."""
-    [document] = [each.document for each in archive.entries if each.collection == users.NAME]
-    user_id = document["_id"] if known == "id" else str(uuid.uuid4())
-    email = document["email"] if known == "email" else "grace@other.example"
-    async with fresh_database(database) as fresh:
-        await users.insert_user(fresh, User(UserId(user_id), email, PASSWORD_HASH, (OrgId("other"),), NOW))
-        with pytest.raises(AlreadyTaken, match="another user"):
-            await restore(fresh, archive.file)
-        assert [each.org_ids for each in await users.list_users_of_all(fresh)] == [("other",)]
-
-
-def unchanged(_name: str, _document: Document) -> None:
-    """Leaves a document as it is."""
 
 
 async def test_hashes_made_here_are_taken() -> None:

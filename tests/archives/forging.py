@@ -1,0 +1,66 @@
+"""Archives that are changed and whole again, and what tests do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.api_host import ApiHost
+from backend.archives.archive_file import ArchiveWriter, Entry, read_entries, read_header
+from backend.archives.restore import restore_organization
+from backend.storage import counted_once
+from backend.storage.mongo import Database, Document
+from tests.organizations import TestOrganization
+
+Change = Callable[[str, Document], Document | None]
+MARKS = counted_once.NAME
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The archive of an organization that is no longer in the database."""
+
+    file: Path
+    organization: TestOrganization
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Every document in the archive's file."""
+        return list(read_entries(self.file, read_header(self.file)))
+
+
+async def remove(database: Database, archive: Archive) -> None:
+    """Delete what the archive holds, and what was restored of it."""
+    for entry in archive.entries:
+        await database[entry.collection].delete_one({"_id": entry.document["_id"]})
+    await database[MARKS].delete_many({"org_id": archive.organization.id})
+
+
+def forge(archive: Archive, folder: Path, change: Change, *more: tuple[str, Document]) -> Path:
+    """The archive with its documents changed, with more of them, and whole again.
+
+    Where `change` gives None a document stays.
+    """
+    forged, waiting = folder / "forged.jsonl", list(more)
+    with forged.open("wb") as opened:
+        writer = ArchiveWriter(opened)
+        writer.write_header(read_header(archive.file))
+        for entry in archive.entries:
+            for added in [each for each in waiting if each[0] == entry.collection]:
+                writer.write_document(*added)
+                waiting.remove(added)
+            changed = change(entry.collection, entry.document)
+            writer.write_document(entry.collection, changed or entry.document)
+        writer.write_end()
+    assert not waiting
+    return forged
+
+
+def unchanged(_name: str, _document: Document) -> None:
+    """Leaves a document as it is."""
+
+
+async def restore(database: Database, file: Path) -> None:
+    """Restore a file as `waylink restore` does."""
+    await restore_organization(database, file, lambda _: None, ApiHost("https://api.shop.example").owns)

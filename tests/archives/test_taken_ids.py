@@ -1,0 +1,96 @@
+"""Archives whose documents say what is another's already, or is yet to come: they take nothing of it."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+
+from backend.domain.calls import Kind
+from backend.domain.ids import InstallId, OrgId, UserId
+from backend.domain.installs import AppPlatform, Install
+from backend.domain.users import User
+from backend.storage import click_blocks, click_logs, counted_once, users
+from backend.storage.installs import record_install
+from backend.storage.mongo import Database, Document
+from backend.storage.restores import AlreadyTaken
+from tests.archives.forging import MARKS, Archive, forge, remove, restore, unchanged
+from tests.archives.full_organization import PASSWORD_HASH
+from tests.fresh_database import fresh_database
+from tests.organizations import TestOrganization
+from tests.sdk_batches import Visitor, call, conversion
+
+NOW = datetime.now(UTC)
+
+
+def mark(org_id: OrgId, kind: str, own_id: str) -> Document:
+    """The mark that an order or a lead leaves."""
+    return counted_once.document((org_id, kind, own_id), NOW)
+
+
+async def test_marks_of_another_organization(
+    client: httpx.AsyncClient,
+    archive: Archive,
+    database: Database,
+    organization: TestOrganization,
+    tmp_path: Path,
+) -> None:
+    """Marks of another's orders and leads keep none of them from being counted; one of its own, whose record
+    was erased, still does."""
+    own = archive.organization
+    forged = [
+        mark(organization.id, Kind.CONVERSION, "order-9") | {"org_id": own.id},
+        mark(organization.id, Kind.LEAD, "lead-9") | {"org_id": own.id},
+        mark(own.id, Kind.CONVERSION, "erased"),
+        mark(organization.id, "install", "phone-9") | {"org_id": own.id},
+    ]
+    await restore(database, forge(archive, tmp_path, unchanged, *((MARKS, each) for each in forged)))
+    other, self = Visitor(client, organization), Visitor(client, own)
+    calls = conversion(transaction_id="order-9"), call("lead", event_id="lead-9")
+    assert [each["status"] for each in await other.results(*calls)] == ["accepted", "accepted"]
+    again = [conversion(transaction_id=each) for each in ("order-1", "erased", "new")]
+    assert [each["status"] for each in await self.results(*again)] == ["duplicate", "duplicate", "accepted"]
+    assert [each["status"] for each in await self.results(conversion(transaction_id="new"))] == ["duplicate"]
+    install = Install(organization.id, InstallId("phone-9"), AppPlatform.IOS, None, NOW)
+    assert await record_install(database, install)
+    await remove(database, archive)
+
+
+async def test_blocks_that_a_log_is_yet_to_give(archive: Archive, database: Database, tmp_path: Path) -> None:
+    """Ids of blocks to come would keep this installation's own log from being shipped."""
+    blocks = [each.document for each in archive.entries if each.collection == click_blocks.NAME]
+    log_id = blocks[0]["log_id"]
+    forged = forge(
+        archive,
+        tmp_path,
+        lambda name, each: (
+            each | {"_id": each["_id"].replace(f"{log_id}/0/", f"{log_id}/700/")}
+            if name == click_blocks.NAME
+            else None
+        ),
+    )
+    async with fresh_database(database) as fresh:
+        await fresh[click_logs.NAME].insert_one({"_id": log_id, "position": 700})
+        with pytest.raises(AlreadyTaken, match=r"in click_blocks a document with the id .*/700/"):
+            await restore(fresh, forged)
+        await fresh[click_logs.NAME].update_one({"_id": log_id}, {"$set": {"position": 750}})
+        await restore(fresh, forged)
+        assert await fresh[click_blocks.NAME].count_documents({}) == len(blocks)
+
+
+@pytest.mark.parametrize("known", ["id", "email"])
+async def test_a_user_of_another_organization(
+    archive: Archive, database: Database, tmp_path: Path, known: str
+) -> None:
+    """Nobody is given an account, or drawn into an organization, by an archive that knows half of them."""
+    [document] = [each.document for each in archive.entries if each.collection == users.NAME]
+    user_id = document["_id"] if known == "id" else str(uuid.uuid4())
+    email = document["email"] if known == "email" else "grace@other.example"
+    async with fresh_database(database) as fresh:
+        await users.insert_user(fresh, User(UserId(user_id), email, PASSWORD_HASH, (OrgId("other"),), NOW))
+        with pytest.raises(AlreadyTaken, match="another user"):
+            await restore(fresh, archive.file)
+        assert [each.org_ids for each in await users.list_users_of_all(fresh)] == [("other",)]
