@@ -1,4 +1,4 @@
-"""The version of Waylink; pyproject.toml takes it from here."""
+"""The version of Waylink; pyproject.toml and the browser SDK (by `make sdk`) take it from here."""
 
 from __future__ import annotations
 

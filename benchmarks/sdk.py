@@ -11,7 +11,9 @@ On a machine that is busy with other things the clock says little: `--processor`
 processor instead, without what the page waits for the browser's other processes.
 
 "first uses" is no SDK: a script that asks once for a cookie and for each storage, keeps a word in them, and
-sends one request. No script that keeps a device and what it has to send can cost less.
+sends one request. No script that keeps a device and what it has to send can cost less. "all first uses" also
+does once what else Waylink's SDK asks of a browser: a lock, random numbers, a time as text, the address's
+query, listeners, hooks of the history. That is the least that it can come to.
 
 The other SDKs come from npm, with locked versions, and with what their documentation calls automatic
 tracking. Dub's npm package only loads a script from Dub's servers; measure a copy of that script with `--peer
@@ -37,9 +39,9 @@ from tests.browser_setup import HOW_TO, find_chromium
 
 PEERS = Path(__file__).parent / "sdk_peers"
 WAYLINK = Path(__file__).parents[1] / "sdk_dist" / "waylink.js"
-START = "\nWaylink.init({apiKey: 'c_web_benchmark', baseUrl: 'https://service.example'});"
+START = "\nWaylink.init({apiKey: 'c_web_benchmark'});"
 PAGE = "https://shop.example/?utm_source=benchmark"
-SCRIPT = "https://shop.example/script.js"
+SCRIPT = "https://service.example/waylink.js"  # from another host, as sites load each of them
 BLANK = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</title><h1>Shop</h1></html>'
 CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*"}
 # Parts that a page loads only on demand, so they are not measured.
@@ -61,6 +63,23 @@ FIRST_USES = """(async () => {
   const answer = await fetch('https://service.example/', {method: 'POST', body: '{}', keepalive: true});
   localStorage.setItem('a', JSON.stringify(await answer.json()));
 })()"""
+# The same, with the rest of what Waylink's SDK asks of a browser on a first visit.
+ALL_FIRST_USES = """(async () => {
+  const call = {
+    id: crypto.getRandomValues(new Uint8Array(16)).join(),
+    at: new Date().toISOString(),
+    signals: [...new URLSearchParams(location.search)].filter(([name]) => /^utm_(source|medium)$/.test(name)),
+    page: location.origin + location.pathname,
+  };
+  for (const name of ['pagehide', 'visibilitychange', 'pageshow', 'online', 'popstate']) {
+    addEventListener(name, () => call);
+  }
+  for (const name of ['pushState', 'replaceState']) {
+    History.prototype[name] = new Proxy(History.prototype[name], {});
+  }
+  await navigator.locks.request('a', {signal: AbortSignal.timeout(10000)}, () => call);
+  localStorage.setItem('call', JSON.stringify(call));
+})().then(() => FIRST_USES)""".replace("FIRST_USES", FIRST_USES)
 CLOCKS = ("timeTicks", "threadTicks")  # the names of Chromium's clocks: the wall's, and the processor's
 EVALUATION = "devtools.timeline"  # the category of Chromium's traces that has the evaluation of scripts
 # Time for what a script starts for later, such as reading an answer.
@@ -101,7 +120,8 @@ def main() -> None:
     options.add_argument("--processor", action="store_true", help="count the time of the processor alone")
     given = options.parse_args()
     first_uses = Script("first uses", FIRST_USES, FIRST_USES)
-    scripts = [_waylink(), *_npm_peers(), first_uses, *map(_from_file, given.peer)]
+    all_first_uses = Script("all first uses", ALL_FIRST_USES, ALL_FIRST_USES)
+    scripts = [_waylink(), *_npm_peers(), first_uses, all_first_uses, *map(_from_file, given.peer)]
     nothing = Script("nothing", "", "")
     with sync_playwright() as playwright:
         executable = find_chromium()

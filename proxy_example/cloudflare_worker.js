@@ -3,6 +3,11 @@
 const SERVICE = 'https://links.example';
 const NAME = '/a/hello';
 const SDK_API = '/serviceCore/sdk/v1/';
+const FILES = new Map([
+  ['.js', '/waylink.js'],
+  ['.json', '/waylink.json'],
+  ['/waylink.json', '/waylink.json'], // where the npm package asks
+]);
 
 /** The service's path for a request of the SDK; undefined for what is none. */
 function pathAtService(method, path) {
@@ -10,8 +15,7 @@ function pathAtService(method, path) {
   if (method === 'POST') {
     return rest === '' ? `${SDK_API}batch` : rest.startsWith(SDK_API) ? rest : undefined;
   }
-  const isFile = (method === 'GET' || method === 'HEAD') && (rest === '.js' || rest === '.json');
-  return isFile ? `/waylink${rest}` : undefined;
+  return method === 'GET' || method === 'HEAD' ? FILES.get(rest) : undefined;
 }
 
 export default {

@@ -10,6 +10,7 @@ module.exports = {
     return [
       { source: `${NAME}.js`, destination: `${SERVICE}/waylink.js` },
       { source: `${NAME}.json`, destination: `${SERVICE}/waylink.json` },
+      { source: `${NAME}/waylink.json`, destination: `${SERVICE}/waylink.json` },
       { source: NAME, destination: `${SERVICE}${SDK_API}/batch` },
       { source: `${NAME}${SDK_API}/:path*`, destination: `${SERVICE}${SDK_API}/:path*` },
     ];

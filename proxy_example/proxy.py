@@ -56,10 +56,17 @@ async def close_client() -> None:
     await app.extensions["service"].aclose()
 
 
-@app.get(f"{NAME}.<any(js, json):ending>")
-async def forward_file(ending: str) -> Response:
-    """The script, or the sentences that it prints with `debug`."""
-    return await _forward(f"/waylink.{ending}")
+@app.get(f"{NAME}.js")
+async def forward_script() -> Response:
+    """The script."""
+    return await _forward("/waylink.js")
+
+
+@app.get(f"{NAME}.json")
+@app.get(f"{NAME}/waylink.json")
+async def forward_sentences() -> Response:
+    """The sentences of `debug`: the script asks for them beside itself, the npm package below `baseUrl`."""
+    return await _forward("/waylink.json")
 
 
 @app.post(NAME)

@@ -7,6 +7,7 @@ import hashlib
 import re
 from pathlib import Path
 
+from backend.version import VERSION
 from sdk_build.build import ROOT, build
 from sdk_build.compressed import SERVED
 from sdk_build.npm_archive import archive_name, packed
@@ -22,6 +23,15 @@ def write_integrity(readme: Path, integrity: str) -> None:
     readme.write_text(_TAG.sub(rf"\g<1>{tag}\g<2>", readme.read_text()))
 
 
+def write_version(folder: Path) -> None:
+    """Write Waylink's version into the package's files that name it: the SDK has no other."""
+    for name, pattern in (
+        ("package.json", r'(?<="version": ")[^"]+'),
+        ("README.md", r"(?<=waylink-)[\d.]+(?=\.tgz)"),
+    ):
+        (folder / name).write_text(re.sub(pattern, VERSION, (folder / name).read_text()))
+
+
 def integrity_of(file: Path) -> str:
     """The hash of a file as a script tag's `integrity` has it."""
     return f"sha384-{base64.b64encode(hashlib.sha384(file.read_bytes()).digest()).decode()}"
@@ -31,6 +41,7 @@ def main() -> None:
     """Build, and print the size of each file that pages load, as it is and compressed."""
     destination = ROOT / "sdk_dist"
     build(destination)
+    write_version(destination)
     write_integrity(destination / "README.md", integrity_of(destination / "waylink.js"))
     for former in destination.glob("*.tgz"):
         former.unlink()

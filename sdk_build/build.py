@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from backend.version import VERSION
 from sdk_build.compressed import compress_served_files
 from sdk_build.node import install_packages, run_node
 from sdk_build.undeclared_names import refuse_undeclared_names
@@ -32,6 +33,7 @@ ESBUILD = [
     "--log-level=warning",
     f"--mangle-props=^({'|'.join(PRIVATE_NAMES)})$",
     "--mangle-quoted",
+    f'--define:WAYLINK_VERSION="{VERSION}"',
 ]
 _SMALLEST = "passes=6,inline=1,unsafe,unsafe_arrows,unsafe_methods,sequences=false"
 TERSER = ["--ecma", "2020", "--compress", _SMALLEST, "--mangle"]
@@ -40,6 +42,9 @@ TERSER = ["--ecma", "2020", "--compress", _SMALLEST, "--mangle"]
 FORMS = {"esm": ["--module"], "iife": ["--format", "preamble='//# allFunctionsCalledOnLoad'"]}
 _REGEXP = re.compile(r"RegExp \('((?:\\.|[^'\\])*)'(?:, '(\w+)')?\)")
 _CAUSE = re.compile(r"__except0__\.__cause__ = null;")
+_UNSET = re.compile(r"^(export var \w+) = null;$", re.MULTILINE)
+_IF_THERE = re.compile(r"(?<![\w.])([\w.]+) && \1 ?(?=([.(]))")
+_TYPE_OF_DOCUMENT = re.compile(r"typeof \(document\)")
 _TIMESTAMP = re.compile(r"\A// Transcrypt'ed from Python, [^\n]*\n")
 
 
@@ -52,7 +57,7 @@ def build(destination: Path) -> None:
             compiled = compile_module(module, Path(folder))
             refuse_undeclared_names(compiled)
             for script in compiled.glob("*.js"):
-                _shorten(script)
+                _shorten(script, form)
             bundle(compiled / f"{module}.js", destination / file_name, form)
     sentences = json.loads((SOURCE / SENTENCES).read_text())
     (destination / SENTENCES).write_text(json.dumps(sentences, separators=(",", ":")))
@@ -80,9 +85,14 @@ def _make_reproducible(script: Path) -> None:
     script.write_text(_TIMESTAMP.sub("\n", script.read_text()))
 
 
-def _shorten(script: Path) -> None:
+def _shorten(script: Path, form: str) -> None:
     """Write what Transcrypt writes for Python's sake as JavaScript does. Line numbers stay the same."""
-    script.write_text(_CAUSE.sub("", _REGEXP.sub(_literal, script.read_text())))
+    text = _CAUSE.sub("", _REGEXP.sub(_literal, script.read_text()))
+    text = _UNSET.sub(r"\1;", text)  # undefined, which no code of ours tells from None
+    text = _IF_THERE.sub(lambda found: found[1] + ("?" if found[2] == "." else "?."), text)
+    if form == "iife":
+        text = _TYPE_OF_DOCUMENT.sub("'object'", text)  # what a script tag loads runs in a browser
+    script.write_text(text)
 
 
 def _literal(call: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ _NPMS_DATE = 499162500
 
 
 def archive_name(folder: Path) -> str:
-    """The archive's name: `waylink-0.1.0.tgz`, with the version of the package in this folder."""
+    """The archive's name: `waylink-1.2.3.tgz`, with the version of the package in this folder."""
     manifest = json.loads((folder / "package.json").read_text())
     return f"{manifest['name']}-{manifest['version']}.tgz"
 

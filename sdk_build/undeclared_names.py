@@ -25,6 +25,7 @@ BROWSER = set(
     """.split()
 )
 OUR_RUNTIME = {"dict", "tuple", "__envir__"}
+GIVEN_BY_THE_BUILD = {"WAYLINK_VERSION"}
 
 _TEXTS = re.compile(r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _NAME = re.compile(r"(?<![\w$.])[A-Za-z_$][\w$]*")
@@ -48,7 +49,9 @@ def refuse_undeclared_names(compiled: Path) -> None:
 def undeclared_names(script: str) -> list[str]:
     """The names that a compiled module uses without declaring them."""
     code = _TEXTS.sub(" ", script)
-    return sorted(set(_NAME.findall(code)) - _declared(code) - KEYWORDS - BROWSER - OUR_RUNTIME)
+    return sorted(
+        set(_NAME.findall(code)) - _declared(code) - KEYWORDS - BROWSER - OUR_RUNTIME - GIVEN_BY_THE_BUILD
+    )
 
 
 def _declared(code: str) -> set[str]:

@@ -12,6 +12,11 @@ export interface InitOptions {
   allowIframe?: boolean | undefined;
   /** 'required': nothing is stored or sent before `grantConsent`. Default: 'not_required'. */
   consentMode?: 'required' | 'not_required' | undefined;
+  /**
+   * When consent is withdrawn, also have the service erase what it has of this device. Default: false. The organization
+   * must have switched it on: `waylink privacy withdrawal`.
+   */
+  eraseOnWithdrawal?: boolean | undefined;
   /** Say in the console what happens, and why nothing happens. */
   debug?: boolean | undefined;
 }

@@ -48,7 +48,8 @@ def read_context():
 
 def received(result):
     """Keep what the service said of a check, and pass on what it said against a call."""
-    if result.error or result.notes:
-        say('error' if result.error else 'notes', result, 'warn')
+    for name in ['error', 'notes']:
+        if result[name]:
+            say(name, result, True)
     if result.attribution:
         session.write(CONTEXT, JSON.stringify(result.attribution))

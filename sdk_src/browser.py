@@ -1,4 +1,4 @@
-"""What the browser and Transcrypt provide, for linters and type checkers; nothing of this file reaches a page.
+"""What browser, Transcrypt and build provide, for linters and type checkers; nothing of this file reaches a page.
 
 Modules import from here what they use, in a block that Transcrypt skips.
 """
@@ -36,4 +36,5 @@ typeof: Any
 Uint8Array: Any
 URL: Any
 URLSearchParams: Any
+WAYLINK_VERSION: Any
 window: Any

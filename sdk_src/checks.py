@@ -8,7 +8,7 @@ from browser import __pragma__, Date, JSON, Object, RegExp, URL, __new__, js_Typ
 __pragma__('noskip')
 
 # The order of names in this file is the one that compresses best.
-OPTIONS = 'autoPageTracking debug consentMode cookieDomain baseUrl allowIframe apiKey'.js_split(' ')
+OPTIONS = 'autoPageTracking debug consentMode cookieDomain baseUrl allowIframe eraseOnWithdrawal apiKey'.js_split(' ')
 FIELDS = (
     'revenue currency customer_id email product_id event_id phone name transaction_id email_sha256 phone_sha256 '
     'client_timestamp metadata'
@@ -40,7 +40,7 @@ def take(given, names, required, form):
             value = given[name]
             text = JSON.stringify(value)
             if not names.includes(name):
-                say('unknown', name, 'warn')
+                say('unknown', name, True)
             elif (value != None and text != '""') or required.includes(name):
                 if name == 'baseUrl':
                     text = JSON.stringify(__new__(URL(value, location.href)))

@@ -33,7 +33,7 @@ def write_cookie(name, value, lifetime, domain):
         + lifetime
         + '; path=/; samesite=lax'
         + (domain and '; domain=' + domain)
-        + ('; secure' if location.protocol == 'https:' else '')
+        + ('; secure' if location.href[4] == 's' else '')  # https
     )
 
 

@@ -16,11 +16,11 @@ async def explain():
     sentences = fetch(texts_url()).then(lambda response: response.json()).catch(lambda _: {})
 
 
-async def say(code, detail, level):
-    """With `debug`, and in every mode with a `level` of the console, say the sentence for this code, else the code."""
+async def say(code, detail, warns):
+    """With `debug`, and where it `warns` in every mode, say the sentence for this code, else the code."""
     try:
-        known = await sentences or level  # type: ignore[misc]
+        known = await sentences or warns  # type: ignore[misc]
         if known:
-            console[level or 'log']('Waylink', known[code] or code, detail or '')
+            console['warn' if warns else 'log']('Waylink', known[code] or code, detail or '')
     except:
         pass

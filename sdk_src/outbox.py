@@ -19,11 +19,10 @@ from options import batch_url, options
 from stores import local, session
 
 __pragma__('skip')
-from browser import __pragma__, AbortSignal, Date, JSON, Math, clearTimeout, fetch, setTimeout
+from browser import __pragma__, AbortSignal, Date, JSON, Math, WAYLINK_VERSION, clearTimeout, fetch, setTimeout
 
 __pragma__('noskip')
 
-VERSION = '0.1.0'
 TIMEOUT = 10000  # milliseconds
 LONGEST_PAUSE = 3600000  # milliseconds
 REFUSED = '400 401 403 413 415'  # statuses after which the same call would be refused again
@@ -79,24 +78,16 @@ async def send_all(entries):
 
 
 async def send_batch(batch):
-    """Send a batch, unless there is a pause; what is not settled is free for the next attempt.
-
-    A text is a content type without a preflight, and `keepalive` lets the request outlive the page; the browser refuses
-    it when other requests of the page have used up its 64 KiB. Cookies go to the page's own origin only.
-    """
+    """Send a batch, unless there is a pause; what is not settled is free for the next attempt."""
     global failures, outcome
+    owner = batch[0].device
     is_settled = False
     is_final = False
     if pause_left() <= 0:
         try:
-            response = await fetch(
-                batch_url(),
-                {
-                    'method': 'POST',
-                    'body': envelope(batch),
-                    'keepalive': is_leaving or not failures,
-                    'signal': AbortSignal.timeout and AbortSignal.timeout(TIMEOUT),
-                },
+            # A list put together by hand, because of pages with an Array.prototype.toJSON.
+            response = await post(
+                '{"calls":[' + batch.map(lambda entry: JSON.stringify(entry.call)).join() + '],', owner
             )
             wait = response.headers.js_get('retry-after')
             is_final = REFUSED.includes(response.status)
@@ -111,7 +102,7 @@ async def send_batch(batch):
         except:
             pass
         outcome = ('sent' if is_settled > is_final else 'refused') if response else 'offline'
-        say(outcome, batch, is_final and 'warn')
+        say(outcome, batch, is_final)
         if is_settled:
             failures = 0
         elif not is_leaving:
@@ -122,22 +113,36 @@ async def send_batch(batch):
             lease(entry, -1)
         finish(entry)
     if not device:
-        erase()  # consent was withdrawn meanwhile
+        erase(owner)  # once more: consent was withdrawn meanwhile, and the batch may have been stored after it
 
 
-def erase():
-    """Delete all that is stored."""
+async def post(head, owner):
+    """Send the beginning of a batch, as JSON, and what each of a device's batches has; a promise of the response.
+
+    A text is a content type without a preflight, and `keepalive` lets the request outlive the page; the browser refuses
+    it when other requests of the page have used up its 64 KiB. Cookies go to the page's own origin only.
+    """
+    tail = JSON.stringify(
+        {'api_key': options.apiKey, 'device_id': owner, 'sdk': 'js/' + WAYLINK_VERSION, 'sent_at': now()}
+    )
+    return fetch(
+        batch_url(),
+        {
+            'method': 'POST',
+            'body': head + tail.slice(1),
+            'keepalive': is_leaving or not failures,
+            'signal': AbortSignal.timeout and AbortSignal.timeout(TIMEOUT),
+        },
+    )
+
+
+def erase(owner):
+    """Delete all that is stored, and where the site wants it what the service has of this device."""
     local.forget()
     session.forget()
     delete_cookies()
-
-
-def envelope(batch):
-    """The batch as text; its list is put together by hand, because of pages with an Array.prototype.toJSON."""
-    tail = JSON.stringify(
-        {'api_key': options.apiKey, 'device_id': batch[0].device, 'sdk': 'js/' + VERSION, 'sent_at': now()}
-    )
-    return '{"calls":[' + batch.map(lambda entry: JSON.stringify(entry.call)).join() + '],' + tail.slice(1)
+    if owner and options.eraseOnWithdrawal:
+        post('{"erase":true,', owner).then(lambda response: response.json()).then(received).catch(say)
 
 
 def pause_of(text):
@@ -238,8 +243,7 @@ def bound(entries):
 
 def finish(entry):
     """The first attempt is over for this call, or there will be none."""
-    if entry.done:
-        entry.done()
+    entry.done and entry.done()
 
 
 def key_of(entry):

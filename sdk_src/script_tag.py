@@ -8,13 +8,9 @@ from browser import __pragma__, window
 __pragma__('noskip')
 
 
-def install():
-    """Replace the snippet's stand-in, or an element of that id; a second copy of the script changes nothing."""
-    early = window.Waylink or ''
-    if not early.init or early.q:
-        window.Waylink = Waylink
-        for call in early.q or []:
-            call[2](Waylink[call[0]](*call[1]))
-
-
-install()
+early = window.Waylink or ''
+if not early.init or early.q:
+    # In place of the snippet's stand-in, or of an element of that id; a second copy of the script changes nothing.
+    window.Waylink = Waylink
+    for call in early.q or []:
+        call[2](Waylink[call[0]](*call[1]))

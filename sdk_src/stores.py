@@ -27,9 +27,12 @@ def open_store(kind):
         return attempt(lambda native: native.getItem(key)) or memory[key] or ''
 
     def write(key, text):
-        memory[key] = text
-        if attempt(lambda native: [native.setItem(key, text)]):
+        def keep(native):
+            native.setItem(key, text)
             del memory[key]
+
+        memory[key] = text
+        attempt(keep)
 
     def remove(key):
         del memory[key]

@@ -147,11 +147,12 @@ def deny_consent():
 def forget():
     """Delete what is stored, here and by earlier pages, and end what was begun."""
     global landing, started
+    owner = device or read_cookie(NAME)
     started = None
     landing = None
     discard()
     close_device()
-    erase()
+    erase(owner)
     say('denyConsent')
 
 
@@ -159,7 +160,7 @@ def forget():
 
 
 def identify(fields):
-    track('identify', fields, 'customer_id').catch(lambda error: say('identify', error, 'warn'))
+    track('identify', fields, 'customer_id').catch(lambda error: say('identify', error, True))
 
 
 def track_lead(fields):

@@ -39,9 +39,10 @@ Answer = tuple[int, dict[str, str], str]
 
 
 def acknowledge(batch: dict[str, Any]) -> Answer:
-    """The answer of a service that accepts every call, and attributes a check with a link to that link."""
-    results = [_accepted(call) for call in batch["calls"]]
-    return 200, {}, json.dumps({"results": results})
+    """The answer of a service that accepts every call, and attributes a check with a link to that link; or
+    that erases what it is asked to."""
+    results = [_accepted(call) for call in batch.get("calls", [])]
+    return 200, {}, json.dumps({"results": results} | ({"erased": True} if "erase" in batch else {}))
 
 
 def refuse(status: int, **headers: str) -> Callable[[dict[str, Any]], Answer]:
@@ -82,8 +83,9 @@ class RecordingServer:
 
     @property
     def calls(self) -> list[Call]:
-        """Every call of every batch, in order of arrival."""
-        return [call for request in self.requests for call in request["batch"]["calls"]]
+        """Every call of every batch, in order of arrival; for a batch that asks to erase, "erase"."""
+        batches = [request["batch"] for request in self.requests]
+        return [call for batch in batches for call in batch.get("calls", [{"kind": "erase"}])]
 
     @property
     def kinds(self) -> list[str]:

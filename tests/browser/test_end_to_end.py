@@ -20,11 +20,14 @@ from backend.storage.database import open_database
 from tests.demo_process import DemoProcess, demo_process
 from tests.polling import wait_for
 
+COUNTRY_HEADER = "CF-IPCountry"
+
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoProcess]:
-    """What `make run` starts."""
-    with demo_process(tmp_path_factory.mktemp("demo")) as demo:
+    """What `make run` starts, which believes this machine what country a visitor is in."""
+    believed = {"WAYLINK_TRUSTED_PROXIES": "127.0.0.1", "WAYLINK_COUNTRY_HEADER": COUNTRY_HEADER}
+    with demo_process(tmp_path_factory.mktemp("demo"), **believed) as demo:
         yield demo
 
 
@@ -37,7 +40,7 @@ def rest(demo: DemoProcess, path: str, body: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def create_link(demo: DemoProcess, path: str, **fields: str) -> str:
+def create_link(demo: DemoProcess, path: str, operation: str = "/create-link", **fields: Any) -> str:
     """Create a link to the shop; its short URL."""
     domain = urlsplit(demo.value("A link to click")).hostname
     body = {
@@ -46,7 +49,7 @@ def create_link(demo: DemoProcess, path: str, **fields: str) -> str:
         "destination_url": f"{demo.value('Demo shop')}/",
         "link_name": path,
     }
-    return str(rest(demo, "/create-link", body | fields)["short_url"])
+    return str(rest(demo, operation, body | fields)["short_url"])
 
 
 def clicks_of(demo: DemoProcess, short_url: str, expected: int) -> dict[str, Any]:
@@ -55,6 +58,28 @@ def clicks_of(demo: DemoProcess, short_url: str, expected: int) -> dict[str, Any
         lambda: rest(demo, "/analytics", {"shortUrl": short_url}),
         "the clicks are not counted",
         lambda counted: counted["total_clicks"] >= expected,
+    )
+
+
+def split_between(demo: DemoProcess, *names: str) -> list[dict[str, Any]]:
+    """Rules that send some visitors to the shop as this variant, and others as that one."""
+    shop = f"{demo.value('Demo shop')}/"
+    return [
+        {
+            "if": {},
+            "then": {"split": [{"weight": 1, "name": each, "destination_url": shop} for each in names]},
+        }
+    ]
+
+
+def explained(demo: DemoProcess, transaction_id: str) -> dict[str, Any]:
+    """Why a sale is whose, once its click is in the database."""
+    url = f"{demo.value('REST API')}/conversions/{transaction_id}/explain"
+    headers = {"API-KEY": demo.value("REST API key")}
+    return wait_for(
+        lambda: httpx.get(url, headers=headers).json(),
+        "the click is not there",
+        lambda told: told["shares"][0]["touch"]["click"] is not None,
     )
 
 
@@ -71,12 +96,20 @@ def stored_conversions(demo: DemoProcess) -> list[dict[str, Any]]:
 
 
 def test_a_link_is_made_clicked_attributed_and_counted(page: Page, demo: DemoProcess) -> None:
-    """A click reaches the shop, which knows the link; what is bought there is stored with that link."""
-    short_url = create_link(demo, "letter", utm_source="newsletter", utm_campaign="autumn")
+    """A click reaches the shop, which knows the link; a sale there is explained by that very click."""
+    rules = split_between(demo, "A", "B")
+    utm = {"utm_source": "newsletter", "utm_campaign": "autumn"}
+    short_url = create_link(demo, "letter", "/links", rules=rules, **utm)
 
-    page.goto(short_url)
+    # As a proxy in front of the service would tell it; the shop's own requests stay as they are.
+    page.route(
+        short_url, lambda route: route.continue_(headers=route.request.headers | {COUNTRY_HEADER: "IS"})
+    )
+    page.goto(short_url, referer="https://news.example/")
     landed = urlsplit(page.url)
-    link_id = parse_qs(landed.query)["cl_link_id"][0]
+    signals = {name: value for name, (value,) in parse_qs(landed.query).items()}
+    link_id, variant = signals["cl_link_id"], signals["cl_variant"]
+    assert "cl_click_id" in signals
     assert f"{landed.scheme}://{landed.netloc}" == demo.value("Demo shop")
     facts = page.locator("[data-arrival-facts]")
     expect(facts).to_contain_text(link_id)
@@ -106,6 +139,11 @@ def test_a_link_is_made_clicked_attributed_and_counted(page: Page, demo: DemoPro
     assert conversion["currency"] == "EUR"
     assert conversion["revenue"].to_decimal() > Decimal(0)
     assert conversion["touch"]["link_id"] == link_id
+    (share,) = explained(demo, number.inner_text())["shares"]
+    touch, click = share["touch"], share["touch"]["click"]
+    assert (share["part"], touch["link_id"], touch["variant"]) == (1, link_id, variant)
+    found = (click["country"], click["referrer_host"], click["variant"], click["browser"].split()[0])
+    assert found == ("IS", "news.example", variant, "Chrome")
 
 
 def test_the_printed_curl_line_makes_a_link(demo: DemoProcess) -> None:

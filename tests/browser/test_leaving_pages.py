@@ -140,8 +140,9 @@ def test_a_restored_page_sends_what_is_left(caching_page: Page, server: Recordin
     caching_page.evaluate(CONVERSION)
     server.answer = acknowledge
     leave_and_return(caching_page, server)
-    first, second = server.wait_for(3)[1:]
-    assert first["call_id"] == second["call_id"]
+    # On a busy machine the page may have tried a second time before it was left.
+    _, *tries = server.wait_for(3)
+    assert {each["call_id"] for each in tries} == {tries[0]["call_id"]}
 
 
 @pytest.mark.parametrize("listener", ["0", "addEventListener('pagehide', () => 0)"])

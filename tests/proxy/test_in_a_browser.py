@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -101,6 +102,18 @@ def test_neither_host_nor_name_is_the_services(page: Page, shop: RealService, si
     }
     cookies = {each["name"] for each in page.context.cookies()}
     assert ("cl_device_id_kept" in cookies) == site.base_url.startswith(site.origin)
+
+
+@pytest.mark.parametrize("site", RECIPES, indirect=True, ids=lambda each: each.__name__)
+def test_the_npm_package_has_its_sentences(page: Page, shop: RealService, site: Site) -> None:
+    """With `debug` it finds the sentences below its `baseUrl`, and says in words what was sent."""
+    page.goto(site.origin)
+    module = (DIST / "waylink.mjs").read_text().partition("export{")[0]
+    names = re.search(r"export\{(\w+) as Waylink", (DIST / "waylink.mjs").read_text())
+    assert names
+    page.add_script_tag(content=f"{module}; window.fromNpm = {names[1]}", type="module")
+    with page.expect_console_message(lambda each: "Sent:" in each.text):
+        page.evaluate(f"fromNpm.init({{apiKey: '{shop.web_key}', baseUrl: '{site.base_url}', debug: true}})")
 
 
 def kept_of(answer: httpx.Response) -> dict[str, str | None]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from backend.version import VERSION
 from sdk_build.build import ROOT, SENTENCES, TARGETS, build
 from sdk_build.compressed import SERVED
 from sdk_build.node import run_node
@@ -99,6 +101,14 @@ def test_the_readme_names_the_scripts_hash() -> None:
     """The script tag in the package's README carries the hash of the very file beside it."""
     digest = base64.b64encode(hashlib.sha384((DIST / "waylink.js").read_bytes()).digest()).decode()
     assert f'integrity="sha384-{digest}"' in (DIST / "README.md").read_text()
+
+
+def test_the_sdk_has_waylinks_version() -> None:
+    """The script tells it to the service, the package has it, and the docs name the archive with it."""
+    assert f'"js/{VERSION}"' in (DIST / "waylink.js").read_text()
+    assert archive_name(DIST) == f"waylink-{VERSION}.tgz"
+    for text in (DIST / "README.md", ROOT / "docs" / "sdk.md"):
+        assert set(re.findall(r"waylink-[\d.]+tgz", text.read_text())) == {archive_name(DIST)}
 
 
 def test_output_that_needs_the_stock_runtime_is_refused(tmp_path: Path) -> None:

@@ -112,4 +112,4 @@ def test_a_base_url_is_the_page_s() -> None:
 
 def test_a_typo_is_told() -> None:
     """An option that does not exist is told in every mode: what it was meant to do is not done."""
-    assert taken({"apiKey": "k", "consentmode": "required"})[1] == [("unknown", "consentmode", "warn")]
+    assert taken({"apiKey": "k", "consentmode": "required"})[1] == [("unknown", "consentmode", True)]

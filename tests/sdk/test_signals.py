@@ -34,7 +34,9 @@ def test_what_is_read_is_what_stands_there(signals: dict[str, str], others: dict
         assert (SIGNALS.read_signals("?" + urlencode(given_in_order)) or {}) == expected
 
 
-@pytest.mark.parametrize("search", ["", "?", "?colour=red", "?utm_source", "?utm_source=", "?UTM_SOURCE=a"])
+@pytest.mark.parametrize(
+    "search", ["", "?", "?colour=red", "?utm_source", "?utm_source=", "?UTM_SOURCE=a", "?cl_risk_id=1"]
+)
 def test_no_signal_is_none(search: str) -> None:
     """Without a signal there is nothing, not an empty object."""
     assert SIGNALS.read_signals(search) is None

@@ -9,6 +9,7 @@ const options: InitOptions = {
   autoPageTracking: false,
   allowIframe: true,
   consentMode: 'required',
+  eraseOnWithdrawal: true,
   debug: true,
 };
 const started: Promise<void> = Waylink.init(options);
