@@ -14,13 +14,10 @@ class ApiHost:
     def __init__(self, base_url: str) -> None:
         self._names = {urlsplit(base_url).hostname or "", "localhost"}
         # Called for each redirect, but for only a few different hosts.
-        self._owns_header = remember(1_000_000, LONGEST_HOST)(self._owns_bytes)
+        self.owns_request = remember(1_000_000, LONGEST_HOST)(self._owns_request)
 
-    def owns_request(self, host_header: bytes) -> bool:
+    def _owns_request(self, host_header: bytes) -> bool:
         """Whether a request with this Host header is for the API."""
-        return self._owns_header(host_header)
-
-    def _owns_bytes(self, host_header: bytes) -> bool:
         return self.owns(host_header.decode("latin-1"))
 
     def owns(self, host_header: str) -> bool:

@@ -12,7 +12,7 @@ from quart import Quart
 from backend.api_host import ApiHost
 from backend.app_api import app_api
 from backend.block_list import BlockList
-from backend.current import Clock, Resources, attach
+from backend.current import Clock, Resources, attach, handling
 from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
 from backend.destination_watch.watch import DestinationWatch
 from backend.json_api.error_handlers import answer_errors, answer_http_error
@@ -26,7 +26,8 @@ from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
 from backend.redirector.follow import Redirector
 from backend.redirector.link_file import path_in
-from backend.rest_api import documentation, rest
+from backend.redirector.recognition import recognize
+from backend.rest_api import CREATION_PATHS, CreationRoute, documentation, rest
 from backend.rest_api.link_service import LinkService
 from backend.rest_api.link_text import LinkText
 from backend.rest_api.sales_service import SalesService
@@ -40,6 +41,7 @@ from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.former_devices import DeviceMove
 from backend.storage.key_cache import KeyCache
 from backend.storage.lanes import Lane
+from backend.storage.mongo import Database
 from backend.storage.organization_deletion import DeletionSweep
 from backend.storage.pulse import Pulse
 from backend.web_client.page_reader import PageReader
@@ -50,6 +52,14 @@ Scope = MutableMapping[str, Any]
 def utc_now() -> datetime:
     """The current time in UTC."""
     return datetime.now(UTC)
+
+
+def prepare() -> None:
+    """Read and compile the lists of clients, which takes a while, before the first visit needs them.
+
+    What is made is kept, and forks of the process have it.
+    """
+    recognize(b"")
 
 
 def create_app(settings: Settings | None = None, clock: Clock = utc_now) -> Service:
@@ -74,6 +84,7 @@ class Service:
         self.redirector: Redirector
         self._clock = clock
         self._api_host = ApiHost(settings.base_url)
+        self._creations = {path: ObservedRoute(CreationRoute(path), path) for path in CREATION_PATHS}
         self._opened = AsyncExitStack()
         # Redirects use it only for links that are not cached, and never wait behind other requests.
         self._requests = Lane("requests", 24, 2_000)
@@ -82,43 +93,68 @@ class Service:
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
+        elif scope["type"] != "http":  # nobody here speaks WebSocket
+            await send({"type": "websocket.close", "code": 1000})
         elif self._is_for_api(scope):
-            with self._requests.used():
+            with self._requests.used(), handling(self.api, scope):
                 await self._prefixes(scope, receive, send)
         else:
             await self.redirector(scope, receive, send)
 
     async def _answer_api(self, scope: Scope, receive: Any, send: Any) -> None:
-        is_batch = scope["path"] == BatchRoute.PATH and scope["type"] == "http"
-        await (self._batches if is_batch else self.api)(scope, receive, send)  # type: ignore[arg-type]
+        await self._api_app(scope)(scope, receive, send)
+
+    def _api_app(self, scope: Scope) -> Any:
+        """What answers this request: the framework's application, or a route of our own beside it."""
+        if scope["path"] == BatchRoute.PATH:
+            return self._batches
+        # The framework finds its routes behind any number of slashes.
+        path = "/" + scope["path"].lstrip("/")
+        if scope["method"] == "POST" and (creation := self._creations.get(path)):
+            return creation
+        return self.api
 
     def _is_for_api(self, scope: Scope) -> bool:
-        return self._api_host.owns_request(
-            next((value for name, value in scope["headers"] if name == b"host"), b"")
-        )
+        for name, value in scope["headers"]:
+            if name == b"host":
+                return self._api_host.owns_request(value)
+        return self._api_host.owns_request(b"")
 
     async def startup(self) -> None:
         """Open everything that requests need."""
+        prepare()
         lanes = [self._requests, self._redirects]
         for lane in lanes:
             self._opened.callback(lane.close)
-        database = await self._opened.enter_async_context(
-            open_database(
-                self.settings,
-                Indexes.MAKE,
-                REQUEST_SECONDS,
-                # At a first start more is amiss than that it is away, such as a wrong address.
-                may_be_away=path_in(self.settings.data_dir).exists(),
-            )
-        )
+        database = await self._open_database()
         pulse = await self._opened.enter_async_context(Pulse(database, lanes))
         block_list = BlockList(self.settings.block_list)
-        await block_list.start()
-        self._opened.push_async_callback(block_list.stop)
+        await self._run(block_list)
         click_signing = ClickSigning(database)
-        await click_signing.start()
-        self._opened.push_async_callback(click_signing.stop)
-        self.resources = Resources(
+        await self._run(click_signing)
+        self.resources = self._make_resources(database, block_list, click_signing)
+        self._opened.push_async_callback(self.resources.rate_limits.stop)
+        self._make_routes()
+        update_before_scrape(self.api, self.redirector.report)
+        not_ready_while(
+            self.api, lambda: [*filter(None, [pulse.failure, block_list.failure]), *self.redirector.failures]
+        )
+        self._run_in_background(database)
+        await self.redirector.startup()
+        self._opened.push_async_callback(self.redirector.shutdown)
+        await self.api.startup()
+        self._opened.push_async_callback(self.api.shutdown)
+
+    async def _open_database(self) -> Database:
+        # At a first start more is amiss than that it is away, such as a wrong address.
+        may_be_away = path_in(self.settings.data_dir).exists()
+        opening = open_database(self.settings, Indexes.MAKE, REQUEST_SECONDS, may_be_away=may_be_away)
+        return await self._opened.enter_async_context(opening)
+
+    def _make_resources(
+        self, database: Database, block_list: BlockList, click_signing: ClickSigning
+    ) -> Resources:
+        return Resources(
             self.settings,
             database,
             self._clock,
@@ -130,31 +166,29 @@ class Service:
             PageReader(allows_private=self.settings.private_destinations),
             click_signing,
         )
-        self._opened.push_async_callback(self.resources.rate_limits.stop)
+
+    def _make_routes(self) -> None:
         sdk_service = SdkService(self.resources)
         self.api = create_api(self.resources, sdk_service)
         self._batches = ObservedRoute(BatchRoute(sdk_service), BatchRoute.PATH)
         self._prefixes = SdkPrefixes(self.api, self.settings.sdk_prefixes, self._answer_api)
         self.redirector = Redirector(self.resources, self._redirects)
-        update_before_scrape(self.api, self.redirector.report)
-        not_ready_while(
-            self.api, lambda: [*filter(None, [pulse.failure, block_list.failure]), *self.redirector.failures]
-        )
-        deletions = DeletionSweep(database, self._clock)
-        deletions.start()
-        self._opened.push_async_callback(deletions.stop)
-        devices = DeviceMove(database)
-        devices.start()
-        self._opened.push_async_callback(devices.stop)
-        watch = DestinationWatch(
-            database, self.resources.pages, self._clock, self.settings.check_destinations_hours
-        )
-        watch.start()
-        self._opened.push_async_callback(watch.stop)
-        await self.redirector.startup()
-        self._opened.push_async_callback(self.redirector.shutdown)
-        await self.api.startup()
-        self._opened.push_async_callback(self.api.shutdown)
+
+    async def _run(self, part: BlockList | ClickSigning) -> None:
+        """Start this part, which is stopped at the end."""
+        await part.start()
+        self._opened.push_async_callback(part.stop)
+
+    def _run_in_background(self, database: Database) -> None:
+        """Start what goes on beside requests, and is stopped at the end."""
+        hours = self.settings.check_destinations_hours
+        for task in (
+            DeletionSweep(database, self._clock),
+            DeviceMove(database),
+            DestinationWatch(database, self.resources.pages, self._clock, hours),
+        ):
+            task.start()
+            self._opened.push_async_callback(task.stop)
 
     async def shutdown(self) -> None:
         """Close what `startup` opened, in reverse order."""

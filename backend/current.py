@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
-from quart import Quart, Request, current_app, request
+from quart import Quart
 
 from backend.block_list import BlockList
 from backend.domain.api_keys import ApiKey
@@ -24,6 +26,8 @@ from backend.storage.mongo import Database
 from backend.web_client.page_reader import PageReader
 
 _KEY = "waylink"
+_services: ContextVar[Mapping[type, object]] = ContextVar("services")
+_known: ContextVar[RequestFacts] = ContextVar("known")
 Service = TypeVar("Service")
 Clock = Callable[[], datetime]
 
@@ -51,8 +55,9 @@ class Resources:
 
 @dataclass(slots=True)
 class RequestFacts:
-    """What is found out about a request while it is handled. Each field names the code that sets it."""
+    """A request, and what is found out about it while it is handled. Each field names who sets it."""
 
+    scope: Mapping[str, Any]  # app: the request as the ASGI server gives it
     began: float = 0.0  # operations/observation: when, by time.perf_counter
     api_key: ApiKey | None = None  # rest_api, app_api: whose key it came with
     limit_headers: dict[str, str] = field(default_factory=dict)  # rest_api: the headers of the key's limit
@@ -63,33 +68,44 @@ class RequestFacts:
     is_cookie_new: bool = False  # dashboard: whether the answer has to set that cookie
 
 
-class ServiceRequest(Request):
-    """A request to the API host, with what is known about it."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.known = RequestFacts()
-
-
 def known() -> RequestFacts:
     """What is known about the current request."""
-    return cast(ServiceRequest, request).known
+    return _known.get()
 
 
 def attach(app: Quart, *services: object) -> None:
     """Give the app these services, which `of_app` finds by their type."""
-    app.request_class = ServiceRequest
     app.extensions.setdefault(_KEY, {}).update({type(each): each for each in services})
+
+
+@contextmanager
+def handling(app: Quart, scope: Mapping[str, Any]) -> Iterator[None]:
+    """The block handles this ASGI request with what was attached to the app, whether by the app or by a route
+    of our own beside it."""
+    services, facts = _services.set(app.extensions[_KEY]), _known.set(RequestFacts(scope))
+    try:
+        yield
+    finally:
+        _services.reset(services)
+        _known.reset(facts)
 
 
 def of_app(kind: type[Service]) -> Service:
     """The service of this type that was attached to the app that handles this request."""
-    return given_to(current_app, kind)
+    return cast(Service, _services.get()[kind])
 
 
 def given_to(app: Quart, kind: type[Service]) -> Service:
     """The service of this type that was attached to this app."""
     return cast(Service, app.extensions[_KEY][kind])
+
+
+def header(name: bytes) -> str | None:
+    """The value of a header of the current request, whose name is in lower case; None if it has none.
+
+    Where a header comes twice, the first one counts.
+    """
+    return next((value.decode("latin-1") for each, value in known().scope["headers"] if each == name), None)
 
 
 def resources() -> Resources:
@@ -99,9 +115,9 @@ def resources() -> Resources:
 
 def visitor_network() -> str:
     """The visitor's address as rate limits count it: of an IPv6 address, only the part of its network."""
-    return resources().proxies.visitor_network(request.scope)
+    return resources().proxies.visitor_network(known().scope)
 
 
 def visitor_address() -> str:
     """The IP address of the visitor, found behind trusted proxies; "" if unknown."""
-    return resources().proxies.visitor_address(request.scope)
+    return resources().proxies.visitor_address(known().scope)

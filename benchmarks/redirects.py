@@ -75,20 +75,35 @@ class _Measured:
 
     run: Run
     processor: float
+    loop: float  # of it, the threads of event loops
+    counting: float  # of it, the process that counts clicks
 
 
 async def _ask(server: Server, link: Link, seconds: int) -> _Measured:
-    used = server.cpu_seconds
+    before = _used_by(server)
     run = await ask(f"{server.url}/{link.path}", seconds)
-    return _Measured(run, (server.cpu_seconds - used) / run.answers)
+    whole, loop, answering = (
+        (now - then) / run.answers for now, then in zip(_used_by(server), before, strict=True)
+    )
+    return _Measured(run, whole, loop, whole - answering)
+
+
+def _used_by(server: Server) -> tuple[float, float, float]:
+    return server.cpu_seconds, server.loop_seconds, server.answering_seconds
 
 
 def _report(pairs: Sequence[Sequence[_Measured]]) -> None:
     for each, name in enumerate(("\r  empty 302          ", "  redirect and click ")):
         rate = statistics.median(pair[each].run.rate for pair in pairs)
         p99 = statistics.median(pair[each].run.p99 for pair in pairs)
-        processor = statistics.median(pair[each].processor for pair in pairs) * 1e6
-        print(f"{name} {rate:8,.0f}/s  p99 {p99:6.1f} ms  processor time {processor:.0f} µs")
+        whole, loop, counting = (
+            statistics.median(part) * 1e6
+            for part in zip(
+                *((m.processor, m.loop, m.counting) for m in (p[each] for p in pairs)), strict=True
+            )
+        )
+        parts = f"(event loop {loop:.0f}, counting {counting:.0f})"
+        print(f"{name} {rate:8,.0f}/s  p99 {p99:6.1f} ms  processor time {whole:.0f} µs {parts}")
     rates = [ours.run.rate / empty.run.rate for empty, ours in pairs]
     slowest = [ours.run.p99 / empty.run.p99 for empty, ours in pairs]
     used = [empty.processor / ours.processor for empty, ours in pairs]
@@ -102,7 +117,7 @@ async def _report_counted(settings: Settings, link: Link, answers: int) -> None:
     async with open_database(settings) as database:
         counted = 0
         while counted < answers and time.monotonic() < began + 300:
-            counted = (await count_window(database, link.id, datetime.now(UTC))).total
+            counted = (await count_window(database, link.org_id, link.id, datetime.now(UTC))).total
             await asyncio.sleep(0.2)
     waited = time.monotonic() - began
     print(f"  answers {answers:,}, counted {counted:,}, {waited:.1f} s after the last one")

@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -27,7 +26,7 @@ _GRANIAN = (sys.executable, "-m", "granian", "--interface", "asgi", "--loop", "u
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running server with one worker process."""
+    """A running server with its processes."""
 
     url: str
     pid: int
@@ -39,17 +38,31 @@ class Server:
     @property
     def megabytes(self) -> float:
         """The resident memory of the server's processes, in millions of bytes."""
-        return sum(map(_resident, _family(self.pid))) / 1e6
+        return sum(map(_memory, _family(self.pid))) / 1e6
 
     @property
     def helper_megabytes(self) -> float:
         """The resident memory of the processes among them that count clicks for others."""
-        return sum(map(_resident, filter(_is_helper, _family(self.pid)))) / 1e6
+        return sum(map(_memory, filter(_is_helper, _family(self.pid)))) / 1e6
 
     @property
     def cpu_seconds(self) -> float:
         """The processor time that the server's processes have used, in user and system mode together."""
         return sum(map(cpu_seconds_of, _family(self.pid)))
+
+    @property
+    def loop_seconds(self) -> float:
+        """What of it the first thread of each process has used, which runs the event loop."""
+        return sum(_cpu_seconds(f"/proc/{each}/task/{each}") for each in self._answering)
+
+    @property
+    def answering_seconds(self) -> float:
+        """What of it the processes have used that do more than count clicks for others."""
+        return sum(map(cpu_seconds_of, self._answering))
+
+    @property
+    def _answering(self) -> Iterator[int]:
+        return (each for each in _family(self.pid) if not _is_helper(each))
 
 
 def installed_servers() -> list[str]:
@@ -134,11 +147,17 @@ def _is_helper(pid: int) -> bool:
 
 def cpu_seconds_of(pid: int) -> float:
     """The processor time that this process has used, in user and system mode together."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return _cpu_seconds(f"/proc/{pid}")
+
+
+def _cpu_seconds(folder: str) -> float:
+    fields = Path(folder, "stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _resident(pid: int) -> int:
-    with contextlib.suppress(OSError):
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
+def _memory(pid: int) -> int:
+    """The process's resident memory in bytes; of pages that it shares with others its part."""
+    with contextlib.suppress(OSError):  # it has ended
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
     return 0

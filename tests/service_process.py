@@ -27,15 +27,17 @@ from pymongo import MongoClient
 
 from backend.cli import main
 from backend.settings import load_settings
+from tests.forked_service import ForkedProcess, forked
 
 WAYLINK = (sys.executable, "-m", "backend.cli")
+SERVE = (*WAYLINK, "serve", "--json")
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceProcess:
     """A running service: its process, its settings, and the address of its API."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | ForkedProcess
     environment: dict[str, str]
     base_url: str
 
@@ -70,10 +72,10 @@ class ServiceProcess:
 
     @property
     def workers(self) -> set[int]:
-        """The ids of its worker processes: its children that run Python's spawn."""
+        """The ids of its worker processes: its children that are forks of it."""
         parent = self.process.pid
         children = map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split())
-        return {pid for pid in children if b"spawn_main" in _command_line(pid)}
+        return {pid for pid in children if _command_line(pid) == _command_line(parent)}
 
     def kill(self) -> None:
         """End it and its workers at once, as a power cut would."""
@@ -91,28 +93,40 @@ class ServiceProcess:
 
 @contextmanager
 def service_process(
-    data_dir: Path, command: Sequence[str] = (*WAYLINK, "serve", "--json"), **settings: str
+    data_dir: Path, command: Sequence[str] | None = None, **settings: str
 ) -> Iterator[ServiceProcess]:
     """A service for the length of the block; `settings` are WAYLINK_ variables.
 
-    What it logs is in the file `log` of `data_dir`.
+    It is `waylink serve --json`, forked, unless there is a command to start. What it logs is in the file
+    `log` of `data_dir`.
     """
     usual = {"WAYLINK_PORT": str(free_port()), "WAYLINK_DRAIN_SECONDS": "0.05"}
     environment = environment_of(data_dir, **(usual | settings))
     data_dir.mkdir(parents=True, exist_ok=True)
-    with (
-        (data_dir / "log").open("a") as log,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment) as process,
-    ):
-        assert process.stdout is not None
-        ready = process.stdout.readline()
-        assert ready, f"the service ended before it was ready: {(data_dir / 'log').read_text()}"
+    log = data_dir / "log"
+    with _started(command, environment, log) if command else forked(environment, log) as (process, ready):
         try:
+            assert ready, f"the service ended before it was ready: {log.read_text()}"
             yield ServiceProcess(process, environment, json.loads(ready)["base_url"])
         finally:
             if process.poll() is None:
                 process.terminate()
                 process.wait(timeout=60)
+
+
+@contextmanager
+def _started(
+    command: Sequence[str], environment: dict[str, str], log: Path
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process of this command, and the first line that it prints."""
+    with (
+        log.open("a") as written,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=written, text=True, env=environment
+        ) as process,
+    ):
+        assert process.stdout is not None
+        yield process, process.stdout.readline()
 
 
 @contextmanager

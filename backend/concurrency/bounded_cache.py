@@ -56,25 +56,49 @@ class BoundedCache(Generic[KeyT, ValueT]):
         return self.ENTRY_BYTES + len(key) + self._size_of(value)
 
 
+class _Remembered(dict[KeyT, ValueT]):
+    """Results of a function by what it was asked: `remembered[key]`, which is one look-up in C on a hit.
+
+    Noting the order in which keys were used would take longer than that. So there are two halves: a key that
+    is asked for moves into the newer one, and once that is full, the older one is forgotten.
+    """
+
+    __slots__ = ("_bytes", "_longest_key", "_most_bytes", "_older", "_work")
+
+    def __init__(self, work: Callable[[KeyT], ValueT], most_bytes: int, longest_key: int) -> None:
+        super().__init__()
+        self._work: Callable[[KeyT], ValueT] = work
+        self._most_bytes = most_bytes
+        self._longest_key = longest_key
+        self._older: dict[KeyT, ValueT] = {}
+        self._bytes = 0  # of the newer half
+
+    def __missing__(self, key: KeyT) -> ValueT:
+        value: ValueT = self._older.get(key, _MISSING)
+        if value is _MISSING:
+            value = self._work(key)
+        size = BoundedCache.ENTRY_BYTES + len(key)
+        if len(key) > self._longest_key or size > self._most_bytes // 2:
+            return value
+        if self._bytes + size > self._most_bytes // 2:
+            self._older = dict(self)
+            self.clear()
+            self._bytes = 0
+        self[key] = value
+        self._bytes += size
+        return value
+
+
 def remember(
     most_bytes: int, longest_key: int
 ) -> Callable[[Callable[[KeyT], ValueT]], Callable[[KeyT], ValueT]]:
-    """A decorator that caches a function's small results in a BoundedCache of `most_bytes` bytes.
+    """A decorator that caches a function's small results by key, in `most_bytes` bytes.
 
     The function must always return the same result for a key. Keys longer than `longest_key` are not cached.
+    What was asked for last is kept, at least as much as fits into half of the room.
     """
 
     def remembering(work: Callable[[KeyT], ValueT]) -> Callable[[KeyT], ValueT]:
-        cache: BoundedCache[KeyT, ValueT] = BoundedCache(most_bytes, longest_key)
-
-        def remembered(key: KeyT) -> ValueT:
-            value = cache.get(key, _MISSING)
-            if value is _MISSING:
-                value = work(key)
-                cache.keep(key, value)
-            return value
-
-        remembered.__doc__ = work.__doc__
-        return remembered
+        return _Remembered(work, most_bytes, longest_key).__getitem__
 
     return remembering

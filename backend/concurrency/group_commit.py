@@ -24,7 +24,8 @@ class GroupCommit(Generic[ItemT, ResultT]):
     # What waits goes together, up to this size: beyond it a group takes longer without costing less an item.
     MOST_IN_GROUP = 512
     MOST_WAITING = 2000
-    # While one group waits for the disks of a majority, others can be sent.
+    # While one group waits for the disks of a majority, others can be sent, if they are full: what is divided
+    # among smaller groups costs more, since a group costs as much as twenty items.
     MOST_WRITERS = 4
 
     def __init__(
@@ -41,6 +42,7 @@ class GroupCommit(Generic[ItemT, ResultT]):
         self._is_unreachable = is_unreachable
         self._size_of = size_of
         self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
+        self._waiting_size = 0
         self._is_gathering = False
         self._writers: set[asyncio.Task[None]] = set()
 
@@ -58,9 +60,15 @@ class GroupCommit(Generic[ItemT, ResultT]):
             raise NotStored
         stored: asyncio.Future[ResultT] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, stored))
-        if len(self._writers) < self.MOST_WRITERS and not self._is_gathering:
+        self._waiting_size += self._size_of(item)
+        if not self._is_gathering and self._may_write(len(self._writers)):
             self._start_writer()
         return await stored
+
+    def _may_write(self, others: int) -> bool:
+        """Whether what waits is to be written beside this many others."""
+        is_full = self._waiting_size >= self.MOST_IN_GROUP
+        return not others or (is_full and others < self.MOST_WRITERS)
 
     def _start_writer(self) -> None:
         self._is_gathering = True
@@ -73,7 +81,7 @@ class GroupCommit(Generic[ItemT, ResultT]):
         assert writer is not None  # it runs in a task of its own
         await asyncio.sleep(self.GATHER)
         self._is_gathering = False
-        while self._waiting:
+        while self._waiting and self._may_write(len(self._writers) - 1):
             await self._commit(self._take_group())
         # Not only when the task is done, a moment later: an item that came in between would wait for nobody.
         self._writers.discard(writer)
@@ -87,6 +95,7 @@ class GroupCommit(Generic[ItemT, ResultT]):
                 break
             number += 1
         group, self._waiting = self._waiting[:number], self._waiting[number:]
+        self._waiting_size -= sum(self._size_of(item) for item, _ in group)
         return group
 
     async def _commit(self, group: list[tuple[ItemT, asyncio.Future[ResultT]]]) -> None:

@@ -29,12 +29,16 @@ class TimedCache(Generic[KeyT, ValueT]):
 
     async def get(self, key: KeyT) -> ValueT:
         """The result of `load` for this key, or its cached result."""
-        known = self._found.get(key)
-        if known and self._monotonic() < known[0]:
-            return known[1]
+        if known := self.fresh(key):
+            return known
         value = await self._load(key)
         self._remember(key, value)
         return value
+
+    def fresh(self, key: KeyT) -> ValueT | None:
+        """The cached result for this key, as long as it is valid, without calling `load`."""
+        known = self._found.get(key)
+        return known[1] if known and self._monotonic() < known[0] else None
 
     def recall(self, key: KeyT) -> ValueT | None:
         """The last cached result for this key, however old, without calling `load`; None if there is none."""

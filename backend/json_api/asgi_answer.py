@@ -35,7 +35,12 @@ class AsgiAnswer:
 
 def json_answer(value: object, status: int = 200, headers: Headers | None = None) -> AsgiAnswer:
     """An answer of JSON, written as the framework writes it, that no cache stores."""
-    body = _encode(value).encode() + b"\n"
+    return text_answer(_encode(value) + "\n", status, headers)
+
+
+def text_answer(text: str, status: int = 200, headers: Headers | None = None) -> AsgiAnswer:
+    """An answer of this JSON text, that no cache stores."""
+    body = text.encode()
     length = (b"content-length", b"%d" % len(body))
     return AsgiAnswer(status, [_JSON, length, *(headers or []), NO_STORE], body)
 

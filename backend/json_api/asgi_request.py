@@ -8,10 +8,11 @@ from typing import Any
 
 from backend.concurrency.bounded_cache import remember
 from backend.json_api import error_table
-from backend.json_api.json_body import Body
+from backend.json_api.json_body import PLAIN, Body, is_json
 from backend.json_api.refusal import Refusal
 
 Scope = MutableMapping[str, Any]
+_BODY_SECONDS = 60.0  # for which a body is waited for
 _LONGEST_MEDIA_TYPE = 256
 _LONGEST_LENGTH = 18  # digits
 
@@ -47,15 +48,21 @@ class AsgiRequest:
         """The media type of the body in lower case, without parameters; "" if unknown."""
         return _media_type(self.header(b"content-type"))
 
-    async def read_bytes(self, seconds: float) -> bytes:
+    async def read_json(self) -> dict[str, Any]:
+        """The body as a JSON object, as `read_json_object` reads it. Raises Refusal."""
+        if self.header(b"content-type") and not is_json(self.media_type):
+            raise Refusal(error_table.MEDIA_TYPE_WRONG)
+        return PLAIN.read(await self.read_bytes())
+
+    async def read_bytes(self) -> bytes:
         """The body.
 
-        Raises Refusal if it has more than 64 KiB (413), or takes longer than this many seconds (408).
+        Raises Refusal if it has more than 64 KiB (413), or takes too long (408).
         """
         length = self.header(b"content-length")
         body = Body(int(length) if length.isdecimal() and len(length) <= _LONGEST_LENGTH else 0)
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(_BODY_SECONDS):
                 while True:
                     message = await self._receive()
                     if message["type"] == "http.disconnect":

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from quart import request
-
+from backend.current import header
 from backend.domain.api_keys import ApiKey, KeyKind
 from backend.json_api import error_table
 from backend.json_api.call_limits import sender
@@ -11,6 +10,7 @@ from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal
 
 KEY_HEADER = "API-KEY"
+_NAME = KEY_HEADER.lower().encode()
 
 
 async def authenticate(kind: KeyKind, invalid: ErrorRow = error_table.KEY_INVALID) -> ApiKey:
@@ -20,7 +20,7 @@ async def authenticate(kind: KeyKind, invalid: ErrorRow = error_table.KEY_INVALI
     kind. An address that sent too many such requests is refused (429), unless this process already knows its
     key.
     """
-    text = request.headers.get(KEY_HEADER, "")
+    text = sent_key()
     if not text:
         sender().count_without_key()
         raise Refusal(error_table.KEY_MISSING)
@@ -28,3 +28,8 @@ async def authenticate(kind: KeyKind, invalid: ErrorRow = error_table.KEY_INVALI
     if key is None:
         raise Refusal(invalid)
     return key
+
+
+def sent_key() -> str:
+    """The text of the current request's API-KEY header; "" without one."""
+    return header(_NAME) or ""

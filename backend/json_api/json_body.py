@@ -55,16 +55,16 @@ def _decimal(text: str) -> Decimal:
 
 # Its numbers are as they were written: money must not become a float.
 EXACT = JsonReader(parse_float=_decimal)
-_PLAIN = JsonReader()
+PLAIN = JsonReader()
 
 
-async def read_json_object(most: int = MAX_BODY_BYTES, reader: JsonReader = _PLAIN) -> dict[str, Any]:
+async def read_json_object(most: int = MAX_BODY_BYTES, reader: JsonReader = PLAIN) -> dict[str, Any]:
     """The body of the current request as a JSON object.
 
     Raises Refusal for another media type (415), more than `most` bytes (413), or anything but a JSON object
     (400). A missing Content-Type is taken for JSON.
     """
-    if request.content_type and not _is_json(request.mimetype):
+    if request.content_type and not is_json(request.mimetype):
         raise Refusal(error_table.MEDIA_TYPE_WRONG)
     return reader.read(await read_bytes(most))
 
@@ -112,5 +112,6 @@ def _too_large(most: int) -> Refusal:
     return Refusal(error_table.BODY_TOO_LARGE, message=str(most))
 
 
-def _is_json(media_type: str) -> bool:
+def is_json(media_type: str) -> bool:
+    """Whether a body of this media type, in lower case, is taken for JSON."""
     return media_type == "application/json" or media_type.endswith("+json")

@@ -9,15 +9,16 @@ from typing import Any
 from backend.domain.web_address import with_click_id
 
 Headers = list[tuple[bytes, bytes]]
-_ETAG, _LIFETIME, _LOCATION = b"etag", b"cache-control", b"location"
+_ETAG, _LIFETIME = b"etag", b"cache-control"
 _NO_STORE = (b"cache-control", b"no-store")
+_NO_BODY = (b"content-length", b"0")
 _NO_INDEX = (b"x-robots-tag", b"noindex")
 # Pages load nothing from elsewhere, so nothing in a link's fields can load or run anything.
 _POLICY = b"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
 _NO_FORMS = b"; form-action 'none'"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for each redirect, and would take thrice as long
 class Answer:
     """A complete HTTP answer: status, headers and body."""
 
@@ -25,13 +26,10 @@ class Answer:
     headers: Headers
     body: bytes = b""
 
-    def with_click_id(self, click_id: bytes) -> Answer:
-        """This redirect, with the id of its click in the address."""
-        headers = [
-            (name, with_click_id(value, click_id) if name == _LOCATION else value)
-            for name, value in self.headers
-        ]
-        return Answer(self.status, headers, self.body)
+    def add_click_id(self, click_id: bytes) -> None:
+        """Put the id of its click into the address of this redirect."""
+        name, address = self.headers[0]
+        self.headers[0] = (name, with_click_id(address, click_id))
 
     def for_visitor(self, headers: dict[bytes, bytes]) -> Answer:
         """This answer, or 304 if it has an ETag that the request's If-None-Match names (RFC 9110, 13.1.2)."""
@@ -46,7 +44,7 @@ def redirect(address: bytes) -> Answer:
 
     It must not be cached: every click has to reach the service (decisions, "Redirect").
     """
-    return Answer(302, [(_LOCATION, address), _NO_STORE, (b"content-length", b"0")])
+    return Answer(302, [(b"location", address), _NO_STORE, _NO_BODY])
 
 
 def page(html: str, status: int = 200, extra: Headers | None = None, *, has_form: bool = False) -> Answer:

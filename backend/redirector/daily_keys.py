@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.current import Clock
@@ -35,7 +35,7 @@ class DailyKeys:
         self._clock = clock
         self._purpose = purpose
         self._read_key = read_key
-        self._keys: dict[str, bytes] = {}
+        self._keys: dict[int, bytes] = {}  # by the UTC day's number, which takes no text to find one
         self._reading = BackgroundTask(f"reading keys of {purpose}", self._go_on_reading)
 
     async def start(self) -> None:
@@ -55,7 +55,7 @@ class DailyKeys:
 
     def of_day(self, moment: datetime) -> bytes | None:
         """The key of this time's UTC day. None if it could not be read, since MongoDB does not answer."""
-        return self._keys.get(day_of(moment))
+        return self._keys.get(_number_of(moment))
 
     async def _go_on_reading(self) -> None:
         while True:
@@ -67,8 +67,13 @@ class DailyKeys:
                 await asyncio.sleep(_RETRY_SECONDS)
 
     async def _read_keys(self) -> None:
-        days = [day_of(self._clock()), day_of(self._clock() + _DAY)]
-        self._keys = {day: key for day, key in self._keys.items() if day in days}
-        for day in days:
-            if day not in self._keys:
-                self._keys[day] = await self._read_key(self._database, day)
+        now = self._clock()
+        days = {_number_of(each): day_of(each) for each in (now, now + _DAY)}
+        self._keys = {number: key for number, key in self._keys.items() if number in days}
+        for number, day in days.items():
+            if number not in self._keys:
+                self._keys[number] = await self._read_key(self._database, day)
+
+
+def _number_of(moment: datetime) -> int:
+    return moment.astimezone(UTC).toordinal()

@@ -19,8 +19,9 @@ from collections import Counter
 from typing import Any
 
 from backend.domain.ids import OrgId
-from backend.storage.click_folds import Busy, Folded, Folds
+from backend.storage.click_folds import Busy
 from backend.storage.database import COMMAND_SECONDS, connect, uri_of
+from backend.storage.folding import Folded, Folds
 from backend.storage.lanes import StorageAway
 from backend.storage.mongo import Database, StorageError, is_unreachable
 
@@ -152,6 +153,7 @@ async def _answer(folds: Folds, org_ids: list[OrgId]) -> dict[str, Any]:
         "blocks": folded.blocks,
         "unreadable": folded.unreadable,
         "is_all": folded.is_all,
+        "unmerged": folded.unmerged,
     }
 
 

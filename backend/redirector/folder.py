@@ -24,9 +24,11 @@ from backend.domain.click_block import Block
 from backend.domain.ids import OrgId
 from backend.redirector.fold_helper import FoldHelper, HelperFailed
 from backend.redirector.metrics import count_folded
-from backend.storage.click_folds import MOST_CLICKS, Busy, Folded, Folds
+from backend.storage.click_folds import Busy
 from backend.storage.click_merges import merge_small_blocks, organizations_with_small_blocks
+from backend.storage.folding import MOST_CLICKS, Folded, Folds
 from backend.storage.former_clicks import FormerClicks
+from backend.storage.link_merges import all_unmerged_clicks
 from backend.storage.mongo import Database, StorageError, is_unreachable
 from backend.storage.unfolded_clicks import waiting_clicks
 
@@ -61,6 +63,9 @@ class Folder:
         # Clicks that were shipped, by organization; first the one that has waited longest for its turn.
         self._waiting: Counter[OrgId] = Counter()
         self._at_once = _MOST_ORGANIZATIONS
+        # Those whose clicks are counted, but not merged into the documents of links.
+        self._deferred: dict[OrgId, int] = {}  # how many, in the order of their turns
+        self._helped_now: set[OrgId] = set()  # who had a fold by the helper in this turn
         self._unmerged: Counter[OrgId] = Counter()  # blocks that were folded
         self._arrived = asyncio.Event()
         self._sweep_at = self._merge_at = 0.0
@@ -87,7 +92,8 @@ class Folder:
         """Fold everything that this process has shipped. Raises StorageError."""
         while self._waiting:
             try:
-                self._note(folded := await self._folds.fold(org_ids := list(self._waiting), _LAST_STEP))
+                folded = await self._folds.fold(org_ids := list(self._waiting), _LAST_STEP, merges=False)
+                self._note(folded)
             except Busy:
                 await asyncio.sleep(_SHORTEST_REST)
                 continue
@@ -125,11 +131,15 @@ class Folder:
                 return _SHORTEST_REST * random.uniform(0.5, 1)  # noqa: S311 - jitter
             if time.monotonic() > self._sweep_at:
                 self._waiting |= Counter(await waiting_clicks(self._database))
+                self._deferred |= await all_unmerged_clicks(self._database)
                 self._former.look()
                 self._sweep_at = time.monotonic() + _SWEEP_EVERY
-            if not self._waiting:
+            if not self._waiting and not self._deferred:
                 self._arrived.clear()
+            self._helped_now = set()
             rest = await self._fold() if self._waiting else 0.0
+            if to_merge := [each for each in self._deferred if each not in self._helped_now]:
+                rest = max(rest, await self._merge_deferred(to_merge[0]))
             await self._merge()
             return rest if self._former.is_done else max(rest, await self._move())
 
@@ -141,6 +151,20 @@ class Folder:
             self._arrived.set()
         return min(_REST * (time.monotonic() - began), _LONGEST_REST)
 
+    async def _merge_deferred(self, org_id: OrgId) -> float:
+        """Merge clicks into the documents of the organization's links. Returns the seconds to rest."""
+        began = time.monotonic()
+        self._deferred[org_id] = self._deferred.pop(org_id)  # behind the others, also if it fails
+        try:
+            few = self._deferred[org_id] <= _SMALL
+            folded = await (self._folds.fold([org_id], _SMALL) if few else self._helped([org_id]))
+        except Busy:
+            return _SHORTEST_REST * random.uniform(0.5, 1)  # noqa: S311 - jitter
+        self._note(folded)
+        del self._deferred[org_id]
+        self._deferred |= folded.unmerged
+        return min(max(_SHORTEST_REST, _HELPED_REST * (time.monotonic() - began)), _LONGEST_REST)
+
     async def _fold(self) -> float:
         began = time.monotonic()
         noted = self._next()
@@ -150,9 +174,10 @@ class Folder:
         rest = _REST
         try:
             if sum(noted.values()) > _SMALL:
+                self._helped_now = set(noted)  # that fold merges as well
                 folded, rest = await self._helped(list(noted)), _HELPED_REST
             else:
-                folded = await self._folds.fold(noted, _SMALL)
+                folded = await self._folds.fold(noted, _SMALL, merges=False)
                 if not folded.is_all:  # more than this process has shipped: the helper goes on
                     self._waiting |= Counter(dict.fromkeys(noted, _SMALL + 1))
             if not folded.is_all:
@@ -163,6 +188,7 @@ class Folder:
             for each in had_turn:
                 self._waiting[each] = self._waiting.pop(each)
         self._note(folded)
+        self._deferred |= folded.unmerged
         if folded.is_all:
             self._waiting -= Counter(noted)
             self._at_once = min(2 * at_once, _MOST_ORGANIZATIONS)

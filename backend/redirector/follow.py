@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
@@ -14,15 +14,15 @@ from backend.concurrency.background_task import BackgroundTask
 from backend.current import Resources
 from backend.domain.click_ids import click_id
 from backend.domain.clicks import NotCounted, client_fragment, record_line, why_not_counted
-from backend.domain.client import Client
 from backend.domain.destination import Outcome, decide
 from backend.domain.link_limits import NO_LIMITS
-from backend.domain.link_rules import Circumstances, Target, share_of
+from backend.domain.link_rules import Circumstances, CompiledRules, Target, share_of
 from backend.domain.visitors import visitor_hash
 from backend.redirector import link_reports, pages
 from backend.redirector.answer import Answer, plain, send_answer
+from backend.redirector.arrival import Arrival, Arrivals
 from backend.redirector.association_files import ANDROID, APPLE, AssociationFiles
-from backend.redirector.country import country_code, country_lookup
+from backend.redirector.country import country_lookup
 from backend.redirector.daily_keys import DailyKeys
 from backend.redirector.handoffs import Handoffs
 from backend.redirector.limited_links import LimitedLinks
@@ -32,7 +32,6 @@ from backend.redirector.link_reports import LinkReports
 from backend.redirector.metrics import AnswerTallies, observe_backlog
 from backend.redirector.outcomes import answer_by_rule, answer_for
 from backend.redirector.qr_code import qr_code, split_suffix
-from backend.redirector.recognition import recognize
 from backend.redirector.shipper import Shipper
 from backend.redirector.visit import InvalidHost, Scope, Visit
 from backend.storage.address_keys import split_key, visitor_key
@@ -43,6 +42,8 @@ _REPORT_EVERY = 1.0  # seconds
 _KEEP_EVERY = 60.0
 _LAST_KEEP_SECONDS = 2.0  # on a disk that hangs, clicks that wait in memory come first
 _STOPPED = frozenset({Outcome.NOT_FOUND, Outcome.HELD})
+# To name a member of an enumeration takes Python 3.11 longer than to compare it.
+_WEB, _NOT_FOUND, _HELD = Outcome.WEB, Outcome.NOT_FOUND, Outcome.HELD
 _NOT_ALLOWED = plain(405, "Short URLs answer GET and HEAD.\n", [(b"allow", b"GET, HEAD")])
 _NO_APP = "No app is set for this domain.\n"
 _logger = logging.getLogger(__name__)
@@ -73,8 +74,8 @@ class Redirector:
         self._limits = resources.rate_limits
         self._block_list = resources.block_list
         self._click_signing = resources.click_signing
-        self._country_header = settings.country_header.lower().encode()
-        self._country_of = country_lookup(settings.mmdb)
+        countries = country_lookup(settings.mmdb)
+        self._arrivals = Arrivals(self._clock, self._proxies, settings.country_header, countries)
         self.cache = LinkCache(
             resources.database,
             capacity=settings.link_cache_size,
@@ -105,7 +106,6 @@ class Redirector:
 
     async def startup(self) -> None:
         """Start to follow changes of links and to ship clicks."""
-        recognize(b"")  # the lists are read and compiled now, not at the first visit
         self.cache.fall_back_on(await asyncio.to_thread(self._file.read, self._clock()))
         await asyncio.gather(self._handoffs.start(), self._visitor_keys.start(), self._split_keys.start())
         self.cache.start()
@@ -178,9 +178,6 @@ class Redirector:
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         """Answer one request (contract, "What the service does"; decisions, "Redirect")."""
-        if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1000})
-            return
         began = perf_counter()
         answer = await self._answer(scope, receive)
         self._tallies.observe(answer.status, perf_counter() - began)
@@ -200,8 +197,7 @@ class Redirector:
     async def _visit(self, visit: Visit) -> Answer:
         if visit.path is None:
             return pages.not_found(visit)
-        entry = self.cache.current(visit.host, visit.path)
-        if entry:
+        if entry := self.cache.current(visit.host, visit.path):
             return await self._follow(visit, entry)
         try:
             with self._lane.used():
@@ -244,45 +240,48 @@ class Redirector:
 
     async def _follow(self, visit: Visit, entry: CachedLink, *, gave_password: bool = False) -> Answer:
         """Decide what the visitor gets, record the click, and return the answer."""
-        client = recognize(visit.user_agent)
-        target = self._target(visit, entry, client) if entry.rules else None
+        arrival = self._arrivals.of(visit)
+        client = arrival.client
+        target = self._target(visit, entry, entry.rules, arrival) if entry.rules else None
         outcome = decide(entry.link, client, entry.apps, target)
-        if outcome is not Outcome.NOT_FOUND and entry.is_blocked(self._block_list.current):
-            outcome = Outcome.HELD
+        if outcome is not _NOT_FOUND and entry.is_blocked(self._block_list.current):
+            outcome = _HELD
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
         if entry.link.limits is not NO_LIMITS and outcome not in _STOPPED:
             withheld = await self._limited.withhold(visit, entry.link, reason, gave_password=gave_password)
             if withheld:
                 if withheld.reason:
-                    await self._record(withheld.outcome, withheld.reason, visit, entry, client)
+                    await self._record(withheld.outcome, withheld.reason, visit, entry, arrival)
                 return withheld.answer
-        if target and outcome is Outcome.WEB:
-            answer = answer_by_rule(visit, target)
+        variant = None
+        if target and outcome is _WEB:
+            answer, variant = answer_by_rule(visit, target), target.variant
         else:
             answer = answer_for(outcome, visit, entry, client, self._proxies)
-        variant = target.variant if target and outcome is Outcome.WEB else None
-        click_id = await self._record(outcome, reason, visit, entry, client, variant=variant)
-        return answer.with_click_id(click_id) if click_id else answer
+        click_id = await self._record(outcome, reason, visit, entry, arrival, variant=variant)
+        if click_id:
+            answer.add_click_id(click_id)
+        return answer
 
-    def _target(self, visit: Visit, entry: CachedLink, client: Client) -> Target | None:
+    def _target(
+        self, visit: Visit, entry: CachedLink, rules: CompiledRules, arrival: Arrival
+    ) -> Target | None:
         """Where the link's rules lead this visit; None if none fits."""
-        if entry.rules is None:
-            return None
-        address, at = self._proxies.visitor_address(visit.scope), self._clock()
         circumstances = Circumstances(
-            client,
-            at,
-            self._country(visit, address),
+            arrival.client,
+            arrival.at,
+            arrival.country,
             visit.language,
             visit.query,
             visit.has_device_id,
-            self._share(visit, entry, address, at) if entry.rules.splits else 0.0,
+            self._share(visit, entry, arrival) if rules.splits else 0.0,
         )
-        return entry.rules.target(circumstances)
+        return rules.target(circumstances)
 
-    def _share(self, visit: Visit, entry: CachedLink, address: str, at: datetime) -> float:
+    def _share(self, visit: Visit, entry: CachedLink, arrival: Arrival) -> float:
         # Without the key, since MongoDB did not answer from the start, visitors may see another variant.
-        return share_of(self._split_keys.of_day(at) or b"", entry.link.id, address, visit.user_agent)
+        key = self._split_keys.of_day(arrival.at) or b""
+        return share_of(key, entry.link.id, arrival.address, visit.user_agent)
 
     async def _record(
         self,
@@ -290,20 +289,22 @@ class Redirector:
         reason: NotCounted | None,
         visit: Visit,
         entry: CachedLink,
-        client: Client,
+        arrival: Arrival,
         *,
         variant: str | None = None,
     ) -> bytes | None:
-        """Record the visit. Returns the id of the click if it counts, leads to the web and is to be named."""
-        at = self._clock()
-        line = self._line(outcome, reason, visit, entry, client, variant=variant, at=at)
-        if line is None:
+        """Record the visit. Returns the id of the click if it counts, leads to the web and is to be named.
+
+        A visit that does not count is not recorded if its address has sent too many such.
+        """
+        if reason and not self._limits.keeps_uncounted_visit(arrival.address):
             return None
+        line = self._line(outcome, reason, visit, entry, arrival, variant=variant)
         await self.shipper.keep(line)
         link = entry.link
-        if reason or outcome is not Outcome.WEB or not (key := self._click_signing.key_for(link.org_id)):
+        if reason or outcome is not _WEB or not (key := self._click_signing.key_for(link.org_id)):
             return None
-        return click_id(key, link.org_id, link.id, at, line, variant=variant)
+        return click_id(key, link.org_id, link.id, line, variant=variant)
 
     def _line(
         self,
@@ -311,41 +312,23 @@ class Redirector:
         reason: NotCounted | None,
         visit: Visit,
         entry: CachedLink,
-        client: Client,
+        arrival: Arrival,
         *,
         variant: str | None,
-        at: datetime,
-    ) -> bytes | None:
-        """The line for the click log.
-
-        None if the visit does not count and its address has sent too many such.
-        """
-        address = self._proxies.visitor_address(visit.scope)
-        if reason and not self._limits.keeps_uncounted_visit(address):
-            return None
+    ) -> bytes:
+        """The line for the click log."""
+        link, at = entry.link, arrival.at
+        key = None if reason else self._visitor_keys.of_day(at)
         return record_line(
-            entry.link.org_id,
-            entry.link.id,
-            _fragment(client),
+            link.org_id,
+            link.id,
+            _fragment(arrival.client),
             at=at,
             outcome=outcome,
             reason=reason,
-            country=self._country(visit, address),
+            country=arrival.country,
             referrer_host=visit.referrer_host,
-            visitor=None if reason else self._visitor(visit, entry, address, at),
+            visitor=visitor_hash(key, link.org_id, arrival.address, visit.user_agent) if key else None,
             variant=variant,
-            handoff=self._handoffs.handoff(outcome, reason, entry, client, address, at=at),
+            handoff=self._handoffs.handoff(outcome, reason, entry, arrival),
         )
-
-    def _visitor(self, visit: Visit, entry: CachedLink, address: str, at: datetime) -> int | None:
-        key = self._visitor_keys.of_day(at)
-        return visitor_hash(key, entry.link.org_id, address, visit.user_agent) if key else None
-
-    def _country(self, visit: Visit, address: str) -> str | None:
-        if not address:
-            return None
-        if self._country_header and self._proxies.trusts(visit.peer):
-            header = visit.headers.get(self._country_header, b"")
-            if code := country_code(header.decode("latin-1")):
-                return code
-        return self._country_of(address)

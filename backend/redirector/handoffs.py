@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from backend.current import Clock
 from backend.domain.clicks import NotCounted
-from backend.domain.client import Client
 from backend.domain.deferred_links import LEADS_TO_APP, Handoff, app_id_on, hash_address
 from backend.domain.destination import Outcome
+from backend.redirector.arrival import Arrival
 from backend.redirector.daily_keys import DailyKeys
 from backend.redirector.link_cache import CachedLink
 from backend.storage.address_keys import address_key
@@ -41,17 +41,15 @@ class Handoffs:
         outcome: Outcome,
         reason: NotCounted | None,
         entry: CachedLink,
-        client: Client,
-        address: str,
-        *,
-        at: datetime,
+        arrival: Arrival,
     ) -> Handoff | None:
-        """What to remember of this click at `at` for the app that it leads to; None if it leads to no app.
+        """What to remember of this click for the app that it leads to; None if it leads to no app.
 
         Also None if the day's key could not be read: an address is never hashed without a key.
         """
         if reason or outcome not in LEADS_TO_APP:
             return None
-        key, app_id = self._keys.of_day(at), app_id_on(entry.apps, client.platform)
-        hashed = hash_address(key, entry.link.org_id, address) if key else None
-        return Handoff(app_id, hashed, at + self._window) if hashed and app_id else None
+        key = self._keys.of_day(arrival.at)
+        app_id = app_id_on(entry.apps, arrival.client.platform)
+        hashed = hash_address(key, entry.link.org_id, arrival.address) if key else None
+        return Handoff(app_id, hashed, arrival.at + self._window) if hashed and app_id else None

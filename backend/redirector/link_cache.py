@@ -162,10 +162,8 @@ class LinkCache:
         entry = self._entries.get((domain, path))
         if entry is None or (self._deleted and entry.link.id in self._deleted):
             return None
-        now = time.monotonic()
-        if now < max(entry.loaded_at + self._seconds_to_live, self._current_until) and (
-            entry.loaded_at != _EXPIRED
-        ):
+        now, loaded_at = time.monotonic(), entry.loaded_at
+        if loaded_at != _EXPIRED and (now < self._current_until or now < loaded_at + self._seconds_to_live):
             self._entries.move_to_end((domain, path))
             return entry
         return None

@@ -8,7 +8,6 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import partial
 from queue import SimpleQueue
@@ -32,10 +31,9 @@ class Kept(Enum):
     LATE = auto()  # the disk hangs: only later is it known whether the line is in the log
 
 
-@dataclass(slots=True, eq=False)
-class _Entry:
-    line: bytes
-    kept: asyncio.Future[Kept]
+_ON_DISK = Kept.ON_DISK
+# A line, and what is to be told when it is known what happened to it.
+_Entry = tuple[bytes, asyncio.Future[Kept]]
 
 
 class LogWriter:
@@ -58,16 +56,17 @@ class LogWriter:
         self._hangs = self._refuses = False
         threading.Thread(target=self._work, name="click log", daemon=True).start()
 
-    async def write(self, line: bytes) -> Kept:
-        """Write a line. Returns what happened to it, after half a second at the latest."""
+    def write(self, line: bytes) -> asyncio.Future[Kept]:
+        """Write a line. The result says what happened to it, after half a second at the latest."""
+        kept: asyncio.Future[Kept] = self._loop.create_future()
         if self._hangs or len(self._lines) >= _MOST_WAITING:
-            return Kept.REFUSED
-        entry = _Entry(line, self._loop.create_future())
-        self._lines.append(entry)
+            kept.set_result(Kept.REFUSED)
+            return kept
+        self._lines.append((line, kept))
         if not self._is_announced:
             self._is_announced = True
             self._ask(self._write_lines)
-        return await entry.kept
+        return kept
 
     async def run(self, job: Callable[[], ResultT]) -> ResultT:
         """Run another job on the disk and return its result, however long it takes."""
@@ -114,9 +113,9 @@ class LogWriter:
         """Stop waiting: lines that the thread has not started to write will not be written."""
         with contextlib.suppress(IndexError):
             while True:
-                _settle(self._lines.popleft(), Kept.REFUSED)
-        for entry in self._in_hand:
-            _settle(entry, Kept.LATE)
+                _settle(self._lines.popleft()[1], Kept.REFUSED)
+        for _, kept in self._in_hand:
+            _settle(kept, Kept.LATE)
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -133,15 +132,15 @@ class LogWriter:
             return
         written, refusal = 0, ""
         try:
-            written = self.log.append([entry.line for entry in entries])
+            written = self.log.append([line for line, _ in entries])
         except OSError as error:
             refusal = str(error)
         self._tell(lambda: self._settle_all(entries, written, refusal))
 
     def _settle_all(self, entries: Sequence[_Entry], written: int, refusal: str) -> None:
-        for entry in entries[:written]:
-            _settle(entry, Kept.ON_DISK)
-        refused_late = [entry.line for entry in entries[written:] if not _settle(entry, Kept.REFUSED)]
+        for _, kept in entries[:written]:
+            _settle(kept, _ON_DISK)
+        refused_late = [line for line, kept in entries[written:] if not _settle(kept, Kept.REFUSED)]
         if refused_late:
             self._refused_late(refused_late)
         if refusal and not self._refuses:
@@ -153,11 +152,11 @@ class LogWriter:
             self._loop.call_soon_threadsafe(what)
 
 
-def _settle(entry: _Entry, kept: Kept) -> bool:
+def _settle(kept: asyncio.Future[Kept], how: Kept) -> bool:
     """Report what happened to a line. Returns False if that was reported before."""
-    if entry.kept.done():
+    if kept.done():
         return False
-    entry.kept.set_result(kept)
+    kept.set_result(how)
     return True
 
 

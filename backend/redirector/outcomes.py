@@ -15,13 +15,15 @@ from backend.redirector.answer import Answer, redirect
 from backend.redirector.link_cache import CachedLink, address_of
 from backend.redirector.visit import Visit
 
+_WEB = Outcome.WEB  # named for each redirect, which takes Python 3.11 longer than to compare it
+
 
 def answer_for(
     outcome: Outcome, visit: Visit, entry: CachedLink, client: Client, proxies: TrustedProxies
 ) -> Answer:
     """The answer for this outcome and this visit, where no rule of the link decides."""
     apps = entry.apps
-    if outcome is Outcome.WEB:
+    if outcome is _WEB:
         return redirect(_fallback(visit, entry, client) or _web(visit, entry))
     if outcome is Outcome.APP_STORE and apps.ios and apps.ios.store_url:
         return redirect(apps.ios.store_url.encode("ascii"))

@@ -30,6 +30,7 @@ _REST = 4.0  # a rest lasts so many times as long as a stretch, while redirects 
 _ROTATE_BYTES = 4_000_000
 _ROTATE_SECONDS = 24 * 3600.0
 _GIVE_UP_SECONDS = 1.0  # for a disk that hangs while the service stops
+_ON_DISK = Kept.ON_DISK  # named for each redirect, which takes Python 3.11 longer than to compare it
 _logger = logging.getLogger(__name__)
 
 
@@ -106,9 +107,11 @@ class Shipper:
         answered; it is stored as soon as possible.
         """
         kept = await self._disk.write(line)
+        if kept is _ON_DISK:
+            return
         if kept is Kept.REFUSED:
             await self._direct.store(line)
-        elif kept is Kept.LATE:
+        else:
             count_at_risk(1)
 
     @property

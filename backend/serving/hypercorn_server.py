@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Awaitable, Callable
-from functools import partial
+from functools import lru_cache, partial
+from time import time
 from typing import Any, NamedTuple
 
 import h11
@@ -15,11 +16,15 @@ import hypercorn.protocol
 from hypercorn.asyncio import serve
 from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.config import Config
-from hypercorn.events import Event, RawData, Updated
-from hypercorn.protocol.h11 import H11Protocol
+from hypercorn.events import Closed, Event, RawData, Updated
+from hypercorn.protocol.events import Body, EndBody, Request, Response, StreamClosed
+from hypercorn.protocol.events import Event as StreamEvent
+from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
+from hypercorn.protocol.http_stream import HTTPStream
 from hypercorn.utils import LifespanFailureError
 
 from backend.serving.connections import Connections
+from backend.serving.plain_exchange import Headers, PlainHead, PlainRequest, read_request, write_head
 from backend.serving.request_framing import StrictConnection
 from backend.settings import Settings
 
@@ -43,7 +48,7 @@ async def serve_on(
     most `graceful_seconds`. Raises StartFailed if the application does not start.
     """
     hypercorn.asyncio.run.TCPServer = partial(BoundedServer, connections)  # type: ignore[assignment,attr-defined]
-    hypercorn.protocol.H11Protocol = StrictProtocol  # type: ignore[assignment,attr-defined]
+    hypercorn.protocol.H11Protocol = QuickProtocol  # type: ignore[assignment,attr-defined]
     await serve(app, _config(listener, settings), shutdown_trigger=stopped)
 
 
@@ -88,6 +93,113 @@ class StrictProtocol(H11Protocol):
 
     async def _check_protocol(self, event: h11.Request) -> None:
         """Stay with HTTP/1.1 even if the client asks for an upgrade, as a server may."""
+
+
+class QuickProtocol(StrictProtocol):
+    """A StrictProtocol in which h11 sees only requests and answers that are not of the plainest form.
+
+    Where an answer turns out not to be, h11 is given its request, and goes on from there.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._plain: bytes | None = None  # the request in progress, if h11 does not know of it
+        self._unsent: tuple[Response, PlainHead] | None = None
+        self._is_answered = False
+        # Whether the connection closes after the answer in progress.
+        self._is_last = False
+
+    async def handle(self, event: Event) -> None:
+        """As in Hypercorn. While a plain request is in progress, what comes behind it waits, as with h11."""
+        if isinstance(event, RawData):
+            if self._plain is not None and event.data:
+                await self.can_read.clear()
+                await self.can_read.wait()
+            elif self._plain is not None:  # the client sends nothing more
+                self._is_last = True
+            if self._is_last:
+                return
+            request = read_request(event.data) if self._is_between_requests else None
+            if request:
+                await self._begin(request, event.data)
+                return
+        await super().handle(event)
+
+    @property
+    def _is_between_requests(self) -> bool:
+        connection = self.connection
+        return (
+            self.stream is None
+            and connection.our_state is h11.IDLE
+            and connection.their_state is h11.IDLE
+            and not connection.trailing_data[0]
+            and not self.context.terminated.is_set()
+        )
+
+    async def _begin(self, request: PlainRequest, data: bytes) -> None:
+        self._plain, self._unsent, self._is_answered = data, None, False
+        await self.send(Updated(idle=False))
+        places = (self.ssl, self.client, self.server)
+        application = (self.app, self.config, self.context, self.task_group)
+        self.stream = stream = HTTPStream(*application, *places, self.stream_send, STREAM_ID)
+        method, target, headers, body = request
+        await stream.handle(Request(STREAM_ID, headers, "1.1", method, target, self.connection_state))
+        self.keep_alive_requests += 1
+        await self.context.mark_request()
+        # The whole body in one message; Hypercorn would say in another one that this was all of it.
+        await stream.app_put({"type": "http.request", "body": body, "more_body": False})
+
+    async def stream_send(self, event: StreamEvent) -> None:
+        """As in Hypercorn: the next part of the answer."""
+        if self._plain is None or not await self._send_plain(event):
+            await super().stream_send(event)
+
+    async def _send_plain(self, event: StreamEvent) -> bool:
+        """Send the next part of an answer. False if h11 has to, which then knows all that came before."""
+        if isinstance(event, Response) and self.keep_alive_requests < self.config.keep_alive_max_requests:
+            head = write_head(event.status_code, [*event.headers, *_common_headers(self.config, int(time()))])
+            if head:
+                self._unsent = event, head
+                return True
+        elif isinstance(event, StreamClosed) and self._is_answered:
+            await self._end_plain()
+            return True
+        elif isinstance(event, EndBody) and self._is_answered:
+            return True
+        elif self._unsent and isinstance(event, (Body, EndBody)):
+            body = event.data if isinstance(event, Body) else b""
+            head = self._unsent[1]
+            if len(body) == head.length:
+                self._unsent, self._is_answered = None, True
+                await self.send(RawData(head.data + body))
+                return True
+        await self._leave_to_h11()
+        return False
+
+    async def _leave_to_h11(self) -> None:
+        assert self._plain is not None
+        if self._is_answered:
+            self._is_last = True
+            raise h11.LocalProtocolError("Too much data for declared Content-Length")
+        self.connection.receive_data(self._plain)
+        for event in iter(self.connection.next_event, h11.NEED_DATA):
+            if isinstance(event, h11.EndOfMessage):
+                break
+        if self._is_last:
+            self.connection.receive_data(b"")
+            self.connection.next_event()
+        self._plain = None
+        if self._unsent:
+            await super().stream_send(self._unsent[0])
+
+    async def _end_plain(self) -> None:
+        """Go on to the next request, as Hypercorn's `_maybe_recycle` does."""
+        self._plain = None
+        # Without a stream, the client is gone. What came behind the last request is not handled.
+        self._is_last = self._is_last or self.stream is None or self.context.terminated.is_set()
+        await self._close_stream()
+        await self.can_read.set()
+        await self.send(Closed() if self._is_last else Updated(idle=True))
 
 
 class BoundedServer(TCPServer):
@@ -186,6 +298,12 @@ class _IdleTime:
     def _seconds_left(self) -> float:
         longest = self._server.config.keep_alive_timeout
         return longest if self._since is None else self._since + longest - self._server.loop.time()
+
+
+@lru_cache(maxsize=1)
+def _common_headers(config: Config, _second: int) -> Headers:
+    """What Hypercorn adds to every answer: the date. It is written anew each second only."""
+    return config.response_headers("h11")
 
 
 def _config(listener: socket.socket, settings: Settings) -> Config:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -13,7 +14,15 @@ from typing import Any
 
 from backend.settings import Settings
 
+# So many new objects may there be before Python looks for garbage. By default it looks every few requests, at
+# those in progress mostly, which takes a twentieth of their processor time.
+_GARBAGE = 10_000, 10, 10
+
 MakeApp = Callable[[Settings], Any]
+
+# The signals that end the service. The supervisor takes them, and ends its workers.
+TOLD_BY_SUPERVISOR = (signal.SIGINT, signal.SIGTERM)
+_WORKER = "backend.serving.worker"  # only where it is to run: it imports the application
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +42,30 @@ class Job:
         return self.folder / f"stack-{pid}"
 
 
-def work(job: Job, news: Connection) -> None:
-    """The main function of a worker process. Only workers import the application, which takes a while."""
+def begin(job: Job, news: Connection, inherited: Iterable[Connection]) -> None:
+    """The main function of a worker process, which closes what it `inherited` if it is a fork.
+
+    Until it listens to signals itself, Ctrl-C is not for it, since the supervisor passes it on.
+    """
+    for each in inherited:
+        each.close()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, TOLD_BY_SUPERVISOR)
+    load_application()
+    import_module(_WORKER).run_job(job, news)
+
+
+def load_application() -> None:
+    """Import the application, which takes a while. The supervisor does it for workers that are forks."""
     gc.disable()  # of what is imported nothing becomes garbage
-    worker = import_module("backend.serving.worker")
-    gc.freeze()
+    import_module(_WORKER)
+    import_module("backend.app").prepare()
+    look_for_garbage_seldom()
     gc.enable()
-    worker.run_job(job, news)
+
+
+def look_for_garbage_seldom() -> None:
+    """Never among what is there now, and among new objects when there are many."""
+    gc.freeze()
+    gc.set_threshold(*_GARBAGE)

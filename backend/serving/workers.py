@@ -10,20 +10,20 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-from prometheus_client.multiprocess import mark_process_dead
 
 from backend.domain.errors import OperatorError
 from backend.operations.logs import configure_logs
 from backend.operations.shared_counts import SHARED_FOLDER
-from backend.serving.job import Job, MakeApp, work
+from backend.serving.job import TOLD_BY_SUPERVISOR, Job, MakeApp, begin, load_application
 from backend.serving.listener import NotStarted, bind
 from backend.serving.watchdog import where_it_stood
 from backend.settings import Settings
@@ -32,7 +32,12 @@ from backend.settings import Settings
 PAUSE = 1.0
 # Seconds that a worker has to end after its last answer: for the last clicks, and for its MongoDB.
 LAST_SECONDS = 30.0
-_spawn = multiprocessing.get_context("spawn")
+# Forked workers share the memory of what was imported, and the next one answers at once. Libraries of macOS
+# don't outlive a fork.
+_FORKS = sys.platform == "linux"
+_processes: multiprocessing.context.ForkContext | multiprocessing.context.SpawnContext = (
+    multiprocessing.get_context("fork") if _FORKS else multiprocessing.get_context("spawn")
+)
 _logger = logging.getLogger(__name__)
 
 
@@ -50,7 +55,9 @@ def run_workers(settings: Settings, on_ready: Callable[[], None], make_app: Make
     configure_logs(settings.log_level)
     listener = bind(settings.host, settings.port, "WAYLINK_PORT")
     with TemporaryDirectory(prefix="waylink-") as folder:
-        os.environ[SHARED_FOLDER] = folder  # read by the workers as they start
+        os.environ[SHARED_FOLDER] = folder  # read as the application is loaded
+        if _FORKS:
+            load_application()
         _Supervisor(Job(settings, make_app, listener, Path(folder))).run(on_ready)
 
 
@@ -58,14 +65,16 @@ def run_workers(settings: Settings, on_ready: Callable[[], None], make_app: Make
 class _Worker:
     """A worker process, and the pipe on which it reports that it is ready, or why it can't start."""
 
-    process: SpawnProcess
+    process: BaseProcess
     news: Connection
 
     @classmethod
-    def start(cls, job: Job) -> _Worker:
-        ours, theirs = _spawn.Pipe()
-        process = _spawn.Process(target=work, args=(job, theirs))
-        with _unheard_interrupts():
+    def start(cls, job: Job, others: Iterable[_Worker]) -> _Worker:
+        ours, theirs = _processes.Pipe()
+        # A worker sees the supervisor's end by its pipe, so no other worker may have the other end of it.
+        inherited = [ours, *(each.news for each in others)] if _FORKS else []
+        process = _processes.Process(target=begin, args=(job, theirs, inherited))
+        with _unheard_signals():
             process.start()
         theirs.close()
         return cls(process, ours)
@@ -92,14 +101,20 @@ class _Worker:
         return None
 
 
+def _no_longer_counts(pid: int | None) -> None:
+    """What a process that has ended had in hand is left out of the metrics."""
+    # Not imported before the folder is named, or it would count for one process alone.
+    import_module("prometheus_client.multiprocess").mark_process_dead(pid)
+
+
 @contextlib.contextmanager
-def _unheard_interrupts() -> Iterator[None]:
-    """Processes started in this block ignore Ctrl-C until they handle it: the supervisor passes it on."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _unheard_signals() -> Iterator[None]:
+    """Signals wait until the end of the block, or a new process would handle them as the supervisor does."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, TOLD_BY_SUPERVISOR)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Supervisor:
@@ -111,7 +126,7 @@ class _Supervisor:
         self._stopping = False
 
     def run(self, on_ready: Callable[[], None]) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in TOLD_BY_SUPERVISOR:
             signal.signal(number, self._stop)
         try:
             self._start_all()
@@ -139,7 +154,7 @@ class _Supervisor:
 
     def _start_one(self) -> None:
         if not self._stopping:
-            self._workers.append(_Worker.start(self._job))
+            self._workers.append(_Worker.start(self._job, self._workers))
         if self._stopping:  # told while it started: the signal's handler did not know it yet
             self._stop()
 
@@ -156,7 +171,7 @@ class _Supervisor:
             worker.process.join(PAUSE)  # its end of the sentinel closes a moment before it has an exit code
             self._tell_end(worker)
             self._workers.remove(worker)
-            mark_process_dead(worker.process.pid)  # type: ignore[no-untyped-call]
+            _no_longer_counts(worker.process.pid)
             time.sleep(PAUSE)
             self._start_one()
 

@@ -1,4 +1,4 @@
-"""A process that ships and folds the clicks of a folder, and kills itself before one of its commands."""
+"""A process that ships, folds and merges clicks of a folder, and kills itself before one of its commands."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from pymongo import monitoring
 from backend.redirector import folder as folder_module
 from backend.redirector.shipper import Shipper
 from backend.settings import Settings
-from backend.storage.click_folds import Folds
 from backend.storage.database import Indexes, open_database
+from backend.storage.folding import Folds
+from backend.storage.link_merges import all_unmerged_clicks
 
 # What the driver asks by itself, and what changes nothing.
 _NOT_COUNTED = {"hello", "ping", "endSessions", "abortTransaction"}
@@ -47,7 +48,7 @@ class _Killer(monitoring.CommandListener):
 
 
 def ship_until_killed(uri: str, name: str, folder: Path, number: int, sessions: Connection) -> None:
-    """Ship and fold what is in the folder, a link a transaction; end before the command `number`."""
+    """Ship, fold and merge what is in the folder, a link a transaction; end before the command `number`."""
     folder_module.__dict__["Folds"] = partial(Folds, links_at_once=1)
     monitoring.register(_Killer(number, sessions))
     asyncio.run(_ship(Settings(mongodb_uri=uri, mongodb_database=name), folder))
@@ -57,3 +58,6 @@ def ship_until_killed(uri: str, name: str, folder: Path, number: int, sessions: 
 async def _ship(settings: Settings, folder: Path) -> None:
     async with open_database(settings, Indexes.LEAVE) as database:
         await Shipper(database, folder, folder / "unreadable").stop()
+        for org_id in await all_unmerged_clicks(database):
+            while not (await Folds(database, links_at_once=1).fold([org_id])).is_done:
+                pass

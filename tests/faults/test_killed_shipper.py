@@ -1,10 +1,9 @@
-"""kill -9 of what ships and folds clicks, between any two commands to MongoDB."""
+"""kill -9 of what ships, folds and merges clicks, between any two commands to MongoDB."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-import multiprocessing
 import signal
 import uuid
 from pathlib import Path
@@ -20,12 +19,11 @@ from tests.clicks import fold, recorded_clicks
 from tests.faults.killed_shipper import ship_until_killed
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.visited_link import VisitedLink
+from tests.forked_service import FORK_SERVER
 
 LINKS = 3
 # Without --long, a process is killed before every third command.
 STEP = 3
-_processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(["tests.faults.killed_shipper"])
 
 
 async def test_clicks_count_once_whenever_it_is_killed(
@@ -47,13 +45,13 @@ async def test_clicks_count_once_whenever_it_is_killed(
             break
     assert killed >= (8 if times_as_long == 1 else 25)
     assert await link.counted() == clicks // LINKS
-    outcome(Outcome(f"kill -9 of shipper and folder, {killed} times", clicks, clicks))
+    outcome(Outcome(f"kill -9 of shipper, folder and merger, {killed} times", clicks, clicks))
 
 
 def run(link: VisitedLink, folder: Path, number: int) -> bool:
     """Ship in a process that is killed before this command. Gives False if it had come to its end."""
-    receiving, sending = _processes.Pipe(duplex=False)
-    process = _processes.Process(
+    receiving, sending = FORK_SERVER.Pipe(duplex=False)
+    process = FORK_SERVER.Process(
         target=ship_until_killed, args=(link.mongodb_uri, link.database.name, folder, number, sending)
     )
     process.start()

@@ -12,7 +12,7 @@ import pytest
 from tests.faults.links import DOMAIN, new_link
 from tests.polling import wait_for
 from tests.replica_set import ReplicaSet, replica_set
-from tests.service_process import ServiceProcess, own_database, service_process
+from tests.service_process import SERVE, ServiceProcess, own_database, service_process
 
 SECONDS = 60.0
 VISITS = 40
@@ -51,11 +51,14 @@ def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
 def measured(
     request: pytest.FixtureRequest, members: ReplicaSet, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Measured]:
-    """A service that both tests use: its workers keep the link in memory."""
+    """A service that both tests use: its workers keep the link in memory.
+
+    It is started, not forked: metrics are shared only if all that counts is imported in the right order.
+    """
     settings = {"WAYLINK_WORKERS": request.param, "WAYLINK_LINK_CACHE_SECONDS": "600"}
     with (
         own_database(members.uri) as own,
-        service_process(tmp_path_factory.mktemp("data"), **own, **settings) as service,
+        service_process(tmp_path_factory.mktemp("data"), SERVE, **own, **settings) as service,
     ):
         yield Measured(service, new_link(service)["path"], members)
 

@@ -184,7 +184,7 @@ async def test_what_no_majority_has_is_neither_acknowledged_nor_shown(
         assert stored == [1, 1, 1, 1]
         assert await tries.destination() == OLD
         assert await acknowledged(tries.fold) == "200"
-        assert (await count_window(database, LinkId(CLICKED), datetime.now(UTC))).total == 2
+        assert (await count_window(database, organization.id, LinkId(CLICKED), datetime.now(UTC))).total == 2
         assert await database["idempotency"].count_documents({}) == 1
 
 

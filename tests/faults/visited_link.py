@@ -25,7 +25,7 @@ from backend.storage.mongo import Database
 from tests.clicks import recorded_clicks
 from tests.organizations import create_test_organization
 from tests.polling import wait_for_async
-from tests.service_process import WAYLINK, ServiceProcess, service_process
+from tests.service_process import SERVE, ServiceProcess, service_process
 
 # What every click is counted by.
 COUNTED_BY = set(Dimension) - {Dimension.OUTCOME, Dimension.REASON, Dimension.VARIANT}
@@ -48,7 +48,7 @@ class VisitedLink:
         """A service on the link's database; `under` is a command that becomes it."""
         return service_process(
             data_dir,
-            (*under, *WAYLINK, "serve", "--json"),
+            (*under, *SERVE) if under else None,
             WAYLINK_MONGODB_URI=self.mongodb_uri,
             WAYLINK_MONGODB_DATABASE=self.database.name,
             **settings,
@@ -74,7 +74,7 @@ class VisitedLink:
 
     async def counted(self) -> int:
         """How many clicks are counted."""
-        return (await count_window(self.database, LinkId(self.id), datetime.now(UTC))).total
+        return (await count_window(self.database, self.org_id, LinkId(self.id), datetime.now(UTC))).total
 
     async def wait_until_counted(self, clicks: int) -> None:
         """Return once there are exactly so many, counted and recorded; fail where there are more."""

@@ -65,7 +65,7 @@ async def wait_until_counted(database: Database, link: Link, clock: MovableClock
     """Return once the link has so many clicks."""
 
     async def total() -> int:
-        return (await count_window(database, link.id, clock())).total
+        return (await count_window(database, link.org_id, link.id, clock())).total
 
     await wait_for_async(total, "not counted", lambda seen: seen == clicks)
 
@@ -81,7 +81,7 @@ async def test_a_batch_shipped_twice_counts_once(
         await ship_blocks(database, f"log{link.id}", 0, 100, blocks)
     assert refused.value.position == 100
     await fold(database, [OrgId("org")])
-    assert (await count_window(database, link.id, clock())).total == 1
+    assert (await count_window(database, link.org_id, link.id, clock())).total == 1
 
 
 async def test_a_log_left_behind_is_taken_over(
@@ -97,7 +97,7 @@ async def test_a_log_left_behind_is_taken_over(
     log.close()
     for _ in range(2):
         await Shipper(database, tmp_path, tmp_path / UNREADABLE).stop()
-    assert (await count_window(database, link.id, clock())).total == 3
+    assert (await count_window(database, link.org_id, link.id, clock())).total == 3
     assert list(take_over_logs(tmp_path, 9)) == []  # nothing is left on disk
 
 
@@ -141,7 +141,7 @@ async def test_a_stopping_shipper_ships_all_of_its_log(
     for _ in range(2000):
         shipper.log.append([line_of(link.id)])
     await shipper.stop()
-    assert (await count_window(database, link.id, clock())).total == 2000
+    assert (await count_window(database, link.org_id, link.id, clock())).total == 2000
     assert list(take_over_logs(tmp_path, 9)) == []
 
 

@@ -21,6 +21,7 @@ from backend.redirector.fold_helper import FoldHelper
 from backend.redirector.folder import Folder
 from backend.storage import click_counts
 from backend.storage.click_counts import count_totals
+from backend.storage.link_merges import all_unmerged_clicks
 from backend.storage.mongo import Database
 from backend.storage.unfolded_clicks import waiting_clicks
 from tests.clicks import click, ship
@@ -60,9 +61,11 @@ async def test_what_always_fails_is_told_and_holds_up_nobody_else(
     clicks = [click(FIRST, LINK, NOW, visitor=1), click(SECOND, OTHER_LINK, NOW, visitor=1)]
     await ship(database, clicks)
     folding.add([block_of(each.org_id, [each]) for each in clicks])
-    await wait_for_async(lambda: _is_counted(database, OTHER_LINK), "the other one's click is not counted")
+    await wait_for_async(
+        lambda: _is_counted(database, SECOND, OTHER_LINK), "the other one's click is not counted"
+    )
     await wait_for_async(lambda: _is_told(folding), "nobody is told")
-    assert await count_totals(database, [LINK]) == {}
+    assert await count_totals(database, FIRST, [LINK]) == {}
 
 
 async def test_who_has_much_to_count_does_not_hold_up_who_has_little(
@@ -79,27 +82,35 @@ async def test_who_has_much_to_count_does_not_hold_up_who_has_little(
             await asyncio.sleep(0.02)
 
     clicking = asyncio.create_task(go_on_clicking())
-    await wait_for_async(lambda: _is_counted(database, LINK), "nothing is counted")
+    await wait_for_async(lambda: _is_counted(database, FIRST, LINK), "nothing is counted")
     await ship(database, [click(SECOND, OTHER_LINK, NOW)])
     folding.add([block_of(SECOND, [click(SECOND, OTHER_LINK, NOW)])])
-    await wait_for_async(lambda: _is_counted(database, OTHER_LINK), "the other one's click is not counted")
+    await wait_for_async(
+        lambda: _is_counted(database, SECOND, OTHER_LINK), "the other one's click is not counted"
+    )
     clicking.cancel()
     with suppress(asyncio.CancelledError):
         await clicking
 
 
 async def test_what_other_processes_shipped_is_much_too(database: Database, folding: Folder) -> None:
-    """Where more waits than this process knows of, a helper counts it, so that redirects here don't wait."""
+    """Where more waits than this process knows of, a helper counts it, so that redirects here don't wait.
+
+    It also merges what is on many links.
+    """
     each = click(FIRST, LINK, NOW)
     for _ in range(2):  # the second time, it has looked for what others left
         await ship(database, [each])
         folding.add([block_of(FIRST, [each])])
         await wait_for_async(lambda: _is_folded(database), "the click is not counted")
+    others = [LinkId(str(uuid.uuid4())) for _ in range(600)]
     for _ in range(3):
-        await ship(database, [each] * 300)
+        await ship(database, [click(FIRST, link_id, NOW) for link_id in [LINK] * 300 + others])
     folding.add([block_of(FIRST, [each])])
     await wait_for_async(lambda: _is_folded(database), "the clicks are not counted", seconds=_HELPED)
-    assert await count_totals(database, [LINK]) == {LINK: 902}
+    assert await count_totals(database, FIRST, [LINK, others[0]]) == {LINK: 902, others[0]: 3}
+    await wait_for_async(lambda: _is_merged(database), "the clicks are not merged", seconds=_HELPED)
+    assert await count_totals(database, FIRST, [LINK, others[0]]) == {LINK: 902, others[0]: 3}
     assert folding._helper._process is not None
 
 
@@ -117,12 +128,16 @@ async def test_a_helper_ends_with_its_service_only(database: Database) -> None:
         assert await process.wait() == 0
 
 
-async def _is_counted(database: Database, link_id: LinkId) -> bool:
-    return link_id in await count_totals(database, [link_id])
+async def _is_counted(database: Database, org_id: OrgId, link_id: LinkId) -> bool:
+    return link_id in await count_totals(database, org_id, [link_id])
 
 
 async def _is_folded(database: Database) -> bool:
     return not await waiting_clicks(database)
+
+
+async def _is_merged(database: Database) -> bool:
+    return not await all_unmerged_clicks(database)
 
 
 async def _is_told(folding: Folder) -> bool:

@@ -48,7 +48,7 @@ async def test_a_click_is_recorded_and_counted_once(
     }
 
     async def counted() -> int:
-        return (await count_window(database, link.id, clock())).total
+        return (await count_window(database, link.org_id, link.id, clock())).total
 
     assert await wait_for_async(counted, "not counted", lambda seen: seen >= 3) == 3
 

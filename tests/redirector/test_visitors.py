@@ -13,7 +13,9 @@ import pytest
 from backend.app import Service, create_app
 from backend.domain.clicks import parse_record
 from backend.domain.deferred_links import day_of
+from backend.domain.ids import OrgId
 from backend.domain.links import Link
+from backend.domain.visitors import visitor_hash
 from backend.redirector.daily_keys import DailyKeys
 from backend.settings import Settings
 from backend.storage.address_keys import NAME, address_key, visitor_key
@@ -70,6 +72,11 @@ async def test_addresses_of_one_ipv6_network_are_one_visitor(
         await visit(service, link, address=f"2001:db8:1:{rest}") for rest in ("2::1", "2:3:4:5:6", "3::1")
     ]
     assert seen[0] == seen[1] != seen[2]
+
+
+def test_the_same_visitor_has_the_same_hash_in_every_version() -> None:
+    """So that hosts of different versions count a visitor once."""
+    assert visitor_hash(bytes(range(32)), OrgId("org"), "2001:db8::1", b"Firefox") == 366582054
 
 
 async def test_an_organization_can_not_know_the_visitors_of_another(

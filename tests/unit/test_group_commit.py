@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from backend.concurrency.group_commit import GroupCommit, NotStored
+from tests.polling import until
 
 
 def is_unreachable(error: Exception) -> bool:
@@ -74,6 +75,32 @@ async def test_too_much_waiting_is_refused() -> None:
     assert await asyncio.gather(*waiting) == list(range(commit.MOST_WAITING))
 
 
+async def test_only_full_groups_are_written_beside_one_another() -> None:
+    """What arrives during a write waits for its end, all of it together, unless it fills a group."""
+    gate = asyncio.Event()
+    groups: list[Sequence[int]] = []
+
+    async def store(items: Sequence[int]) -> Sequence[int]:
+        groups.append(items)
+        await gate.wait()
+        return items
+
+    async def store_at_once(items: Sequence[int]) -> Sequence[int]:
+        return items
+
+    commit = GroupCommit(store, is_unreachable, size_of=lambda item: item)
+    another = GroupCommit(store_at_once, is_unreachable)
+    waiting = []
+    for sizes, number in (([1], 1), ([2, 3, 500], 1), ([7], 2), ([8, 9], 2)):
+        waiting += [asyncio.create_task(commit.add(size)) for size in sizes]
+        await asyncio.sleep(0)
+        await another.add(0)  # it begins to gather later than a writer of these would
+        await until(lambda expected=number: len(groups) == expected, "the group")  # type: ignore[misc]
+    gate.set()
+    assert await asyncio.gather(*waiting) == [1, 2, 3, 500, 7, 8, 9]
+    assert groups == [[1], [2, 3, 500, 7], [8, 9]]
+
+
 async def test_what_arrives_as_all_writers_end_is_stored() -> None:
     """A writer that has nothing more to do is in the way of no new one, from that moment on."""
     gate = asyncio.Event()
@@ -86,7 +113,7 @@ async def test_what_arrives_as_all_writers_end_is_stored() -> None:
         await gate.wait()  # goes on right after the writers, in the same turn of the event loop
         return await commit.add(99)
 
-    commit = GroupCommit(store, is_unreachable)
+    commit = GroupCommit(store, is_unreachable, size_of=lambda _: GroupCommit.MOST_IN_GROUP)
     waiting = []
     for number in range(commit.MOST_WRITERS):
         waiting.append(asyncio.create_task(commit.add(number)))

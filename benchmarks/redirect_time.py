@@ -1,0 +1,102 @@
+"""What a redirect takes of the thread that answers, without a server: the service is called in this process.
+
+`python -m benchmarks.redirect_time` starts a MongoDB, asks for three links in turns, over 32 tasks at once,
+and prints the least processor time of many short rounds: other programs can only add to it. The click is
+written before each answer, as always; the threads that write, ship and count are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import time
+from collections.abc import MutableMapping
+from dataclasses import replace
+from typing import Any
+
+import uvloop
+
+from backend.app import Service, utc_now
+from backend.domain.ids import OrgId
+from backend.domain.links import Link
+from backend.storage import organizations
+from backend.storage.links import insert_links
+from backend.storage.mongo import Database
+from benchmarks.compared_links import links_in_mongodb
+from benchmarks.link_rules import RULES
+from benchmarks.stored_links import new_link, prepare_domain
+from benchmarks.wrk import HOST
+
+_KINDS = ("a link", "one with ten rules", "one without click id")
+_AT_ONCE = 32
+_EACH = 30  # redirects of a task in a round
+_HEADERS = [
+    (b"host", HOST.encode()),
+    (b"user-agent", b"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/126.0.0.0 Safari/537.36"),
+    (b"accept", b"text/html,application/xhtml+xml"),
+    (b"accept-language", b"de-DE,de;q=0.9,en;q=0.8"),
+    (b"accept-encoding", b"gzip, br"),
+    (b"referer", b"https://news.example/kites"),
+]  # fmt: skip
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--rounds", type=int, default=100, help="how many measurements of each")
+    uvloop.run(_measure(options.parse_args().rounds))
+
+
+async def _measure(rounds: int) -> None:
+    async with links_in_mongodb(_store_links) as (settings, _, links):
+        service = Service(settings, utc_now)
+        await service.startup()
+        try:
+            for link in links:
+                await _ask(service, link)  # fills caches
+            turns = [[await _ask(service, link) for link in links] for _ in range(rounds)]
+        finally:
+            await service.shutdown()
+    for kind, seconds in zip(_KINDS, map(min, zip(*turns, strict=True)), strict=True):
+        print(f"{kind:20} {seconds * 1e6:5.1f} µs of the answering thread's processor time a redirect")
+
+
+async def _ask(service: Service, link: Link) -> float:
+    """The processor time in seconds that this thread takes for a redirect of the link."""
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": f"/{link.path}",
+        "raw_path": f"/{link.path}".encode(),
+        "query_string": b"",
+        "client": ("203.0.113.7", 4711),
+        "headers": _HEADERS,
+    }
+    statuses: set[int] = set()
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        statuses.add(message.get("status", 302))
+
+    async def visit() -> None:
+        for _ in range(_EACH):
+            await service(scope, None, send)
+
+    began = time.thread_time()
+    await asyncio.gather(*(visit() for _ in range(_AT_ONCE)))
+    took = time.thread_time() - began
+    if statuses != {302}:
+        raise RuntimeError(f"{statuses} are no redirects")
+    return took / (_AT_ONCE * _EACH)
+
+
+async def _store_links(database: Database) -> list[Link]:
+    org_id = OrgId(await prepare_domain(database))
+    plain = (await organizations.create_organization(database, "Plain", utc_now())).id
+    await organizations.set_click_ids(database, plain, False)
+    links = [new_link(org_id, 0), replace(new_link(org_id, 1), rules=RULES), new_link(plain, 2)]
+    await insert_links(database, links)
+    return links
+
+
+if __name__ == "__main__":
+    main()

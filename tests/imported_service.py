@@ -1,0 +1,15 @@
+"""The service, imported as its supervisor does before it forks its workers; see `forked_service`."""
+
+from __future__ import annotations
+
+import os
+from tempfile import TemporaryDirectory
+
+from backend.operations.shared_counts import SHARED_FOLDER
+from backend.serving.job import load_application
+
+# What counts is made as the service is imported, and only counts for several processes with a folder for it.
+# Each service has a folder of its own.
+_folder = TemporaryDirectory(prefix="waylink-")
+os.environ[SHARED_FOLDER] = _folder.name
+load_application()
