@@ -15,15 +15,15 @@ from pathlib import Path
 from backend.domain.click_stretch import read_stretch
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
-from backend.storage import click_blocks, click_counts, organization_counts
+from backend.storage import click_blocks, click_counts, link_deltas, organization_counts
 from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_folds import Folds
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from backend.storage.folding import Folds
 from backend.storage.mongo import Database, StorageError
 from benchmarks.made_clicks import made_lines
 
-_STORED = (click_blocks.NAME, click_counts.NAME, organization_counts.NAME)
+_STORED = (click_blocks.NAME, link_deltas.NAME, click_counts.NAME, organization_counts.NAME)
 _DAYS = (30, 1)
 _LINES_OF_A_STRETCH = 6_000
 
@@ -78,10 +78,10 @@ async def _ship(database: Database, lines: Iterator[bytes]) -> int:
 
 
 async def _fold(folds: Folds, org_id: OrgId) -> None:
-    folded = 1
-    while folded:
+    is_done = False
+    while not is_done:
         with contextlib.suppress(StorageError):  # such as one that took too long; the next try takes less
-            folded = (await folds.fold([org_id])).clicks
+            is_done = (await folds.fold([org_id])).is_done
 
 
 async def _bytes(database: Database) -> dict[str, int]:

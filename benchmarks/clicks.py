@@ -40,6 +40,8 @@ from backend.storage import click_counts
 from backend.storage import links as stored_links
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
+from backend.storage.link_deltas import waiting_clicks_of, with_deltas
+from backend.storage.link_merges import unmerged_clicks
 from backend.storage.links import insert_links
 from backend.storage.mongo import Database, Document
 from backend.storage.organization_counts import ROLLUPS
@@ -76,13 +78,26 @@ class Bench:
     folder: Path
 
     async def counted(self) -> int:
-        """The clicks in the rollups of all links."""
+        """The clicks in the counts of all links, as whoever reads them is told."""
         pipeline: list[Document] = [
             {"$match": {"parts.all": {"$exists": True}}},
             {"$group": {"_id": None, "clicks": {"$sum": "$parts.all"}}},
         ]
-        found = await self.database[click_counts.NAME].aggregate(pipeline).to_list(None)
-        return found[0]["clicks"] if found else 0
+        async with with_deltas(self.database, {"org_id": self.org_id}) as (session, deltas):
+            waiting = (await waiting_clicks_of(deltas)).total()
+            counts = self.database[click_counts.NAME].aggregate(pipeline, session=session)
+            return waiting + sum([int(each["clicks"]) async for each in counts])
+
+    async def unmerged(self) -> int:
+        """How many of these clicks wait to be merged into the documents of links."""
+        return sum((await unmerged_clicks(self.database, [self.org_id])).values())
+
+    async def until_merged(self) -> float:
+        """Wait until every click is in the documents of its link. Returns the seconds."""
+        began = time.monotonic()
+        while await self.unmerged():  # noqa: ASYNC110 - another process merges
+            await asyncio.sleep(0.25)
+        return time.monotonic() - began
 
     async def _counted_of_organization(self) -> int:
         totals = await ROLLUPS.read_totals(self.database, [self.org_id])
@@ -132,7 +147,9 @@ class Bench:
         return time.monotonic() - began
 
     async def _watched_clicks(self) -> int:
-        return (await click_counts.count_window(self.database, self.watched, datetime.now(UTC))).total
+        return (
+            await click_counts.count_window(self.database, self.org_id, self.watched, datetime.now(UTC))
+        ).total
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +266,10 @@ async def _measure_load(server: str, core: int | None, links: int, seconds: int,
                 await load
             end = await Seen.of(bench)
             waiting, unfolded = await bench.waiting_bytes(), await waiting_clicks(bench.database)
+            unmerged = await bench.unmerged()
             later = await bench.until_counted()
+            merged = await bench.until_merged()
+            await bench.until_counted()
         took = end.at - start.at
         answered, counted = (end.answered - start.answered) / took, (end.counted - start.counted) / took
         print(
@@ -260,7 +280,10 @@ async def _measure_load(server: str, core: int | None, links: int, seconds: int,
             f"  at the end {(end.answered - end.counted) / answered:.1f} s of this load are not counted, "
             f"{waiting:,} bytes wait on disk and {sum(unfolded.values()):,} clicks in MongoDB"
         )
-        print(f"  {later:.1f} s later all {await bench.answered():,} are counted, each once")
+        print(
+            f"  {later:.1f} s later all {await bench.answered():,} are counted, each once; {unmerged:,} "
+            f"waited to be merged by link, and are {merged:.1f} s after that"
+        )
         _print_delays("beside this load", watch.seconds)
         _print_delays("one click a second", await _click_slowly(bench, slow_clicks))
         print(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from backend.settings import Settings
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import Database
-from benchmarks.servers import Server, service
+from benchmarks.servers import HYPERCORN, Server, installed_servers, service
 from benchmarks.wrk import require_wrk
 
 # Makes and stores the links.
@@ -30,17 +31,25 @@ def compare(what: str, store: Store, measure: Measure, *, rounds: int) -> None:
     options.add_argument(
         "--rounds", type=int, default=rounds, help="how many measurements of each, 2 at least"
     )
+    options.add_argument("--server", choices=installed_servers(), default=HYPERCORN, help="on this one")
     given = options.parse_args()
     require_wrk()
-    asyncio.run(_compare(store, measure, given.seconds, max(2, given.rounds)))
+    asyncio.run(_compare(given.server, store, measure, given.seconds, max(2, given.rounds)))
 
 
-async def _compare(store: Store, measure: Measure, seconds: int, rounds: int) -> None:
+async def _compare(server: str, store: Store, measure: Measure, seconds: int, rounds: int) -> None:
+    async with links_in_mongodb(store) as (settings, uri, links):
+        with service(server, settings.data_dir, uri) as ours:
+            await measure(ours, [f"{ours.url}/{link.path}" for link in links], seconds, rounds)
+
+
+@asynccontextmanager
+async def links_in_mongodb(store: Store) -> AsyncIterator[tuple[Settings, str, Sequence[Link]]]:
+    """The settings of a service that uses a new MongoDB, the address of that, and links in it."""
     with tempfile.TemporaryDirectory(prefix="waylink-bench-") as name:
         folder = Path(name)
         async with EmbeddedMongoDB(folder / "mongodb") as mongodb:
             settings = replace(Settings(), mongodb_uri=mongodb.uri, data_dir=folder)
             async with open_database(settings) as database:
                 links = await store(database)
-            with service("hypercorn", folder, mongodb.uri) as ours:
-                await measure(ours, [f"{ours.url}/{link.path}" for link in links], seconds, rounds)
+            yield settings, mongodb.uri, links

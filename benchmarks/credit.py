@@ -26,9 +26,10 @@ from backend.app import utc_now
 from backend.domain.analytics_input import UTC_ZONE
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.attribution import Device, Touch
-from backend.domain.credit import CreditRules, CreditTo, Model
+from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.ids import DeviceId, OrgId
 from backend.domain.query_period import QueryPeriod
+from backend.serving.job import look_for_garbage_seldom
 from backend.settings import Settings
 from backend.storage import conversions, devices, identities
 from backend.storage.analytics_answers import answer
@@ -42,6 +43,7 @@ _DAY = timedelta(days=1)
 _AT_ONCE = 5_000
 _RULES = {
     "device, last non-direct (kept with each sale)": CreditRules(),
+    "device, last non-direct, of 30 days": CreditRules(lookback_days=30),
     "device, linear": CreditRules(model=Model.LINEAR),
     "customer, last non-direct": CreditRules(CreditTo.CUSTOMER),
     "customer, linear, of 30 days": CreditRules(CreditTo.CUSTOMER, Model.LINEAR, 30),
@@ -65,6 +67,7 @@ async def _measure(number: int, rounds: int) -> None:
             async with open_database(settings) as database:
                 org_id = OrgId(await prepare_domain(database))
                 sold = await _store(database, org_id, number)
+                look_for_garbage_seldom()  # as a worker of the service does
                 print(f"{number:,} sales:")
                 for name, rules in _RULES.items():
                     try:

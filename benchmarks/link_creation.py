@@ -5,12 +5,17 @@ it measures, in rounds that take turns:
 
 - the driver: 16 tasks that each insert two documents, one after the other, with `w: majority`; nothing else;
 
-- single creations: 16 connections over loopback, POST /create-link and POST /links;
+- single creations: 16 connections over loopback, POST /create-link and POST /links; and one connection that
+  sends POST /links one after the other, as an integration does without bulks;
 
-- bulks: one connection that sends POST /links/bulk with 1,000 creations, one bulk after the other.
+- bulks: one connection that sends POST /links/bulk with 1,000 creations, one bulk after the other;
+
+- what bulks can't be faster than: the driver stores the documents of 1,000 links, made before, in a
+  transaction.
 
 The service, MongoDB and the senders share the cores of this machine, so the numbers are low. What counts is
-their ratio.
+their ratio. Beside each rate stands the processor time of the service for each link, its background work
+included.
 """
 
 from __future__ import annotations
@@ -32,13 +37,18 @@ from urllib.parse import urlsplit
 import uvloop
 
 from backend.domain.api_keys import KeyKind
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_input import parse_new_link
+from backend.domain.links import CreatedBy
 from backend.settings import Settings
-from backend.storage import api_keys, domains, organizations
+from backend.storage import api_keys, domains, links, organizations
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.mongo import Database
+from backend.storage.mongo import ClientSession, Database, in_transaction
+from backend.storage.random_names import random_ids
+from benchmarks.servers import cpu_seconds_of
 from benchmarks.spread import spread
-from tests.service_process import service_process
+from tests.service_process import SERVE, ServiceProcess, service_process
 
 CONNECTIONS = 16
 IN_BULK = 1_000
@@ -47,7 +57,9 @@ API = "/serviceCore/pa/v1"
 # Sends one request and returns how many links, or pairs of documents, it made.
 Sender = Callable[[], Awaitable[int]]
 CREATE_LINK, POST_LINK, BULK = "POST /create-link", "POST /links", f"POST /links/bulk, {IN_BULK:,} a request"
+ONE_BY_ONE = "POST /links, one connection"
 DRIVER = "the driver, two inserts each"
+DRIVER_BULK = f"the driver, {IN_BULK:,} in a transaction"
 
 
 def main() -> None:
@@ -67,10 +79,13 @@ async def _measure_all(seconds: float, rounds: int) -> None:
                 key = await _organization(database)
                 uri = str(settings.mongodb_uri)
                 with service_process(
-                    settings.data_dir / "service", WAYLINK_MONGODB_URI=uri, WAYLINK_RATE_LIMIT="1000000000"
+                    settings.data_dir / "service",
+                    SERVE,
+                    WAYLINK_MONGODB_URI=uri,
+                    WAYLINK_RATE_LIMIT="1000000000",
                 ) as service:
                     kinds = _kinds(database, service.base_url, key)
-                    await _report(kinds, seconds, rounds)
+                    await _report(kinds, seconds, rounds, service)
 
 
 def _kinds(database: Database, base_url: str, key: str) -> dict[str, Callable[[], Awaitable[list[Sender]]]]:
@@ -82,6 +97,9 @@ def _kinds(database: Database, base_url: str, key: str) -> dict[str, Callable[[]
     async def driver() -> list[Sender]:
         return [_pair_of_inserts(database) for _ in range(CONNECTIONS)]
 
+    async def driver_bulk() -> list[Sender]:
+        return [_transaction_of_inserts(database)]
+
     async def senders(path: str, body: bytes, links: int, connections: int) -> list[Sender]:
         return [await _sender(base_url, key, path, body, links) for _ in range(connections)]
 
@@ -89,29 +107,46 @@ def _kinds(database: Database, base_url: str, key: str) -> dict[str, Callable[[]
         DRIVER: driver,
         CREATE_LINK: lambda: senders("/create-link", one, 1, CONNECTIONS),
         POST_LINK: lambda: senders("/links", one, 1, CONNECTIONS),
+        ONE_BY_ONE: lambda: senders("/links", one, 1, 1),
         BULK: lambda: senders("/links/bulk", many, IN_BULK, 1),
+        DRIVER_BULK: driver_bulk,
     }
 
 
 async def _report(
-    kinds: dict[str, Callable[[], Awaitable[list[Sender]]]], seconds: float, rounds: int
+    kinds: dict[str, Callable[[], Awaitable[list[Sender]]]],
+    seconds: float,
+    rounds: int,
+    service: ServiceProcess,
 ) -> None:
     for senders in kinds.values():  # to warm up
         await _rate(await senders(), 0.5)
     rates: dict[str, list[float]] = {name: [] for name in kinds}
+    used: dict[str, list[float]] = {name: [] for name in kinds}
     for _ in range(rounds):
         for name, senders in kinds.items():
-            rates[name].append(await _rate(await senders(), seconds))
+            ready, before = await senders(), _processor_seconds(service)
+            rates[name].append(rate := await _rate(ready, seconds))
+            used[name].append((_processor_seconds(service) - before) / (rate * seconds) * 1_000)
     for name, measured in rates.items():
-        print(f"{name:<36} {statistics.median(measured):>9,.0f} a second")
+        shown = (
+            "" if name == DRIVER else f"   {statistics.median(used[name]):.3f} ms of the service's processor"
+        )
+        print(f"{name:<36} {statistics.median(measured):>9,.0f} a second{shown}")
     for name, other, target in (
         (CREATE_LINK, DRIVER, 1),
         (POST_LINK, DRIVER, 1),
+        (BULK, ONE_BY_ONE, 10),
         (BULK, CREATE_LINK, 10),
         (BULK, POST_LINK, 10),
+        (BULK, DRIVER_BULK, None),
     ):
         ratios = [mine / theirs for mine, theirs in zip(rates[name], rates[other], strict=True)]
-        print(f"{name} / {other}: {spread(ratios)} (target: at least {target})")
+        print(f"{name} / {other}: {spread(ratios)}{f' (target: at least {target})' if target else ''}")
+
+
+def _processor_seconds(service: ServiceProcess) -> float:
+    return sum(map(cpu_seconds_of, service.workers))
 
 
 async def _organization(database: Database) -> str:
@@ -143,6 +178,24 @@ def _pair_of_inserts(database: Database) -> Sender:
         for _ in range(2):
             await collection.insert_one(_link() | {"_id": str(uuid.uuid4()), "at": datetime.now(UTC)})
         return 1
+
+    return send
+
+
+def _transaction_of_inserts(database: Database) -> Sender:
+    now = datetime.now(UTC)
+    new = parse_new_link(_link())
+    link = new.to_link("", link_id=LinkId(""), org_id=OrgId("o"), created_by=CreatedBy.REST, now=now)
+    like = links.to_document(link)
+
+    async def send() -> int:
+        documents = [like | {"_id": each, "path": each} for each in random_ids(IN_BULK)]
+
+        async def insert(session: ClientSession) -> None:
+            await database[links.NAME].insert_many(documents, session=session)
+
+        await in_transaction(database, insert)
+        return IN_BULK
 
     return send
 

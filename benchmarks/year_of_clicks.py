@@ -14,7 +14,8 @@ from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_folds import Busy, Folds
+from backend.storage.click_folds import Busy
+from backend.storage.folding import Folds
 from backend.storage.mongo import Database, StorageError
 
 DAYS = 365
@@ -42,11 +43,11 @@ async def count_year(
 
 
 async def _fold(folds: Folds, org_id: OrgId) -> None:
-    is_all = False
-    while not is_all:
+    is_done = False
+    while not is_done:
         # What takes too long on a busy machine is tried again, as the service does, with fewer links at once.
         with suppress(StorageError, Busy):
-            is_all = (await folds.fold([org_id])).is_all
+            is_done = (await folds.fold([org_id])).is_done
 
 
 def _made(org_id: OrgId, ids: Sequence[LinkId], clicks: int, *, is_even: bool) -> Iterator[list[Click]]:

@@ -12,7 +12,8 @@ from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.click_blocks import NAME, ship_blocks
-from backend.storage.click_folds import Busy, Folds
+from backend.storage.click_folds import Busy
+from backend.storage.folding import Folds
 from backend.storage.mongo import Database
 from backend.storage.unfolded_clicks import waiting_clicks
 
@@ -49,8 +50,13 @@ async def fold(database: Database, org_ids: Iterable[OrgId] | None = None) -> No
             folded = await folds.fold(waiting)
         except Busy:  # the service folds the same
             continue
-        if folded.is_all:
+        if folded.is_done:
             return
+
+
+async def defer(database: Database, org_id: OrgId) -> None:
+    """Count what is stored of the organization, and leave the documents of links to a merge."""
+    assert (await Folds(database, links_at_once=0).fold([org_id], merges=False)).is_all
 
 
 async def count_clicks(database: Database, clicks: Iterable[Click]) -> None:

@@ -25,7 +25,7 @@ from backend.storage.collection import Stage
 from backend.storage.collections import archived_collections
 from backend.storage.deleted_organizations import forget_deletion, refuse_being_deleted
 from backend.storage.mongo import Database, Document
-from backend.storage.restores import begin_restore, finish_restore, insert_history, refuse_taken
+from backend.storage.restores import begin_restore, finish_restore, hold_domains, insert_history, refuse_taken
 
 # Called with the bytes that were checked, and later stored, since the last call.
 Advance = Callable[[int], object]
@@ -58,6 +58,7 @@ async def restore_organization(
     position = await begin_restore(database, header.org_id, contents.fingerprint)
     if position is None:
         await _Check(database, contents.holdings, is_api_host).run(read_entries(path, header))
+    await hold_domains(database, header.org_id, contents.holdings.domains)
     await forget_deletion(database, header.org_id)
     await _Restore(database, path, header, contents, advance).run(position or 0)
     return Restored(header, contents.counts, resumed=position is not None)

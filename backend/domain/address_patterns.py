@@ -65,9 +65,9 @@ class AddressPatterns:
     _paths: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, patterns: Iterable[str]) -> AddressPatterns:
-        """These patterns, in the form that AddressPattern gives them."""
-        hosts: set[str] = set()
+    def of(cls, patterns: Iterable[str], plain: Iterable[str] = ()) -> AddressPatterns:
+        """These patterns in the form that AddressPattern gives them, and `plain` ones, which have no path."""
+        hosts = set(plain)
         paths: defaultdict[str, list[str]] = defaultdict(list)
         for pattern in patterns:
             host, slash, path = pattern.partition("/")
@@ -77,12 +77,15 @@ class AddressPatterns:
                 hosts.add(host)
         return cls(hosts, dict(paths))
 
+    def __bool__(self) -> bool:
+        return bool(self._hosts or self._paths)
+
     def __len__(self) -> int:
         return len(self._hosts) + sum(map(len, self._paths.values()))
 
     def find(self, url: str) -> str | None:
         """The pattern that this web address fits; None if there is none."""
-        if not self._hosts and not self._paths:
+        if not self:
             return None
         parts = urlsplit(url)
         path = ""

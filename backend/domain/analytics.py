@@ -86,37 +86,9 @@ def window_counts(buckets: Mapping[str, Parts], now: datetime) -> WindowCounts:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
-    """The number of events in the hour or the day (in UTC) that starts at `start`."""
-
-    start: datetime
-    count: int
-
-
 def days_of_chart(now: datetime, days: int) -> list[str]:
     """Bucket names of the last `days` days in UTC, today included, oldest first."""
     return [_day(now - timedelta(days=number)) for number in reversed(range(days))]
-
-
-def counts_by_day(buckets: Mapping[str, Parts], now: datetime, days: int) -> list[Count]:
-    """One count for each of the last `days` days in UTC, today included, oldest first.
-
-    `buckets` are those that `days_of_chart` names; a missing one counts as empty.
-    """
-    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    starts = (today - timedelta(days=number) for number in reversed(range(days)))
-    return [Count(start, sum(buckets.get(_day(start), {}).values())) for start in starts]
-
-
-def counts_by_hour(buckets: Mapping[str, Parts], now: datetime) -> list[Count]:
-    """One count for each of the last 24 hours in UTC, the current one included, oldest first.
-
-    `buckets` are those of today and yesterday; a missing one counts as empty.
-    """
-    hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-    starts = (hour - timedelta(hours=number) for number in reversed(range(24)))
-    return [Count(start, buckets.get(_day(start), {}).get(str(start.hour), 0)) for start in starts]
 
 
 def _count_from(buckets: Mapping[str, Parts], start: datetime, now: datetime) -> int:

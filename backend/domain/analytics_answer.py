@@ -137,6 +137,11 @@ class AnalyticsAnswer:
     previous_period: QueryPeriod | None = None
     links: Mapping[LinkId, Link] = field(default_factory=dict)
 
+    @property
+    def rows_left_out(self) -> int | None:
+        """How many rows are on other pages; None where only those of this page were counted."""
+        return None if self.rows_in_all is None else self.rows_in_all - len(self.rows)
+
 
 def put_together(
     query: Query, counted: Counted, previous: Counted | None, *, is_whole: bool = False

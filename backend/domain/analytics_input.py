@@ -24,7 +24,7 @@ from backend.domain.analytics_query import (
     Query,
 )
 from backend.domain.call_fields import CurrencyCode
-from backend.domain.credit import MOST_LOOKBACK_DAYS, CreditRules, CreditTo, Model
+from backend.domain.credit_rules import MOST_LOOKBACK_DAYS, CreditRules, CreditTo, Model
 from backend.domain.errors import InvalidField, shown_name
 from backend.domain.field_rules import HostName, Instant, Rule, Schema, Text, Uuid, Word, parse_string
 from backend.domain.item_names import ItemName

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from backend.domain.credit import CreditRules
+from backend.domain.credit_rules import CreditRules
 from backend.domain.errors import InvalidField
 from backend.domain.query_period import Comparison, QueryPeriod, TimeField
 

@@ -47,18 +47,18 @@ class Columns:
     has the visitors' hashes, None where there is none.
     """
 
-    links: list[LinkId]
-    whats: list[What]
-    countries: list[str | None]
-    referrers: list[str | None]
-    variants: list[str | None]
-    at: list[int]
-    link: list[int]
-    what: list[int]
-    country: list[int]
-    referrer: list[int]
-    variant: list[int]
-    visitor: list[int | None]
+    links: Sequence[LinkId]
+    whats: Sequence[What]
+    countries: Sequence[str | None]
+    referrers: Sequence[str | None]
+    variants: Sequence[str | None]
+    at: Sequence[int]
+    link: Sequence[int]
+    what: Sequence[int]
+    country: Sequence[int]
+    referrer: Sequence[int]
+    variant: Sequence[int]
+    visitor: Sequence[int | None]
 
     def clicks(self, org_id: OrgId) -> Iterator[Click]:
         """The clicks one by one, in the block's order."""
@@ -205,16 +205,46 @@ def blocks_of_rows(rows: Sequence[Row]) -> list[Block]:
 
 def _block(org_id: str, rows: Sequence[Row]) -> Block:
     _, links, at, whats, countries, referrers, visitors, variants = zip(*rows, strict=True)
-    columns: dict[str, object] = {"at": [at[0], *(after - before for before, after in pairwise(at))]}
-    for name, values in (("link", links), ("what", whats), ("country", countries), ("referrer", referrers)):
-        columns[f"{name}_table"], columns[name] = _table(values)
-    if set(visitors) != {None}:
-        columns["visitor"] = visitors
-    if set(variants) != {None}:
-        columns["variant_table"], columns["variant"] = _table(variants)
-    text = json.dumps(columns, separators=(",", ":")).encode("ascii")
-    packed = _COLUMNS + zlib.compress(text, _LEVEL)
-    return Block(OrgId(org_id), len(rows), moment(min(at)), moment(max(at)), packed)
+    (link_table, link), (what_table, what) = _table(links), _table(whats)
+    tables = [_table(each) for each in (countries, referrers, variants)]
+    (country_table, country), (referrer_table, referrer), (variant_table, variant) = tables
+    columns = Columns(
+        links=[LinkId(each) for each in link_table],
+        whats=what_table,
+        countries=country_table,
+        referrers=referrer_table,
+        variants=variant_table,
+        at=at,
+        link=link,
+        what=what,
+        country=country,
+        referrer=referrer,
+        variant=variant,
+        visitor=visitors,
+    )
+    return Block(OrgId(org_id), len(rows), moment(min(at)), moment(max(at)), pack(columns))
+
+
+def pack(columns: Columns) -> bytes:
+    """The bytes of a block with these clicks, which are of one day: what `unpack` reads."""
+    at = columns.at
+    written: dict[str, object] = {
+        "at": [at[0], *(after - before for before, after in pairwise(at))],
+        "link_table": columns.links,
+        "link": columns.link,
+        "what_table": columns.whats,
+        "what": columns.what,
+        "country_table": columns.countries,
+        "country": columns.country,
+        "referrer_table": columns.referrers,
+        "referrer": columns.referrer,
+    }
+    if set(columns.visitor) != {None}:
+        written["visitor"] = columns.visitor
+    if columns.variants != [None]:
+        written["variant_table"], written["variant"] = columns.variants, columns.variant
+    text = json.dumps(written, separators=(",", ":")).encode("ascii")
+    return _COLUMNS + zlib.compress(text, _LEVEL)
 
 
 def _table(values: Sequence[ValueT]) -> tuple[list[ValueT], list[int]]:

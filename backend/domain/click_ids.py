@@ -12,10 +12,11 @@ import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from hashlib import blake2b
 from uuid import UUID, uuid5
 
-from backend.domain.clicks import Click, NotCounted, facts_fragment, record_line
+from backend.domain.clicks import Click, NotCounted, facts_fragment, milliseconds_in, record_line
 from backend.domain.ids import DeviceId, LinkId, OrgId
 
 _TIME_BYTES, _MARK_BYTES, _LINK_BYTES, _VARIANT_BYTES, _SIGNATURE_BYTES = 6, 4, 4, 2, 8
@@ -37,11 +38,9 @@ class ClickPlace:
     mark: int
 
 
-def click_id(
-    key: bytes, org_id: OrgId, link_id: LinkId, at: datetime, line: bytes, *, variant: str | None = None
-) -> bytes:
-    """The id of the click at this time that has this line in the click log (`record_line`)."""
-    place = _milliseconds(at).to_bytes(_TIME_BYTES) + _mark(key, line)
+def click_id(key: bytes, org_id: OrgId, link_id: LinkId, line: bytes, *, variant: str | None = None) -> bytes:
+    """The id of the click that has this line in the click log (`record_line`)."""
+    place = milliseconds_in(line).to_bytes(_TIME_BYTES) + _mark(key, line)
     link = bytes.fromhex(link_id[:_LINK_DIGITS])
     signed = place + link + _variant_mark(variant).to_bytes(_VARIANT_BYTES)
     return base64.urlsafe_b64encode(signed + _signature(key, org_id, link_id, signed))
@@ -124,9 +123,23 @@ def _variant_mark(variant: str | None) -> int:
 
 
 def _mark(key: bytes, line: bytes) -> bytes:
-    return blake2b(line, digest_size=_MARK_BYTES, key=key, person=b"click mark").digest()
+    mark = _marking(key).copy()
+    mark.update(line)
+    return mark.digest()
 
 
 def _signature(key: bytes, org_id: OrgId, link_id: LinkId, signed: bytes) -> bytes:
-    named = f"{org_id}/{link_id}/".encode()
-    return blake2b(named + signed, digest_size=_SIGNATURE_BYTES, key=key, person=b"click id").digest()
+    signature = _signing(key).copy()
+    signature.update(f"{org_id}/{link_id}/".encode() + signed)
+    return signature.digest()
+
+
+# To copy a hash with its key takes half as long as to make it anew. An installation has one key.
+@lru_cache(maxsize=2)
+def _marking(key: bytes) -> blake2b:
+    return blake2b(digest_size=_MARK_BYTES, key=key, person=b"click mark")
+
+
+@lru_cache(maxsize=2)
+def _signing(key: bytes) -> blake2b:
+    return blake2b(digest_size=_SIGNATURE_BYTES, key=key, person=b"click id")

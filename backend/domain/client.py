@@ -29,7 +29,10 @@ class ClientKind(StrEnum):
     @property
     def is_automatic(self) -> bool:
         """Whether this kind of client is a program, not a person (decisions, "what counts as a click")."""
-        return self in {ClientKind.CRAWLER, ClientKind.PREVIEW_FETCHER}
+        return self in _AUTOMATIC
+
+
+_AUTOMATIC = frozenset({ClientKind.CRAWLER, ClientKind.PREVIEW_FETCHER})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from backend.domain.address_patterns import AddressPattern, AddressPatterns
 from backend.domain.errors import InvalidField
+from backend.domain.field_rules import Schema
 from backend.domain.links import Link
 
 MOST_PATTERNS = 200
@@ -34,6 +35,11 @@ class DestinationPolicy:
     # The first of those that are allowed, for an error.
     examples: tuple[str, ...] = ()
 
+    @property
+    def refuses_nothing(self) -> bool:
+        """Whether links may lead anywhere."""
+        return not (self.blocked or self.refused or self.allowed)
+
     @classmethod
     def of(cls, rules: DestinationRules) -> DestinationPolicy:
         """The policy of an organization with these rules, where the operator blocks nothing."""
@@ -51,7 +57,7 @@ def allowed_destination(name: str, url: str, policy: DestinationPolicy) -> str:
         raise InvalidField(name, "must not lead there: the operator of this service blocks that address")
     if pattern := policy.refused.find(url):
         raise InvalidField(name, f"must not lead to {pattern}, which the organization's rules refuse")
-    if len(policy.allowed) and not policy.allowed.find(url):
+    if policy.allowed and not policy.allowed.find(url):
         more = ", …" if len(policy.allowed) > len(policy.examples) else ""
         raise InvalidField(
             name, f"must lead to what the organization's rules allow: {', '.join(policy.examples)}{more}"
@@ -61,6 +67,8 @@ def allowed_destination(name: str, url: str, policy: DestinationPolicy) -> str:
 
 def refuse_destinations(link: Link, before: Link | None, policy: DestinationPolicy) -> None:
     """Raise InvalidField if the link leads where it may not, and did not lead `before` it was changed."""
+    if policy.refuses_nothing:  # nearly always, and quick to find out
+        return
     known = set(before.destinations.values()) if before else set()
     for name, url in link.destinations.items():
         if url not in known:
@@ -72,16 +80,27 @@ def leads_to(link: Link, blocked: AddressPatterns) -> bool:
     return any(blocked.find(url) for url in link.destinations.values())
 
 
+class PatternList:
+    """A list of patterns of addresses; one that is there twice counts once."""
+
+    _PATTERN = AddressPattern()
+
+    def parse(self, field: str, value: object) -> tuple[str, ...]:
+        """The patterns in their order, in the form in which they are stored. Raises InvalidField."""
+        if not isinstance(value, list):
+            raise InvalidField(field, "must be a list of addresses")
+        places = enumerate(value)
+        parsed = dict.fromkeys(self._PATTERN.parse(f"{field}[{place}]", each) for place, each in places)
+        if len(parsed) > MOST_PATTERNS:
+            raise InvalidField(field, f"must have at most {MOST_PATTERNS} patterns")
+        return tuple(parsed)
+
+    def schema(self) -> Schema:
+        """JSON Schema of the list."""
+        return {"type": "array", "items": self._PATTERN.schema()}
+
+
 def parse_rules(given: Mapping[str, Iterable[object]]) -> DestinationRules:
-    """The rules in lists of patterns called `allowed` and `refused`. Raises InvalidField.
-
-    A pattern that is there twice is kept once.
-    """
-    return DestinationRules(_parsed("allowed", given), _parsed("refused", given))
-
-
-def _parsed(name: str, given: Mapping[str, Iterable[object]]) -> tuple[str, ...]:
-    parsed = dict.fromkeys(AddressPattern().parse(name, each) for each in given.get(name, ()))
-    if len(parsed) > MOST_PATTERNS:
-        raise InvalidField(name, f"must have at most {MOST_PATTERNS} patterns")
-    return tuple(parsed)
+    """The rules in lists of patterns called `allowed` and `refused`. Raises InvalidField."""
+    allowed, refused = (PatternList().parse(name, [*given.get(name, ())]) for name in ("allowed", "refused"))
+    return DestinationRules(allowed, refused)

@@ -9,15 +9,9 @@ from enum import StrEnum
 from itertools import product
 
 from backend.domain.attribution import Device, DirectVisit, Identification, Touch
-from backend.domain.credit import (
-    PARTS,
-    CreditRules,
-    CreditShare,
-    CreditTo,
-    Model,
-    SaleFacts,
-    share_credit,
-)
+from backend.domain.credit import PARTS, CreditShare, share_credit
+from backend.domain.credit_rules import CreditRules, CreditTo, Model
+from backend.domain.histories import SaleFacts
 from backend.domain.ids import DeviceId
 from backend.domain.links import Link
 
@@ -49,7 +43,7 @@ class CreditStep:
     device_id: DeviceId | None = None
     customer_id: str | None = None
     touch: Touch | None = None
-    share: CreditShare | None = None
+    share: CreditShare[Touch] | None = None
     refund: int | None = None
 
 
@@ -59,7 +53,7 @@ class Verdict:
 
     rules: CreditRules
     customer_id: str | None
-    shares: tuple[CreditShare, ...]
+    shares: Sequence[CreditShare[Touch]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +69,7 @@ class Explanation:
     left_out: int = 0
 
 
-def explain(sale: SaleFacts, devices: Sequence[Device], rules: CreditRules) -> Explanation:
+def explain(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules) -> Explanation:
     """Explain the credit of a sale. `devices` are its own and all of its customer."""
     verdict = _verdict(sale, devices, rules)
     steps = sorted(_Teller(sale, devices, verdict).steps(), key=lambda each: (each.at, _ORDER[each.kind]))
@@ -92,7 +86,7 @@ def explain(sale: SaleFacts, devices: Sequence[Device], rules: CreditRules) -> E
 _ORDER = {kind: number for number, kind in enumerate(StepKind)}
 
 
-def _verdict(sale: SaleFacts, devices: Sequence[Device], rules: CreditRules) -> Verdict:
+def _verdict(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules) -> Verdict:
     (credited,) = share_credit([sale], devices, rules)
     return Verdict(rules, credited.customer_id, credited.shares)
 
@@ -100,7 +94,7 @@ def _verdict(sale: SaleFacts, devices: Sequence[Device], rules: CreditRules) -> 
 class _Teller:
     """Tells of a sale and its devices, one step after another, in no order."""
 
-    def __init__(self, sale: SaleFacts, devices: Sequence[Device], verdict: Verdict) -> None:
+    def __init__(self, sale: SaleFacts[Touch], devices: Sequence[Device], verdict: Verdict) -> None:
         self._sale = sale
         self._devices = devices
         self._verdict = verdict
@@ -141,7 +135,8 @@ class _Teller:
             yield from ((device.id, each) for each in device.touches)
         own = [each for each in self._devices if each.id == self._sale.device_id]
         times = {touch.at for each in own for touch in (*each.touches, each.first_touch) if touch}
-        yield from ((self._sale.device_id, each) for each in self._sale.touches if each.at not in times)
+        kept = (touch for _, _, touch, _ in self._sale.copies if touch)
+        yield from ((self._sale.device_id, each) for each in kept if each.at not in times)
 
     def _is_told_otherwise(self, touch: Touch) -> bool:
         """Whether a server told of this visit by its click, and another telling of the same one counts."""
@@ -151,7 +146,7 @@ class _Teller:
             each.is_same_click(touch) for _, each in self._known_touches() if id(each) in self._of_any_age
         )
 
-    def _of_touch(self, touch: Touch, share: CreditShare | None, device_id: DeviceId | None) -> str:
+    def _of_touch(self, touch: Touch, share: CreditShare[Touch] | None, device_id: DeviceId | None) -> str:
         if not self._rules.knows(touch.at, touch.received_at):
             return _UNKNOWN
         if share:

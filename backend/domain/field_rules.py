@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from typing import Any, Protocol, TypeVar
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from backend.domain.errors import InvalidField
-from backend.domain.host_names import InvalidHostName, is_ip_address, normalize_host
+from backend.domain.host_names import InvalidHostName, is_ip_address, normalize_host, plainly_written_host
 
 Schema = dict[str, Any]
 ValueT_co = TypeVar("ValueT_co", covariant=True)
@@ -56,6 +56,8 @@ class Text:
             raise InvalidField(field, "must not be empty")
         if len(text) > self.max_length:
             raise InvalidField(field, f"must have at most {self.max_length} characters")
+        if text.isprintable():  # nearly always, and quick to find out
+            return text
         if (_CONTROL_BUT_LINES if self.lines else _CONTROL).search(text):
             raise InvalidField(field, "must not contain control characters")
         if self.shown and _BIDI_CONTROL.search(text):
@@ -78,11 +80,11 @@ class WebAddress:
         url = parse_string(field, value)
         if not url:
             raise InvalidField(field, "must not be empty")
-        if len(url.encode()) > self.max_bytes:
+        if (len(url) if url.isascii() else len(url.encode())) > self.max_bytes:
             raise InvalidField(field, f"must have at most {self.max_bytes} bytes")
         if _NO_URL_CHARACTER.search(url) or not _is_web_address(url):
             raise InvalidField(field, "must be an absolute http or https URL")
-        if "@" in urlsplit(url).netloc:
+        if "@" in url and "@" in urlsplit(url).netloc:
             # https://known.example@other.example leads to other.example.
             raise InvalidField(field, "must not contain a user name or password before its host")
         return url
@@ -351,15 +353,16 @@ def _check_scalar(field: str, value: object) -> None:
 
 def _is_web_address(url: str) -> bool:
     try:
+        if plain := plainly_written_host(url):
+            return _is_host(plain)
         parts = urlsplit(url)
         parts.port  # noqa: B018 - the property raises ValueError for what is no port
-        return parts.scheme in {"http", "https"} and _is_host(parts)
+        return parts.scheme in {"http", "https"} and _is_host(parts.hostname or "")
     except ValueError:
         return False
 
 
-def _is_host(parts: SplitResult) -> bool:
-    host = parts.hostname or ""
+def _is_host(host: str) -> bool:
     if is_ip_address(host):
         return True
     # Host names of web servers may have underscores, which link domains may not.

@@ -13,6 +13,8 @@ LONGEST_NAME = 253
 LONGEST_LABEL = 63
 # Of a Host header: a name or an address, and a port.
 LONGEST_HOST = LONGEST_NAME + len(".:65535")
+# What most web addresses begin with, which takes no parser to find the host.
+_PLAIN_HOST = re.compile(r"https?://([A-Za-z0-9.-]+)(?=[/?#]|$)")
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -49,6 +51,12 @@ def in_ascii(host: str) -> str:
         return ".".join(map(_label_in_ascii, mapped.split(".")))
     except UnicodeError:
         raise InvalidHostName("must be a host name that can be written in punycode") from None
+
+
+def plainly_written_host(url: str) -> str | None:
+    """The host of a web address that needs no parser to be found, as it is written; None of any other."""
+    plain = _PLAIN_HOST.match(url)
+    return plain[1] if plain else None
 
 
 def is_host_name(text: str) -> bool:

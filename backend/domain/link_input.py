@@ -119,9 +119,9 @@ class NewLink:
             is_enabled=fields.get("is_enabled", True),
             ios_behavior=fields.get("ios_behavior") or Behavior.BROWSER,
             android_behavior=fields.get("android_behavior") or Behavior.BROWSER,
-            utm=_merge({}, fields, UTM_FIELDS),
-            social=_merge({}, fields, SOCIAL_FIELDS),
-            fallbacks=_merge({}, fields, FALLBACK_FIELDS),
+            utm=_set_ones(fields, UTM_FIELDS),
+            social=_set_ones(fields, SOCIAL_FIELDS),
+            fallbacks=_set_ones(fields, FALLBACK_FIELDS),
             custom_data=fields.get("custom_data"),
             external_id=fields.get("external_id"),
             limits=NO_LIMITS.changed(fields),
@@ -248,5 +248,8 @@ def _parse_field(name: str, value: object, rule: Rule[Any]) -> Any:
 
 
 def _merge(old: Mapping[str, str], changes: Changes, names: tuple[str, ...]) -> dict[str, str]:
-    merged = {name: changes[name] if name in changes else old.get(name) for name in names}
-    return {name: value for name, value in merged.items() if value is not None}
+    return _set_ones({**old, **changes}, names)
+
+
+def _set_ones(fields: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, str]:
+    return {name: value for name in names if name in fields and (value := fields[name]) is not None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -26,6 +26,10 @@ class ExternalIdTaken(ValueError):
 
 class LinkGone(LookupError):
     """The organization has no such link, or not any more."""
+
+
+class LinkChangedMeanwhile(ValueError):
+    """Somebody else has changed what the operation was to change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +55,19 @@ class UpsertLink:
 
 @dataclass(frozen=True, slots=True)
 class ChangeLink:
-    """Change a link. The contract's operations know no archive: with `not_archived`, such a link is gone."""
+    """Change a link. The contract's operations know no archive: with `not_archived`, such a link is gone.
+
+    `seen` are values that the link must still have: whoever made the changes saw it with these.
+    """
 
     link_id: LinkId
     changes: Changes
     not_archived: bool = False
+    seen: Changes = field(default_factory=dict)
+
+    def is_seen(self, link: Link) -> bool:
+        """Whether the link is still as it was seen."""
+        return all(getattr(link, name) == value for name, value in self.seen.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,12 @@ class Behavior(IntEnum):
 
 
 class CreatedBy(StrEnum):
-    """The kind of key that a link was made with (contract, "List links")."""
+    """The kind of key that a link was made with (contract, "List links").
 
-    DASHBOARD = "api_user"
+    A person makes links in the dashboard and on the command line, without a key.
+    """
+
+    PERSON = "api_user"
     REST = "api_rest"
     SDK = "sdk"
 

@@ -52,3 +52,19 @@ def parse_amount(value: object) -> Decimal:
 def rounded(amount: Decimal, currency: str) -> Decimal:
     """An amount from `parse_amount`, rounded to the currency's decimals; halves go to the even digit."""
     return amount.quantize(Decimal(1).scaleb(-MINOR_DIGITS[currency]), ROUND_HALF_EVEN)
+
+
+def digits_of(amount: Decimal, currency: str) -> int:
+    """How many decimals an amount is counted with: those of its currency, or more where it has more."""
+    exponent = amount.as_tuple().exponent
+    return max(MINOR_DIGITS.get(currency, 0), -exponent if isinstance(exponent, int) else 0)
+
+
+def in_units(amount: Decimal, digits: int) -> int:
+    """An amount as a whole number of its smallest unit, which has so many decimals."""
+    return int(amount.scaleb(digits))
+
+
+def of_units(units: int, digits: int) -> Decimal:
+    """So many of the smallest unit as an amount in the main unit."""
+    return Decimal(units).scaleb(-digits)

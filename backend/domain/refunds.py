@@ -34,6 +34,13 @@ SaleKey = tuple[OrgId, str]
 RefundKey = tuple[str, str, str]
 
 
+class SaleUnknown(InvalidField):
+    """The refund is of a sale that is not known: it may be told again once that sale is."""
+
+    def __init__(self) -> None:
+        super().__init__("transaction_id", "is not of a sale that is known; tell the sale first")
+
+
 @dataclass(frozen=True, slots=True)
 class Refund:
     """What was paid back of a sale, in the sale's currency."""
@@ -145,7 +152,7 @@ def decide_refunds(
 def _refunded(told: ToldRefund, sale: PaidSale | None) -> PaidSale:
     """The sale with this refund. Raises InvalidField."""
     if sale is None:
-        raise InvalidField("transaction_id", "is not of a sale that is known; tell the sale first")
+        raise SaleUnknown
     if told.currency != sale.currency:
         raise InvalidField("currency", f"must be {sale.currency}, as the sale's")
     if told.refund.amount > sale.left:

@@ -7,19 +7,22 @@ What they return is to be added to what is stored; storage/rollups does that.
 from __future__ import annotations
 
 import re
+import zlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import compress, count, islice, pairwise
 from operator import add, ne
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from backend.domain.click_block import DAY_MS, Columns, What
 from backend.domain.ids import LinkId
 
 DAY_SECONDS = 24 * 3600
 QUARTER_SECONDS = 15 * 60
+# Into so many parts links are divided where their clicks are not counted by link at once.
+PARTS = 64
 # Values of one dimension that a day names; the rest are counted together, under OTHER.
 MOST_VALUES = 500
 # No host, country or browser has such a name: "%" stands in names only before two digits.
@@ -88,6 +91,27 @@ class DayTally:
 Tally = Mapping[int, DayTally]
 
 
+def part_of(link_id: LinkId) -> int:
+    """In which of PARTS parts the link is, each of which has about as many links."""
+    return zlib.crc32(link_id.encode()) % PARTS
+
+
+def only_of(columns: Columns, link_ids: Container[LinkId]) -> Columns:
+    """What a block has of these links, maybe no click at all."""
+    wanted = [each in link_ids for each in columns.links]
+    is_theirs = [wanted[each] for each in columns.link]
+    return replace(
+        columns,
+        at=list(compress(columns.at, is_theirs)),
+        link=list(compress(columns.link, is_theirs)),
+        what=list(compress(columns.what, is_theirs)),
+        country=list(compress(columns.country, is_theirs)),
+        referrer=list(compress(columns.referrer, is_theirs)),
+        variant=list(compress(columns.variant, is_theirs)),
+        visitor=list(compress(columns.visitor, is_theirs)),
+    )
+
+
 class Facts:
     """The clicks of several blocks, a column for each fact. Positions in columns refer to common tables."""
 
@@ -139,6 +163,28 @@ class Facts:
             tallies.setdefault(name, {})[rows.day[begin]] = counting.tally(begin, end)
         if tallies:
             yield tallies
+
+    def by_part(self, after: str = "") -> Iterator[tuple[int, Columns]]:
+        """The clicks of each day and part of the links, with the part's number (`part_of`).
+
+        They are in the form of blocks. Links with an id up to `after` are left out.
+        """
+        links = list(self._links)
+        counting = self._counting([part_of(each) if each > after else -1 for each in links])
+        rows, whats = counting.rows, list(self._whats)
+        countries, referrers, variants = map(list, (self._countries, self._referrers, self._variants))
+        for begin, end in counting.groups:
+            if (name := links[rows.link[begin]]) <= after:
+                continue
+            midnight = rows.day[begin] * DAY_SECONDS
+            tables: dict[str, Any] = {}
+            tables["links"], tables["link"] = _own_table(rows.link[begin:end], links)
+            tables["whats"], tables["what"] = _own_table(rows.what[begin:end], whats)
+            tables["countries"], tables["country"] = _own_table(rows.country[begin:end], countries)
+            tables["referrers"], tables["referrer"] = _own_table(rows.referrer[begin:end], referrers)
+            tables["variants"], tables["variant"] = _own_table(rows.variant[begin:end], variants)
+            at = [(midnight + second) * 1000 for second in rows.second[begin:end]]
+            yield part_of(name), Columns(**tables, at=at, visitor=rows.visitor[begin:end])
 
     def of_organization(self) -> Tally:
         """The counts of all links together."""
@@ -272,6 +318,12 @@ def _common(column: Sequence[int], table: Sequence[ValueT], common: dict[ValueT,
     """The column with positions in the common table, which gets what it lacks."""
     places = [common.setdefault(each, len(common)) for each in table]
     return map(places.__getitem__, column)
+
+
+def _own_table(column: Sequence[int], table: Sequence[ValueT]) -> tuple[list[ValueT], list[int]]:
+    """A table of what these positions in the table refer to, and the positions in that one."""
+    places = {place: at for at, place in enumerate(dict.fromkeys(column))}
+    return [table[each] for each in places], list(map(places.__getitem__, column))
 
 
 def _ranks(names: Sequence[str]) -> list[int]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from backend.domain.host_names import InvalidHostName, normalize_host
+from backend.domain.host_names import InvalidHostName, normalize_host, plainly_written_host
 
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-# What most addresses begin with, which takes no parser to find the host.
-_PLAIN_HOST = re.compile(r"https?://([A-Za-z0-9.-]+)(?=[/?#]|$)")
 _LONGEST_PATH = 2048  # bytes; a path has 512 characters at most, each of which may come percent-encoded
 
 
@@ -48,12 +45,12 @@ def parse_short_url(text: str) -> tuple[str, str] | None:
 
 def host_of(url: str) -> str | None:
     """The host of a web address, in its normal form; None if no link domain can have it."""
-    plain = _PLAIN_HOST.match(url)
+    plain = plainly_written_host(url)
     if plain is None:
         place = parse_short_url(url)
         return place[0] if place else None
     try:
-        return normalize_host(plain[1])
+        return normalize_host(plain)
     except InvalidHostName:
         return None
 

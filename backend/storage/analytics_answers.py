@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,8 +11,11 @@ from backend.domain.analytics_answer import AnalyticsAnswer, Counted, Figures, d
 from backend.domain.analytics_query import LINK_FIELDS, SALES, Field, Measure, Query
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
-from backend.storage.analytics_pages import count_page, count_parts
-from backend.storage.analytics_reading import Reading
+from backend.storage import click_counts
+from backend.storage.analytics_pages import MISSING_BY, count_page, count_parts
+from backend.storage.analytics_reading import Reading, Shared
+from backend.storage.day_counts import sum_clicks
+from backend.storage.link_deltas import waiting_clicks_of, with_deltas
 from backend.storage.links import find_links
 from backend.storage.mongo import Database, deadline
 from backend.storage.organizations import find_retention_days
@@ -34,18 +37,39 @@ async def answer(
     a cursor of another query, and StorageError, also after twenty seconds, or sixty where credit has to be
     looked up.
     """
-    time, compare = query.time_field, query.compare
-    with deadline(_PATIENCE if query.rules.are_kept else _LONGEST_PATIENCE):
-        async with await database.client.start_session(snapshot=True) as session:
-            asked = Reading(database, org_id, query, query.period.spans(time), session)
-            by_page = query.is_read_by_page and not is_whole
-            counted = await (_count_page(asked) if by_page else _count(asked))
-            previous = None
-            if compare:
-                previous = await _count(replace(asked, spans=query.period.compared_spans(time, compare)))
-        together = partial(put_together, query, counted, previous, is_whole=is_whole)
-        found = await beside_the_loop(together)
-        return replace(found, links=await _links_of(database, org_id, found))
+    [found] = await answers(database, org_id, [query], is_whole=is_whole)
+    return found
+
+
+async def answers(
+    database: Database, org_id: OrgId, queries: Sequence[Query], *, is_whole: bool = False
+) -> list[AnalyticsAnswer]:
+    """As `answer`, for several queries as of one moment. What more than one of them needs is read once."""
+    fields = {each for query in queries for each in query.link_fields}
+    if any(each.is_read_by_page for each in queries):
+        fields.add(MISSING_BY)
+    shared = Shared(frozenset(fields))
+    async with await database.client.start_session(snapshot=True) as session:
+        found = []
+        for query in queries:
+            with deadline(_PATIENCE if query.rules.are_kept else _LONGEST_PATIENCE):
+                spans = query.period.spans(query.time_field)
+                asked = Reading(database, org_id, query, spans, session, shared=shared)
+                found.append(await _answer(asked, is_whole=is_whole))
+        return found
+
+
+async def _answer(asked: Reading, *, is_whole: bool) -> AnalyticsAnswer:
+    query = asked.query
+    by_page = query.is_read_by_page and not is_whole
+    counted = await (_count_page(asked) if by_page else _count(asked))
+    previous = None
+    if query.compare:
+        spans = query.period.compared_spans(query.time_field, query.compare)
+        previous = await _count(replace(asked, spans=spans))
+    together = partial(put_together, query, counted, previous, is_whole=is_whole)
+    found = await beside_the_loop(together)
+    return replace(found, links=await _links_of(asked.database, asked.org_id, found))
 
 
 async def count_by_link(database: Database, org_id: OrgId, query: Query) -> dict[LinkId, Figures]:
@@ -57,6 +81,20 @@ async def count_by_link(database: Database, org_id: OrgId, query: Query) -> dict
         async with await database.client.start_session(snapshot=True) as session:
             counted = await _count(Reading(database, org_id, query, query.period.spans(None), session))
     return {LinkId(of): figures for (of,), figures in counted.rows.items() if of is not None}
+
+
+async def clicks_of_links(database: Database, org_id: OrgId, days: range) -> dict[LinkId, int]:
+    """The clicks of each of the organization's links on these days in UTC, of those that have any.
+
+    Days are counted from 1970. Links that were deleted for good may be among them. Raises StorageError.
+    """
+    with deadline(_PATIENCE):
+        async with with_deltas(database, {"org_id": org_id}) as (session, deltas):
+            clicks = await waiting_clicks_of([each for each in deltas if each.day in days])
+            stored = await sum_clicks(database, click_counts.NAME, org_id, days, session=session)
+        for link_id, count in stored.items():
+            clicks[LinkId(link_id)] += count
+    return dict(clicks)
 
 
 async def _count(asked: Reading) -> Counted:

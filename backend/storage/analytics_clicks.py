@@ -22,7 +22,9 @@ from backend.storage import click_blocks, click_counts, organization_counts
 from backend.storage.analytics_counting import ClickCounting, CutDays
 from backend.storage.analytics_links import LinkRows, read_link_rows
 from backend.storage.analytics_reading import Reading
+from backend.storage.analytics_sums import sum_of_links
 from backend.storage.day_counts import DayCounts, DayPart, read_day_counts, sum_clicks
+from backend.storage.link_deltas import Delta, read_deltas, waiting_clicks_of
 from backend.storage.rollups import Rollups
 
 # Clicks that are read from blocks for days that a time zone cuts.
@@ -51,7 +53,7 @@ async def count_clicks(asked: Reading, counted: Counted) -> None:
     if rows is None:
         await reading.organization(of_links)
     else:
-        await reading.links(of_links, [each for each in rows if rows[each]] if by_filter else None)
+        await reading.links(of_links, [each for each in rows if rows[each]], are_all=not by_filter)
         if asked.has_total and not by_filter:
             of_all = ClickCounting(query, spans, counted, cut, None, has_rows=False)
             await reading.organization(of_all)
@@ -66,6 +68,7 @@ class _ClickReading:
         self._org_id = asked.org_id
         self._spans = asked.spans
         self._session = asked.session
+        self._shared = asked.shared
         self._parts = _parts(asked.query)
         self._is_cut = any(each is not DayPart.QUARTERS for each in self._parts)
 
@@ -76,15 +79,14 @@ class _ClickReading:
         else:
             await self._read(counting, organization_counts.ROLLUPS, [self._org_id])
 
-    async def links(self, counting: ClickCounting, only: Iterable[LinkId] | None) -> None:
-        """Count what is kept of links, of all or only of these."""
-        subjects = None if only is None else list(only)
-        if subjects is not None and len(subjects) * len(self._spans.days) > _MOST_BY_ID:
-            subjects = None
-        if subjects is None and self._can_be_summed:
-            await self._sum(counting, click_counts.ROLLUPS, None)
+    async def links(self, counting: ClickCounting, ids: Sequence[LinkId], *, are_all: bool) -> None:
+        """Count what is kept of these links, if they `are_all` that the organization has or not."""
+        if not are_all and len(ids) * len(self._spans.days) <= _MOST_BY_ID:
+            await self._read(counting, click_counts.ROLLUPS, ids)
+        elif self._can_be_summed:
+            await self._sum(counting, click_counts.ROLLUPS, None, frozenset(ids))
         else:
-            await self._read(counting, click_counts.ROLLUPS, subjects)
+            await self._read(counting, click_counts.ROLLUPS, None)
 
     @property
     def _can_be_summed(self) -> bool:
@@ -92,30 +94,63 @@ class _ClickReading:
         has_days = len(self._spans.days) >= _DAYS_TO_SUM * len(self._spans)
         return has_days and self._parts == [DayPart.QUARTERS]
 
-    async def _sum(self, counting: ClickCounting, rollups: Rollups, subject: str | None) -> None:
-        """Count clicks of all links or of one subject: whole days in sums, those that are cut by quarters."""
-        name = rollups.collection
-        for span in self._spans:
-            if days := span.whole_days:
-                sums = await sum_clicks(
-                    self._database, name, self._org_id, days, subject=subject, session=self._session
-                )
-                await beside_the_loop(partial(counting.add_sums, span.label, sums))
-        for days in _runs([each for each in self._spans.days if self._spans.is_cut(each)]):
-            await self._read(counting, rollups, None if subject is None else [subject], days)
-
-    async def _read(
+    async def _sum(
         self,
         counting: ClickCounting,
         rollups: Rollups,
-        subjects: Sequence[str] | None,
-        days: range | None = None,
+        subject: str | None,
+        link_ids: frozenset[LinkId] = frozenset(),
     ) -> None:
-        async for counts in self._day_counts(rollups, self._parts, subjects, days):
+        """Count clicks of links or of one subject: whole days in sums, those that are cut by quarters."""
+        name = rollups.collection
+        for span in self._spans:
+            if days := span.whole_days:
+                sums = await self._sums(rollups, subject, days, link_ids)
+                await beside_the_loop(partial(counting.add_sums, span.label, sums))
+        for days in _runs([each for each in self._spans.days if self._spans.is_cut(each)]):
+            subjects = None if subject is None else [subject]
+            read_cut = partial(self._all_counts, rollups, subjects, days)
+            for counts in await self._shared.once(("cut", name, subject, days), read_cut):
+                await beside_the_loop(partial(counting.add, counts))
+        await beside_the_loop(counting.finish)
+
+    async def _sums(
+        self, rollups: Rollups, subject: str | None, days: range, link_ids: frozenset[LinkId]
+    ) -> Mapping[str, int]:
+        database, org_id, session = self._database, self._org_id, self._session
+        if subject is None:
+            of_links = partial(self._sums_of_links, days, link_ids)
+            return await self._shared.once(("links", days, link_ids), of_links)
+        name = rollups.collection
+        read = partial(sum_clicks, database, name, org_id, days, subject=subject, session=session)
+        return await self._shared.once((name, subject, days), read)
+
+    async def _sums_of_links(self, days: range, link_ids: frozenset[LinkId]) -> Mapping[str, int]:
+        stored = await sum_of_links(self._database, self._org_id, days, list(link_ids), self._session)
+        deltas = [each for each in await self._deltas() if each.day in days]
+        if not deltas:
+            return stored
+        sums = dict(stored)
+        for link_id, clicks in (await waiting_clicks_of(deltas)).items():
+            sums[link_id] = sums.get(link_id, 0) + clicks
+        return sums
+
+    async def _deltas(self) -> Sequence[Delta]:
+        """What is to be added to the counts of links, of all days."""
+        read = partial(read_deltas, self._database, {"org_id": self._org_id}, self._session)
+        return await self._shared.once("deltas", read)
+
+    async def _all_counts(
+        self, rollups: Rollups, subjects: Sequence[str] | None, days: range
+    ) -> list[list[DayCounts]]:
+        return [each async for each in self._day_counts(rollups, self._parts, subjects, days)]
+
+    async def _read(self, counting: ClickCounting, rollups: Rollups, subjects: Sequence[str] | None) -> None:
+        async for counts in self._day_counts(rollups, self._parts, subjects):
             await beside_the_loop(partial(counting.add, counts))
         await beside_the_loop(counting.finish)
 
-    def _day_counts(
+    async def _day_counts(
         self,
         rollups: Rollups,
         parts: Iterable[DayPart | Dimension],
@@ -123,15 +158,17 @@ class _ClickReading:
         days: range | None = None,
     ) -> AsyncIterator[list[DayCounts]]:
         """What is counted on these days, or on all of the spans. Without subjects, of all that there are."""
-        return read_day_counts(
+        async for counts in read_day_counts(
             self._database,
             rollups.collection,
             self._org_id,
             days or self._spans.days,
             parts,
             subjects=subjects,
+            deltas=await self._deltas() if rollups is click_counts.ROLLUPS else (),
             session=self._session,
-        )
+        ):
+            yield counts
 
     async def cut_days(self) -> CutDays:
         """The clicks of the days that the spans cut, where they can be read."""
@@ -148,7 +185,7 @@ class _ClickReading:
             return CutDays(whole=sorted(found))
         blocks: defaultdict[int, list[Columns]] = defaultdict(list)
         for run in _runs(sorted(found)):
-            for day, block in await self._blocks_of(run):
+            for day, block in await self._shared.once(("blocks", run), partial(self._blocks_of, run)):
                 blocks[day].append(block)
         is_there = {day: sum(len(each.at) for each in blocks[day]) == count for day, count in found.items()}
         return CutDays(

@@ -81,10 +81,13 @@ class ClickCounting:
 
     def add_sums(self, label: str | None, clicks: Mapping[str, int]) -> None:
         """Add clicks of links, or of the organization, in the span with this label."""
+        of_rows: defaultdict[LinkRows, int] = defaultdict(int)
         for subject, count in clicks.items():
             if links := self._links_of(subject):
-                for each in self._figures(label, links):
-                    each.clicks += count
+                of_rows[links] += count
+        for links, count in of_rows.items():
+            for each in self._figures(label, links):
+                each.clicks += count
 
     def finish(self) -> None:
         """Add what could only be added at the end, and what is in cut days."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import partial
+from typing import Any
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics_query import Field, Query
@@ -41,25 +43,51 @@ async def read_link_rows(
 
     With `ids`, only those of these. What the query says of tags holds in any case.
     """
-    fields = asked.query.link_fields
-    mark = (asked.query.group_by, fields, frozenset(filters.items()))
-    if ids is None and mark in asked.links_read:
-        return asked.links_read[mark]
+    mark = ("rows", asked.query.group_by, asked.query.link_fields, frozenset(filters.items()))
+    if ids is None:
+        return await asked.shared.once(mark, partial(_read_rows, asked, filters, None))
+    return await _read_rows(asked, filters, ids)
+
+
+async def _read_rows(
+    asked: Reading, filters: Filters, ids: Iterable[str] | None
+) -> Mapping[LinkId, LinkRows]:
+    stored = {each: values for each, values in filters.items() if each in _PATHS}
+    fields = asked.shared.link_fields.union(asked.query.link_fields)
+    read = partial(_read_facts, asked, stored, sorted(fields), ids)
+    what = ("links", fields, frozenset(stored.items()))
+    facts = await (asked.shared.once(what, read) if ids is None else read())
+    tags = await _read_tags(asked)
+    return await beside_the_loop(partial(_all_rows, facts, asked.query.link_fields, tags))
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is known of links: for each, values of these fields, in their order; of tags, their ids."""
+
+    fields: Sequence[Field]
+    values: dict[LinkId, tuple[Any, ...]] = dataclass_field(default_factory=dict)
+
+    def add(self, documents: Iterable[Document]) -> None:
+        """Add links as they are stored."""
+        for each in documents:
+            self.values[each["_id"]] = tuple(_value(each, name) for name in self.fields)
+
+
+async def _read_facts(
+    asked: Reading, stored: Filters, fields: Sequence[Field], ids: Iterable[str] | None
+) -> _Facts:
+    """What there is to know of the links that these filters leave, or of these."""
     wanted: Document = {"org_id": asked.org_id}
-    for each, values in filters.items():
-        if each in _PATHS:
-            wanted[_PATHS[each]] = {"$in": list(values)}
+    wanted |= {_PATHS[each]: {"$in": list(values)} for each, values in stored.items()}
     if ids is not None:
         wanted["_id"] = {"$in": list(ids)}
-    tags = await _read_tags(asked)
-    shown = dict.fromkeys((_PATHS.get(each, "tag_ids") for each in fields), 1) | {"_id": 1}
+    facts = _Facts(fields)
+    shown = dict.fromkeys((_PATHS.get(each, "tag_ids") for each in facts.fields), 1) | {"_id": 1}
     cursor = asked.database[links.NAME].find(wanted, shown, session=asked.session).batch_size(_AT_ONCE)
-    found: dict[LinkId, LinkRows] = {}
     while documents := await cursor.to_list(_AT_ONCE):
-        found |= await beside_the_loop(partial(_all_rows, documents, fields, tags))
-    if ids is None:
-        asked.links_read[mark] = found
-    return found
+        await beside_the_loop(partial(facts.add, documents))
+    return facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,24 +123,18 @@ def _key(name: str | None) -> str | None:
     return None if name is None else name_key(name)
 
 
-def _all_rows(
-    documents: Iterable[Document], fields: tuple[Field, ...], tags: _TagRows | None
-) -> dict[LinkId, LinkRows]:
-    return {each["_id"]: _rows(each, fields, tags) for each in documents}
-
-
-def _rows(document: Document, fields: tuple[Field, ...], tags: _TagRows | None) -> LinkRows:
+def _all_rows(facts: _Facts, fields: Sequence[Field], tags: _TagRows | None) -> dict[LinkId, LinkRows]:
+    places = [facts.fields.index(each) for each in fields]
     if tags is None:
-        return (tuple(_value(document, name) for name in fields),)
-    return tuple(
-        tuple(tag if name is Field.TAG else _value(document, name) for name in fields)
-        for tag in tags.of(document.get("tag_ids", ()))
-    )
+        return {link_id: (tuple(of[at] for at in places),) for link_id, of in facts.values.items()}
+    tag_at = facts.fields.index(Field.TAG)
+    return {
+        link_id: tuple(tuple(tag if at == tag_at else of[at] for at in places) for tag in tags.of(of[tag_at]))
+        for link_id, of in facts.values.items()
+    }
 
 
-def _value(document: Document, field: Field) -> str | None:
+def _value(document: Document, field: Field) -> Any:
     if field in UTM:
-        found: str | None = document.get("utm", {}).get(UTM[field])
-    else:
-        found = document.get(_PATHS[field])
-    return found
+        return document.get("utm", {}).get(UTM[field])
+    return document.get("tag_ids", ()) if field is Field.TAG else document.get(_PATHS[field])

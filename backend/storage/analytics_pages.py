@@ -17,9 +17,11 @@ from backend.storage.analytics_links import read_link_rows
 from backend.storage.analytics_reading import Reading
 from backend.storage.analytics_sales import count_installs, count_sales
 
-# Links whose totals are read by their ids: for each day of the period, as its counts would be read else.
-_TOTALS_OF_A_DAY = 100
-_MOST_TOTALS = 10_000
+# Links whose totals are added up by their ids: for each day of the period, as its counts would be read else.
+_TOTALS_OF_A_DAY = 1_000
+_MOST_TOTALS = 100_000
+# By what clicks are counted to know how many are in no row: it has few rows.
+MISSING_BY = Field.DOMAIN
 
 
 async def count_parts(asked: Reading, counted: Counted) -> None:
@@ -82,10 +84,8 @@ async def _missing(asked: Reading) -> int:
         return 0  # totals are counted by links as well
     if await _has_all_clicks(asked):
         return 0
-    # By domain, since it has few rows.
-    by_domain = _ungrouped(asked, (Field.DOMAIN,))
     counted = Counted()
-    await count_clicks(by_domain, counted)
+    await count_clicks(_ungrouped(asked, (MISSING_BY,)), counted)
     return difference(counted, [Measure.CLICKS])[Measure.CLICKS]
 
 
@@ -95,6 +95,5 @@ async def _has_all_clicks(asked: Reading) -> bool:
     if len(links) > min(_MOST_TOTALS, _TOTALS_OF_A_DAY * len(asked.spans.days)):
         return False
     database, org_id = asked.database, asked.org_id
-    of_links = await click_counts.ROLLUPS.read_totals(database, links, asked.session)
-    in_all = await organization_counts.ROLLUPS.read_totals(database, [org_id], asked.session)
-    return sum(of_links.values()) == in_all.get(org_id, 0)
+    of_links = await click_counts.sum_totals(database, list(links), org_id, asked.session)
+    return of_links == await organization_counts.ROLLUPS.sum_totals(database, [org_id], asked.session)

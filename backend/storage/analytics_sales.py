@@ -7,7 +7,8 @@ link, such as an ad's, or of one that is gone, what the address of the visit sai
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
@@ -19,13 +20,15 @@ from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics_answer import Counted, Figures, Group
 from backend.domain.analytics_query import SALES, Field, Measure, Query
 from backend.domain.ids import LinkId
+from backend.domain.money import of_units
 from backend.domain.rollup import QUARTER_SECONDS
 from backend.storage import conversions, identities, installs, leads, refunds
 from backend.storage.analytics_counting import group_slots
 from backend.storage.analytics_links import UTM, LinkRows, LinkValues, read_link_rows
 from backend.storage.analytics_reading import Reading
-from backend.storage.attribution_report import KEPT, later_identity
-from backend.storage.credited_records import CreditedRecord, count_of, credited_records
+from backend.storage.attribution_report import KEPT, in_window, later_identity
+from backend.storage.credited_records import CreditedRecord, count_of, credit_records
+from backend.storage.histories import HistoryReader, Source
 from backend.storage.mongo import Document
 
 _QUARTER_MS = QUARTER_SECONDS * 1000
@@ -86,48 +89,62 @@ async def _is_kept(asked: Reading) -> bool:
 
 async def _credited(asked: Reading, name: str) -> list[Document]:
     """As `_grouped`, by rules that need the histories of devices."""
-    sums: dict[_Key, list[Any]] = {}
-    scope = {"org_id": asked.org_id} | _times(asked)
-    async for chunk in credited_records(asked.database, name, scope, asked.query.rules, asked.session):
-        await beside_the_loop(partial(_add_up, chunk, asked.query, sums))
-    return [
-        {
-            "_id": {
-                "quarter": at,
-                "link": link,
-                "utm": dict(utm),
-                "variant": variant,
-                "currency": currency,
-                "customer_id": of,
-            },
-            "count": count_of(parts),
-            "revenue": revenue,
-            "refunds": refunded,
-        }
-        for (at, link, utm, variant, currency, of), (parts, revenue, refunded) in sums.items()
-    ]
+    sums = _Sums(asked.query)
+    reader = HistoryReader(asked.database, asked.org_id, asked.query.rules, sums.fields, asked.session)
+    await credit_records(reader, name, _times(asked), sums.add)
+    return await beside_the_loop(lambda: list(sums.groups()))
 
 
-# A quarter of an hour, a link, what the address of a visit told, a variant, a currency, and a customer.
-_Key = tuple[int, LinkId | None, tuple[tuple[str, str], ...], str | None, str | None, str | None]
+# A quarter of an hour, what is asked of a touch, a currency, the decimals of amounts, and a customer.
+_Key = tuple[int, Source | None, str | None, int, str | None]
 
 
-def _add_up(records: Sequence[CreditedRecord], query: Query, sums: dict[_Key, list[Any]]) -> None:
-    has_time, has_links = query.time_field is not None, bool(query.link_fields)
-    has_variants = query.breakdown is Field.VARIANT
-    has_customers = Measure.CUSTOMERS in query.needed
-    for each in records:
-        quarter = int(each.at.timestamp()) // QUARTER_SECONDS if has_time else 0
-        customer_id = each.credited.customer_id if has_customers else None
-        for share in each.credited.shares:
-            touch = share.touch if has_links else None
-            link_id, utm = (touch.link_id, tuple(sorted(touch.utm.items()))) if touch else (None, ())
-            variant = share.touch.variant if has_variants and share.touch else None
-            key = (quarter, link_id, utm, variant, each.currency, customer_id)
-            sum_of = sums.setdefault(key, [0, Decimal(), Decimal()])
-            sum_of[0] += share.parts
-            sum_of[1] += each.amount(share.amount)
-            sum_of[2] += each.amount(share.refunded)
+class _Sums:
+    """What records that nothing of the query tells apart come to together."""
+
+    def __init__(self, query: Query) -> None:
+        self._has_time = query.time_field is not None
+        self._has_variants = query.breakdown is Field.VARIANT
+        self._has_customers = Measure.CUSTOMERS in query.needed
+        self._utm = _utm_of(query)
+        of_links = ["link_id", *(f"utm.{name}" for name in self._utm)] if query.link_fields else []
+        self.fields = [*(["variant"] if self._has_variants else []), *of_links]
+        self._sums: defaultdict[_Key, list[int]] = defaultdict(lambda: [0, 0, 0])
+
+    def add(self, records: Iterable[CreditedRecord]) -> None:
+        """Add what these records' touches get."""
+        for at, currency, digits, (customer_id, shares) in records:
+            quarter = int(at.replace(tzinfo=UTC).timestamp()) // QUARTER_SECONDS if self._has_time else 0
+            whose = customer_id if self._has_customers else None
+            for touch, parts, amount, refunded in shares:
+                sums = self._sums[quarter, touch, currency, digits, whose]
+                sums[0] += parts
+                sums[1] += amount
+                sums[2] += refunded
+
+    def groups(self) -> Iterator[Document]:
+        """What was added up, in the form in which MongoDB adds up."""
+        nothing = (None,) * len(self.fields)
+        for (quarter, touch, currency, digits, customer_id), (parts, amount, refunded) in self._sums.items():
+            of = dict(zip(self.fields, touch or nothing, strict=True))
+            yield {
+                "_id": {
+                    "quarter": quarter,
+                    "link": of.get("link_id"),
+                    "utm": {name: of[f"utm.{name}"] for name in self._utm},
+                    "variant": of.get("variant"),
+                    "currency": currency,
+                    "customer_id": customer_id,
+                },
+                "count": count_of(parts),
+                "revenue": of_units(amount, digits),
+                "refunds": of_units(refunded, digits),
+            }
+
+
+def _utm_of(query: Query) -> list[str]:
+    """What is asked of the addresses of visits that came from no link."""
+    return [UTM[each] for each in query.link_fields if each in UTM]
 
 
 async def _grouped(asked: Reading, name: str) -> list[Document]:
@@ -146,7 +163,8 @@ async def _grouped(asked: Reading, name: str) -> list[Document]:
         by["customer_id"] = "$customer_id"
         by["device_id"] = {"$cond": ["$customer_id", None, "$device_id"]}
     pipeline: list[Document] = [
-        {"$group": {"_id": by, "count": {"$sum": 1}, "revenue": {"$sum": "$revenue"}, **refunds.SUM}}
+        *in_window(query.rules),
+        {"$group": {"_id": by, "count": {"$sum": 1}, "revenue": {"$sum": "$revenue"}, **refunds.SUM}},
     ]
     if has_customers:
         pipeline += [

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from backend.domain.attribution import Touch
-from backend.domain.credit import CreditRules, Model
+from backend.domain.credit_rules import CreditRules, Model
 from backend.domain.ids import OrgId
+from backend.domain.money import of_units
 from backend.storage import conversions, identities, leads, refunds
-from backend.storage.credited_records import count_of, credited_records
+from backend.storage.credited_records import CreditedRecord, count_of, credit_records
+from backend.storage.histories import HistoryReader
 from backend.storage.mongo import Database, Document
 
 
@@ -30,6 +31,7 @@ _FIELDS = {
     Grouping.CAMPAIGN: "utm.utm_campaign",
     Grouping.SOURCE: "utm.utm_source",
 }
+_DAY_MS = 86_400_000
 # In which field a record keeps the touch that a model names for its device.
 KEPT = {Model.FIRST: "first_touch", Model.LAST_NON_DIRECT: "touch"}
 
@@ -96,23 +98,40 @@ class _Report:
 
     async def add_kept(self, name: str) -> None:
         """Add up by the touch that each record of this collection keeps."""
-        path = f"{KEPT[self._rules.model]}.{_FIELDS[self._grouping]}"
-        async for found in _grouped(self._database, name, self._org_id, path, self._period):
+        async for found in self._grouped(name):
             key, of = found["_id"].get("key"), found["_id"]
             customer_id = of.get("customer_id") or found.get("later_customer_id")
             paid = found["revenue"].to_decimal() if name == conversions.NAME else Decimal()
             self._add(key, found["count"], of.get("currency"), (paid, refunds.summed(found)), customer_id)
 
+    def _grouped(self, name: str) -> AsyncIterator[Any]:
+        group = {
+            "key": f"${KEPT[self._rules.model]}.{_FIELDS[self._grouping]}",
+            "currency": "$currency",
+            "customer_id": "$customer_id",
+            "device_id": {"$cond": ["$customer_id", None, "$device_id"]},
+        }
+        pipeline: list[Document] = [
+            {"$match": {"org_id": self._org_id} | self._period.matches()},
+            *in_window(self._rules),
+            {"$group": {"_id": group, "count": {"$sum": 1}, "revenue": {"$sum": "$revenue"}, **refunds.SUM}},
+            later_identity(self._org_id),
+            {"$set": {"later_customer_id": {"$first": "$later.customer_id"}}},
+        ]
+        return self._database[name].aggregate(pipeline, allowDiskUse=True)
+
     async def add_credited(self, name: str) -> None:
         """Add up by the touches that the rules give the credit to."""
-        scope = {"org_id": self._org_id} | self._period.matches()
-        async for chunk in credited_records(self._database, name, scope, self._rules):
-            for each in chunk:
-                for share in each.credited.shares:
-                    key = _key_of(share.touch, self._grouping)
-                    amounts = each.amount(share.amount), each.amount(share.refunded)
-                    count = count_of(share.parts)
-                    self._add(key, count, each.currency, amounts, each.credited.customer_id)
+        field = _FIELDS[self._grouping]
+        reader = HistoryReader(self._database, self._org_id, self._rules, [field])
+        await credit_records(reader, name, self._period.matches(), self._add_shares)
+
+    def _add_shares(self, records: Iterable[CreditedRecord]) -> None:
+        for _, currency, digits, credited in records:
+            for touch, parts, amount, refunded in credited.shares:
+                key = touch[0] if touch else None
+                amounts = of_units(amount, digits), of_units(refunded, digits)
+                self._add(key, count_of(parts), currency, amounts, credited.customer_id)
 
     def _add(
         self,
@@ -136,28 +155,13 @@ class _Report:
             row.customer_ids.add(customer_id)
 
 
-def _key_of(touch: Touch | None, grouping: Grouping) -> str | None:
-    if touch is None:
-        return None
-    return touch.link_id if grouping is Grouping.LINK else touch.utm.get(f"utm_{grouping}")
-
-
-def _grouped(
-    database: Database, collection: str, org_id: OrgId, path: str, period: Period
-) -> AsyncIterator[Any]:
-    group = {
-        "key": f"${path}",
-        "currency": "$currency",
-        "customer_id": "$customer_id",
-        "device_id": {"$cond": ["$customer_id", None, "$device_id"]},
-    }
-    pipeline: list[Document] = [
-        {"$match": {"org_id": org_id} | period.matches()},
-        {"$group": {"_id": group, "count": {"$sum": 1}, "revenue": {"$sum": "$revenue"}, **refunds.SUM}},
-        later_identity(org_id),
-        {"$set": {"later_customer_id": {"$first": "$later.customer_id"}}},
-    ]
-    return database[collection].aggregate(pipeline, allowDiskUse=True)
+def in_window(rules: CreditRules) -> list[Document]:
+    """Pipeline stages that take from records the touches that they keep and that are too old to count."""
+    if rules.lookback_days is None:
+        return []
+    touch = KEPT[rules.model]
+    oldest = {"$subtract": ["$at", rules.lookback_days * _DAY_MS]}
+    return [{"$set": {touch: {"$cond": [{"$gte": [f"${touch}.at", oldest]}, f"${touch}", None]}}}]
 
 
 def later_identity(org_id: OrgId) -> Document:

@@ -82,6 +82,17 @@ async def count_unreadable_blocks(database: Database) -> int:
     return await database[NAME].count_documents({"is_unreadable": True})
 
 
+async def mark_unreadable(database: Database, block_ids: Sequence[str], *, folded: bool = True) -> None:
+    """Note that these blocks can't be read: `waylink doctor` tells of them, and exports leave them out.
+
+    Those that are not `folded` yet never will be. Nothing of them is deleted.
+    """
+    await database[NAME].update_many(
+        {"_id": {"$in": list(block_ids)}, "folded": folded},
+        {"$set": {"folded": True, "is_unreadable": True}, "$unset": {"is_small": 1}},
+    )
+
+
 def fields_of(block: Block) -> Document:
     """The fields of a block's document that follow from its clicks."""
     small = {"is_small": True} if block.clicks < SMALL else {}

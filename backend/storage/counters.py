@@ -12,11 +12,9 @@ from pymongo import UpdateOne
 from backend.domain.analytics import (
     FINE_BUCKETS_KEPT,
     TOTAL,
-    Parts,
     WindowCounts,
     bucket_parts,
     buckets_of_windows,
-    days_of_chart,
     is_fine,
     window_counts,
 )
@@ -52,18 +50,6 @@ async def read_windows(database: Database, collection: str, link_id: LinkId, now
     names = {_id(link_id, bucket): bucket for bucket in buckets_of_windows(now)}
     cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
     return window_counts({names[found["_id"]]: found["parts"] async for found in cursor}, now)
-
-
-async def read_days(
-    database: Database, collection: str, link_id: LinkId, now: datetime, days: int
-) -> dict[str, Parts]:
-    """A link's counts for the last `days` days by hour: bucket name -> hour -> count.
-
-    Costs one query by id.
-    """
-    names = {_id(link_id, bucket): bucket for bucket in days_of_chart(now, days)}
-    cursor = database[collection].find({"_id": {"$in": list(names)}}, {"parts": 1})
-    return {names[found["_id"]]: found["parts"] async for found in cursor}
 
 
 async def read_totals(database: Database, collection: str, link_ids: Iterable[LinkId]) -> dict[str, int]:

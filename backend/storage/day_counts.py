@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from functools import lru_cache, partial
+from itertools import groupby
 from operator import attrgetter
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics import day_of
+from backend.domain.ids import LinkId
 from backend.domain.rollup import QUARTER_SECONDS, Dimension, value_of
+from backend.storage.link_deltas import Delta, documents_of_links
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.rollups import bucket_of_day, id_of
 
@@ -77,17 +80,79 @@ async def read_day_counts(
     parts: Iterable[DayPart | Dimension],
     *,
     subjects: Iterable[str] | None = None,
+    deltas: Iterable[Delta] = (),
     session: ClientSession | None = None,
 ) -> AsyncGenerator[list[DayCounts], None]:
     """Read these parts of the organization's counts on these days, some documents at a time, day after day.
 
-    `collection` is one of rollups. Without `subjects`, those of all that have any are read: for that it needs
-    an index of organization and day.
+    `collection` is one of rollups; `deltas` are what is to be added to it, and may give the same link another
+    DayCounts of the same day. Without `subjects`, those of all that have any are read: for that it needs an
+    index of organization and day.
     """
     asked = list(parts)
-    fields = _stored_fields(asked)
     dimensions = [each for each in asked if isinstance(each, Dimension)]
     known = None if subjects is None else list(subjects)
+    waiting = _WaitingDays(deltas, days, known, dimensions)
+    stored = _read_stored(
+        database, collection, org_id, days, fields=_stored_fields(asked), known=known, session=session
+    )
+    async for documents in stored:
+        counts = await beside_the_loop(partial(_day_counts, documents, dimensions))
+        if waiting.is_empty:
+            yield counts
+            continue
+        for day, of_day in groupby(counts, key=attrgetter("day")):
+            async for more in waiting.before(day):
+                yield more
+            yield list(of_day)
+    async for more in waiting.before(days.stop):
+        yield more
+
+
+class _WaitingDays:
+    """What deltas have of these days and subjects, or of all."""
+
+    def __init__(
+        self,
+        deltas: Iterable[Delta],
+        days: range,
+        subjects: Iterable[str] | None,
+        dimensions: Sequence[Dimension],
+    ) -> None:
+        of_days = sorted((each for each in deltas if each.day in days), key=attrgetter("day"))
+        self._deltas = deque(of_days)
+        self._links = None if subjects is None else {LinkId(each) for each in subjects}
+        self._dimensions = dimensions
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left to be read."""
+        return not self._deltas
+
+    async def before(self, day: int) -> AsyncGenerator[list[DayCounts], None]:
+        """What they have of earlier days, as far as it was not read yet."""
+        while self._deltas and self._deltas[0].day < day:
+            yield await beside_the_loop(partial(self._counts, self._deltas.popleft()))
+
+    def _counts(self, delta: Delta) -> list[DayCounts]:
+        documents = [each for each in documents_of_links(delta, self._links) if "day" in each]
+        if delta.counted_before:
+            # The documents of their links have these clicks by hour: by quarter they would count once more.
+            documents = [each | {"quarters": {}} for each in documents]
+        return _day_counts(documents, self._dimensions)
+
+
+async def _read_stored(
+    database: Database,
+    collection: str,
+    org_id: str,
+    days: range,
+    *,
+    fields: Mapping[str, int],
+    known: Sequence[str] | None,
+    session: ClientSession | None,
+) -> AsyncGenerator[list[Document], None]:
+    """The documents of these days, some at a time, day after day."""
     for some in _some_days(days, 1 if known is None else len(known)):
         names = [bucket_of_day(day) for day in some]
         if known is None:
@@ -99,8 +164,7 @@ async def read_day_counts(
         order = [("day", 1)] if known is None else None
         cursor = database[collection].find(wanted, fields, sort=order, batch_size=_AT_ONCE, session=session)
         while found := await cursor.to_list(_AT_ONCE if known is None else None):
-            counts = await beside_the_loop(partial(_day_counts, found, dimensions))
-            yield counts
+            yield found
 
 
 async def sum_clicks(
@@ -110,16 +174,20 @@ async def sum_clicks(
     days: range,
     *,
     subject: str | None = None,
+    is_outside: bool = False,
     session: ClientSession | None = None,
 ) -> dict[str, int]:
     """The clicks of each of the organization's links on these days as a whole, of those that have any.
 
-    With `subject`, those of this one alone. MongoDB adds them up, which takes a small part of the time that
-    reading each day does.
+    With `subject`, those of this one alone; with `is_outside`, those of links on all other days. MongoDB
+    adds them up, which takes a small part of the time that reading each day does.
     """
     names = [bucket_of_day(each) for each in days]
     wanted: Document = {"org_id": org_id}
-    if subject is None:
+    if is_outside:
+        before, behind = {"$lt": day_of(names[0])}, {"$gt": day_of(names[-1])}
+        wanted = {"$or": [wanted | {"day": each} for each in (before, behind)]}
+    elif subject is None:
         wanted["day"] = {"$gte": day_of(names[0]), "$lte": day_of(names[-1])}
     else:
         wanted["_id"] = {"$in": [id_of(subject, each) for each in names]}
@@ -134,7 +202,10 @@ async def sum_clicks(
         },
     ]
     found = database[collection].aggregate(pipeline, session=session, allowDiskUse=True)
-    return {each["_id"]: each["clicks"] async for each in found if each["clicks"]}
+    sums: dict[str, int] = {}
+    while some := await found.to_list(_AT_ONCE):
+        sums |= {each["_id"]: each["clicks"] for each in some if each["clicks"]}
+    return sums
 
 
 def _stored_fields(parts: Iterable[DayPart | Dimension]) -> dict[str, int]:

@@ -63,9 +63,11 @@ async def unfinished_deletions(database: Database) -> list[Deletion]:
     return [Deletion(OrgId(each["_id"]), each["at"]) async for each in database[NAME].find(_UNFINISHED)]
 
 
-async def find_deleted(database: Database, org_ids: Iterable[OrgId]) -> set[OrgId]:
+async def find_deleted(
+    database: Database, org_ids: Iterable[OrgId], session: ClientSession | None = None
+) -> set[OrgId]:
     """Those of these organizations that were deleted, or are being deleted."""
-    found = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"_id": 1})
+    found = database[NAME].find({"_id": {"$in": list(org_ids)}}, {"_id": 1}, session=session)
     return {OrgId(each["_id"]) async for each in found}
 
 

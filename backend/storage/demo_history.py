@@ -1,7 +1,7 @@
 """Finds, stores and removes history that was made up for a demo.
 
-It is known by its marks: the `external_id` of its links begins with MARK, and the ids of its devices and
-calls begin with its run.
+It is known by its marks: the `external_id` of its links begins with MARK, and the ids of its tags, devices
+and calls begin with its run.
 """
 
 from __future__ import annotations
@@ -13,30 +13,29 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from backend.domain.click_block import UnreadableBlock, block_of, unpack
 from backend.domain.errors import OperatorError
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import OrgId
 from backend.domain.links import Link
+from backend.domain.tags import Tag
 from backend.storage import (
     calls,
-    click_blocks,
-    click_counts,
     click_logs,
     conversions,
     counted_once,
     devices,
     events,
     identities,
-    install_counts,
     leads,
     links,
-    organization_counts,
+    tags,
 )
-from backend.storage.click_folds import Busy, Folds, take
+from backend.storage.click_folds import Busy
 from backend.storage.click_logs import shipped_position
 from backend.storage.click_retention import single_clicks_since
+from backend.storage.demo_clicks import remove_clicks, unless_busy
 from backend.storage.domain_removal import NotItsDomain, remove_domain
 from backend.storage.domains import DomainInUse
+from backend.storage.folding import Folds
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.organizations import find_click_days, get_organization
 from backend.storage.purged_links import add_purged_link
@@ -44,7 +43,6 @@ from backend.storage.purged_links import add_purged_link
 MARK = "demo-history-"
 _COUNTED_ONCE = (leads.NAME, conversions.NAME)
 _MARKS_AT_ONCE = 1_000
-_MOST_TRIES, _PAUSE = 100, 0.2
 
 
 class CountsWouldBeLost(OperatorError):
@@ -82,10 +80,12 @@ async def find_history_links(database: Database, org_id: OrgId) -> list[Link]:
     return await links.find_all(database, None, _history_links(org_id))
 
 
-async def insert_history_links(database: Database, made: Sequence[Link]) -> None:
-    """Store the links of a demo history: all of them, or none."""
+async def insert_history_links(database: Database, made: Sequence[Link], new_tags: Sequence[Tag]) -> None:
+    """Store the links of a demo history, and the tags that were not there: all of them, or none."""
 
     async def work(session: ClientSession) -> None:
+        if new_tags:
+            await database[tags.NAME].insert_many(map(tags.to_document, new_tags), session=session)
         await database[links.NAME].insert_many(map(links.to_document, made), session=session)
 
     await in_transaction(database, work)
@@ -94,14 +94,13 @@ async def insert_history_links(database: Database, made: Sequence[Link]) -> None
 async def fold_all(database: Database, org_id: OrgId) -> None:
     """Count what waits of the organization's clicks; others who do so just now are waited for."""
     folds = Folds(database)
-    for _ in range(_MOST_TRIES):
-        try:
-            while not (await folds.fold([org_id])).is_all:
-                pass
-        except Busy:
-            await asyncio.sleep(_PAUSE)
-        else:
-            return
+
+    async def fold() -> None:
+        while not (await folds.fold([org_id])).is_done:
+            pass
+
+    with contextlib.suppress(Busy):
+        await unless_busy(fold)
 
 
 async def remove_history(
@@ -109,8 +108,9 @@ async def remove_history(
 ) -> Removed:
     """Delete the organization's demo history with all clicks on its links. What else is there stays.
 
-    The other clicks are then to be counted anew. `own_domains` are deleted if no link is left on them. Can be
-    done again after an interruption. Raises Busy if clicks are just being folded, and CountsWouldBeLost.
+    The other clicks of its days are then to be counted anew. `own_domains` are deleted if no link is left on
+    them. Can be done again after an interruption. Raises Busy if clicks are just being folded for long, and
+    CountsWouldBeLost.
     """
     since = single_clicks_since((await find_click_days(database, [org_id]))[org_id], now)
     if since and since > (await get_organization(database, org_id)).created_at:
@@ -118,15 +118,25 @@ async def remove_history(
     link_ids = {each.id for each in await find_history_links(database, org_id)}
     for link_id in link_ids:
         await add_purged_link(database, link_id, org_id, now)
-    clicks = await _remove_clicks(database, org_id, link_ids)
+    clicks = await remove_clicks(database, org_id, link_ids)
     await database[click_logs.NAME].delete_one({"_id": log_id(org_id, run)})
     records = {name: await _remove_records(database, org_id, run, name) for name in _COUNTED_ONCE}
     for name in (events.NAME, calls.NAME, identities.NAME, devices.NAME):
         await database[name].delete_many(_of_run(org_id, run))
+    await _remove_tags(database, org_id, run)
     # The links go last: they say which run there was.
     gone = await database[links.NAME].delete_many(_history_links(org_id))
     await remove_empty_domains(database, org_id, own_domains)
     return Removed(gone.deleted_count, clicks, records[leads.NAME], records[conversions.NAME])
+
+
+async def _remove_tags(database: Database, org_id: OrgId, run: str) -> None:
+    """Delete the run's tags but for those that somebody has given to a link since."""
+    made = {"org_id": org_id, "_id": {"$regex": f"^{re.escape(run)}-"}}
+    others = {"org_id": org_id, "external_id": {"$not": re.compile(f"^{re.escape(MARK)}")}}
+    kept = await database[links.NAME].distinct("tag_ids", others | links.TAGGED)
+    ids = [each["_id"] async for each in database[tags.NAME].find(made, {"_id": 1})]
+    await database[tags.NAME].delete_many({"org_id": org_id, "_id": {"$in": sorted({*ids} - {*kept})}})
 
 
 async def remove_empty_domains(database: Database, org_id: OrgId, names: Iterable[str]) -> None:
@@ -137,41 +147,6 @@ async def remove_empty_domains(database: Database, org_id: OrgId, names: Iterabl
             await remove_domain(database, name, org_id)
 
     await asyncio.gather(*map(remove, names))
-
-
-async def _remove_clicks(database: Database, org_id: OrgId, link_ids: set[LinkId]) -> int:
-    """Take the clicks of these links out of all blocks, and let what is left be counted from nothing."""
-    blocks = database[click_blocks.NAME]
-    removed = 0
-
-    async def work(session: ClientSession) -> None:
-        nonlocal removed
-        removed = 0
-        await take(database, session, [org_id])
-        async for found in blocks.find({"org_id": org_id}, {"packed": 1, "clicks": 1}, session=session):
-            try:
-                clicks = list(unpack(found["packed"]).clicks(org_id))
-            except UnreadableBlock:
-                continue
-            kept = [each for each in clicks if each.link_id not in link_ids]
-            removed += len(clicks) - len(kept)
-            this = {"_id": found["_id"]}
-            if not kept:
-                await blocks.delete_one(this, session=session)
-                continue
-            fields: Document = {"folded": False}
-            if len(kept) < len(clicks):
-                fields |= click_blocks.fields_of(block_of(org_id, kept))
-            again = {"$set": fields, "$unset": {"expires_at": 1, "counted_before": 1}}
-            await blocks.update_one(this, again, session=session)
-        for name in (click_counts.NAME, organization_counts.NAME):
-            await database[name].delete_many({"org_id": org_id}, session=session)
-        of_links = {"org_id": org_id, "link_id": {"$in": list(link_ids)}}
-        await database[install_counts.NAME].delete_many(of_links, session=session)
-
-    if link_ids:
-        await in_transaction(database, work)
-    return removed
 
 
 async def _remove_records(database: Database, org_id: OrgId, run: str, name: str) -> int:

@@ -75,8 +75,12 @@ async def go_on_behind(database: Database, begun: Round, after: LinkId | None) -
 
 
 async def end_turn(database: Database, name: str, holder: str, now: datetime) -> None:
-    """Let somebody else go on at once."""
-    await database[NAME].update_one({"_id": name, "holder": holder}, {"$set": {"until": now}})
+    """Let somebody else go on at once.
+
+    Nobody holds it then, so that a turn that the holder was about to take does not come after this.
+    """
+    ended = {"$set": {"until": now, "holder": None}}
+    await database[NAME].update_one({"_id": name, "holder": holder}, ended)
 
 
 async def next_links(

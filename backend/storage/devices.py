@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from pymongo import IndexModel, UpdateOne
 
-from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.attribution import ClickId, Device, DirectVisit, Identification, Touch
 from backend.domain.device_clock import MILLISECOND, DeviceClock
 from backend.domain.ids import DeviceId, OrgId
@@ -48,27 +46,6 @@ async def find_device(
     key = org_id, device_id
     within = session.delegate if session else None
     return (await in_thread(database, lambda blocking: find_devices(blocking, within, [key]))).get(key)
-
-
-async def find_histories(
-    database: Database,
-    org_id: OrgId,
-    device_ids: Iterable[DeviceId],
-    session: ClientSession | None,
-    *,
-    names_ads: bool,
-) -> dict[DeviceId, Device]:
-    """Those of these devices that are stored, by id, without clocks and their list of ad click ids.
-
-    Their touches have ad click ids if it `names_ads`.
-    """
-    ids = [own_id(org_id, each) for each in device_ids]
-    # What is not needed costs more to read than all the rest.
-    of_ads = () if names_ads else ("touches.click_ids", "first_touch.click_ids")
-    left_out = dict.fromkeys(("click_ids", "clocks", *of_ads), 0)
-    documents = await database[NAME].find({"_id": {"$in": ids}}, left_out, session=session).to_list(None)
-    histories = await beside_the_loop(partial(_from_documents, documents))
-    return {device.id: device for device in histories}
 
 
 async def set_history(database: Database, session: ClientSession, device: Device) -> None:
@@ -174,10 +151,6 @@ _FORMS: dict[str, Callable[[Any], Any]] = {
     "clocks": _clocks,
     "direct_visits": _direct_visits,
 }
-
-
-def _from_documents(documents: Iterable[Document]) -> list[Device]:
-    return [_from_document(each) for each in documents]
 
 
 def _from_document(document: dict[str, Any]) -> Device:

@@ -9,19 +9,22 @@ from decimal import Decimal
 from functools import partial
 
 from backend.concurrency.side_thread import beside_the_loop
+from backend.domain.attribution import Device, Touch
 from backend.domain.click_ids import ClickPlace
 from backend.domain.clicks import Click
-from backend.domain.credit import CreditRules
+from backend.domain.credit_rules import CreditRules
 from backend.domain.explanation import Explanation, explain
+from backend.domain.histories import History, RefundFact, SaleFacts, as_told, customer_of
 from backend.domain.ids import DeviceId, LinkId, OrgId
 from backend.domain.links import Link
+from backend.domain.money import digits_of, in_units, of_units
 from backend.domain.refunds import Refund
-from backend.storage import conversions, records
+from backend.storage import conversions, devices, identities, records
+from backend.storage.blocking import BlockingDatabase, BlockingSession, in_thread
 from backend.storage.calls import key_of
 from backend.storage.click_places import find_click
-from backend.storage.credited_records import digits_of, histories_of, sale_facts
 from backend.storage.links import find_links
-from backend.storage.mongo import Database
+from backend.storage.mongo import Database, Document
 from backend.storage.refunds import refunds_of
 
 _MOST_CLICKS = 20  # each is looked for in the blocks of its day
@@ -54,7 +57,7 @@ class ExplainedSale:
 
     def amount(self, units: int) -> Decimal:
         """An amount of the explanation in the currency's main unit."""
-        return Decimal(units).scaleb(-self.digits)
+        return of_units(units, self.digits)
 
 
 async def explain_sale(
@@ -69,9 +72,12 @@ async def explain_sale(
         found = await database[conversions.NAME].find_one(condition, session=session)
         if found is None:
             return None
-        sale = sale_facts(found)
-        histories = await histories_of(database, session, org_id, sale, rules)
-    explanation = await beside_the_loop(partial(explain, sale, histories, rules))
+        revenue = found["revenue"].to_decimal()
+        digits = digits_of(revenue, found["currency"])
+        sale = _facts(found, digits)
+        read = partial(_devices, session=session.delegate, org_id=org_id, sale=sale, rules=rules)
+        known = await in_thread(database, read)
+    explanation = await beside_the_loop(partial(explain, sale, known, rules))
     _, own_id = key_of(found["_id"])
     verdicts = (explanation.verdict, *explanation.others)
     touches = [each.touch for each in explanation.steps] + [
@@ -86,13 +92,44 @@ async def explain_sale(
         received_at=sale.received_at,
         device_id=sale.device_id,
         currency=found["currency"],
-        revenue=found["revenue"].to_decimal(),
+        revenue=revenue,
         refunds=refunds_of(found),
-        digits=digits_of(found),
+        digits=digits,
         explanation=explanation,
         links=await find_links(database, link_ids, org_id),
         clicks=await _clicks(database, org_id, places),
     )
+
+
+def _facts(sale: Document, digits: int) -> SaleFacts[Touch]:
+    return SaleFacts(
+        sale["at"],
+        sale.get("received_at") or sale["at"],
+        sale["device_id"],
+        sale["customer_id"],
+        tuple(map(as_told, records.touches_of(sale))),
+        in_units(sale["revenue"].to_decimal(), digits),
+        tuple(RefundFact(each.received_at, in_units(each.amount, digits)) for each in refunds_of(sale)),
+    )
+
+
+def _devices(
+    database: BlockingDatabase,
+    session: BlockingSession,
+    org_id: OrgId,
+    sale: SaleFacts[Touch],
+    rules: CreditRules,
+) -> list[Device]:
+    """The sale's device and all of its customer."""
+    own = {(org_id, sale.device_id)} if sale.device_id else set()
+    found = devices.find_devices(database, session, own)
+    histories = [History.of_device(each, rules) for each in found.values()]
+    customer_id = customer_of(sale, histories[0] if histories else None)
+    if customer_id is not None:
+        theirs = identities.latest_devices(database, session, org_id, [customer_id])
+        others = {(org_id, each) for each in theirs} - own
+        found |= devices.find_devices(database, session, others)
+    return list(found.values())
 
 
 async def _clicks(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from pymongo import IndexModel, UpdateMany, UpdateOne
 
 from backend.domain.attribution import Device
+from backend.domain.histories import MOST_DEVICES
 from backend.domain.ids import DeviceId, OrgId
 from backend.domain.intake import Identity
 from backend.storage import devices
+from backend.storage.blocking import BlockingDatabase, BlockingSession
 from backend.storage.collection import AgesFrom, Collection, Personal
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.ownership import ByIdPrefix
@@ -39,6 +42,7 @@ COLLECTION = Collection(
 )
 
 
+_LATEST = {"n": MOST_DEVICES, "sortBy": {"last_at": -1, "_id": 1}, "output": "$device_id"}
 _TAKEN_BACK = {"$ifNull": ["$taken_back_at", None]}
 STANDING: Document = {"taken_back_at": None}
 # Of the e-mail addresses (hashed) that a customer was identified by, the latest are kept.
@@ -90,6 +94,19 @@ async def has_taken_back(database: Database, org_id: OrgId) -> bool:
     """Whether an identity of the organization was taken back."""
     condition = {"org_id": org_id, "taken_back_at": {"$type": "date"}}
     return await database[NAME].find_one(condition, {"_id": 1}) is not None
+
+
+def latest_devices(
+    database: BlockingDatabase, session: BlockingSession | None, org_id: OrgId, customer_ids: Iterable[str]
+) -> set[DeviceId]:
+    """The devices that were ever identified as one of these customers, of each the latest that count."""
+    of_device = {"device_id": {"$gt": ""}}
+    pipeline: list[Document] = [
+        {"$match": {"org_id": org_id, "customer_id": {"$in": list(customer_ids)}} | of_device},
+        {"$group": {"_id": "$customer_id", "devices": {"$topN": _LATEST}}},
+    ]
+    found = database[NAME].aggregate(pipeline, session=session)
+    return {device_id for each in found for device_id in each["devices"]}
 
 
 async def take_back(

@@ -32,6 +32,11 @@ class KeyCache:
         key = await self._found.get(hash_key(text))
         return key if key and key.kind is kind else None
 
+    def met(self, text: str, kind: KeyKind) -> ApiKey | None:
+        """The key of this kind with this text, if it was looked up within the last seconds and is active."""
+        key = self._found.fresh(hash_key(text))
+        return key if key and key.kind is kind else None
+
     def has_met(self, text: str) -> bool:
         """Whether the key was active when this process last looked it up, however long ago."""
         return self._found.recall(hash_key(text)) is not None

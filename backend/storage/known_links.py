@@ -133,7 +133,9 @@ def _hosts(requests: Sequence[LinkRequest]) -> set[str]:
 
 def _hosts_in(fields: Changes) -> set[str]:
     urls = [url for name in LEADING_FIELDS if (url := fields.get(name))]
-    return _hosts_of([*urls, *rule_targets(fields.get("rules", [])).values()])
+    if rules := fields.get("rules"):
+        urls += rule_targets(rules).values()
+    return _hosts_of(urls)
 
 
 def target_hosts(link: Link) -> set[str]:

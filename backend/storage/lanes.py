@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, InvalidStateError
@@ -132,5 +133,13 @@ def _settle(answer: Future[Any], error: BaseException | None = None, result: Any
 # For work that no request waits for: background tasks and commands.
 BACKGROUND = Lane("background", 32, 10_000)
 _lane: ContextVar[Lane] = ContextVar("lane", default=BACKGROUND)
-# Motor itself only lets us set the number of threads.
-motor_asyncio._EXECUTOR = _ByLane()  # type: ignore[assignment]
+
+
+def _give_lanes_to_motor() -> None:
+    # Motor itself only lets us set the number of threads.
+    motor_asyncio._EXECUTOR = _ByLane()  # type: ignore[assignment]
+
+
+_give_lanes_to_motor()
+# In a fork, Motor makes itself threads of its own again; what is registered later comes later.
+os.register_at_fork(after_in_child=_give_lanes_to_motor)

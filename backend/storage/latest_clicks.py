@@ -18,6 +18,7 @@ from backend.domain.clicks import Click
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import QUARTER_SECONDS, Dimension
 from backend.storage import click_blocks, click_counts
+from backend.storage.link_deltas import of_links, waiting_documents, with_deltas
 from backend.storage.mongo import Database, Document, deadline
 
 MOST_CLICKS = 100
@@ -54,6 +55,13 @@ class _Day:
         """Whether the block may have requests for the link. One that is not folded may have any."""
         is_in_time = block["last_at"] >= self.first and block["first_at"] < self.last
         return not block["folded"] or (self.requests > 0 and is_in_time)
+
+    def with_more(self, other: _Day | None) -> _Day:
+        """This day with what is counted in another place as well."""
+        if other is None:
+            return self
+        first, last = min(self.first, other.first), max(self.last, other.last)
+        return _Day(self.start, self.requests + other.requests, first, last)
 
 
 async def latest_clicks(
@@ -111,9 +119,17 @@ class _Reading:
         oldest = f"{self._since:%Y-%m-%d}" if self._since else ""
         wanted = {"_id": {"$gte": prefix + oldest, "$lt": f"{prefix}:"}, "org_id": self._org_id}
         fields = dict.fromkeys(("quarters", Dimension.OUTCOME, Dimension.REASON), 1)
-        cursor = self._database[click_counts.NAME].find(wanted, fields)
-        found = await cursor.sort("_id", -1).limit(MOST_DAYS + 1).to_list(None)
-        return [_day(each["_id"].removeprefix(prefix), each) for each in found]
+        of_link = of_links(self._org_id, [self._link_id])
+        async with with_deltas(self._database, of_link) as (session, deltas):
+            waiting = (await waiting_documents(deltas, [self._link_id])).get(self._link_id, [])
+            cursor = self._database[click_counts.NAME].find(wanted, fields, session=session)
+            found = await cursor.sort("_id", -1).limit(MOST_DAYS + 1).to_list(None)
+        found += [each for each in waiting if each["_id"] >= prefix + oldest and "day" in each]
+        days: dict[str, _Day] = {}
+        for each in found:
+            name = each["_id"].removeprefix(prefix)
+            days[name] = _day(name, each).with_more(days.get(name))
+        return list(days.values())
 
     async def _read_day(self, day: _Day, *, is_closed: bool) -> None:
         """Add the day's clicks, as long as older blocks may have some of the newest."""

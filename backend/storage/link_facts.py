@@ -14,8 +14,8 @@ from backend.storage.taken_clicks import count_taken
 
 
 async def read_facts(database: Database, links: Sequence[Link], now: datetime) -> LinkFacts:
-    """The clicks of these links up to now, their tags, and what was taken of their limits."""
-    counts = await count_windows(database, [link.id for link in links], now)
+    """The clicks of one organization's links up to now, their tags, and what was taken of their limits."""
+    counts = await count_windows(database, links[0].org_id, [link.id for link in links], now) if links else {}
     tags = await find_tags_of(database, links)
     limited = [link.id for link in links if link.limits.max_clicks is not None]
     return LinkFacts(counts, tags, await count_taken(database, limited))

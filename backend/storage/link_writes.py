@@ -26,6 +26,7 @@ from backend.domain.link_operations import (
     DomainNotConfigured,
     Done,
     ExternalIdTaken,
+    LinkChangedMeanwhile,
     LinkGone,
     LinkRequest,
     LinkResult,
@@ -57,7 +58,7 @@ _TRIES = 10
 _PATIENCE = 5.0
 # Operations between two moments in which other requests are served.
 _AT_ONCE = 25
-_REJECTIONS = (RequestError, DomainNotConfigured, PathTaken, ExternalIdTaken, LinkGone)
+_REJECTIONS = (RequestError, DomainNotConfigured, PathTaken, ExternalIdTaken, LinkGone, LinkChangedMeanwhile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +235,12 @@ class _Run:
                     return await self._create(session, request, create)
                 case UpsertLink(new):
                     return await self._upsert(session, request, new)
-                case ChangeLink(link_id, changes, not_archived):
+                case ChangeLink(link_id, changes, not_archived) as change:
                     link = self._known.find(link_id, request.org_id)
                     if link is None or (not_archived and link.is_archived):
                         raise LinkGone(link_id)
+                    if not change.is_seen(link):
+                        raise LinkChangedMeanwhile(link_id)
                     return await self._change(session, link, changes, request)
                 case ArchiveLink(link_id):
                     return await self._archive(session, link_id, request)
@@ -252,7 +255,9 @@ class _Run:
         new = create.new
         if self._known.owners.get(new.domain) != request.org_id:
             raise DomainNotConfigured(new.domain)
-        new = replace(new, fields=self._known.names.fields_of(request.org_id, new.fields))
+        fields = self._known.names.fields_of(request.org_id, new.fields)
+        if fields is not new.fields:
+            new = replace(new, fields=fields)
         link = self._made(request, create, new)
         refuse_destinations(link, None, self._policy_of[link.org_id])
         if new.selected_path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, fields
+from operator import attrgetter
 from typing import Any
 
 from pymongo import DESCENDING, IndexModel, UpdateOne
@@ -20,6 +21,7 @@ from backend.storage.ownership import ByField
 
 NAME = "links"
 _STORED = [item.name for item in fields(Link) if item.name not in {"id", "imported_clicks", "limits", "hold"}]
+_stored_of = attrgetter(*_STORED)
 ARCHIVED = {"archived_at": {"$type": "date"}}
 # Not by type: then no query for a tag would use the index.
 TAGGED = {"tag_ids": {"$gt": ""}}
@@ -205,7 +207,7 @@ def _owned(org_id: OrgId, created_by: CreatedBy | None) -> dict[str, Any]:
 def to_document(link: Link) -> dict[str, Any]:
     """The stored form of a link. It shares the link's parts: neither may be changed."""
     # Not asdict: its deep copy took longer than everything else for a new link.
-    document = {"_id": link.id, **{name: getattr(link, name) for name in _STORED}}
+    document = {"_id": link.id, **dict(zip(_STORED, _stored_of(link), strict=True))}
     document["limits"] = link.limits.given
     if link.imported_clicks:
         document["imported_clicks"] = asdict(link.imported_clicks)

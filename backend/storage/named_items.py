@@ -66,11 +66,15 @@ class NamedItems(Generic[ItemT]):
         owned = {"org_id": item.org_id}
         if await database[self.collection].count_documents(owned, limit=self.most) >= self.most:
             raise TooManyItems
-        values = {each.name: getattr(item, each.name) for each in fields(self.kind) if each.name != "id"}
         try:
-            await database[self.collection].insert_one({"_id": item.id, **values, "key": name_key(item.name)})
+            await database[self.collection].insert_one(self.to_document(item))
         except DuplicateKeyError:
             raise NameTaken(item.name) from None
+
+    def to_document(self, item: ItemT) -> Document:
+        """The item as it is stored."""
+        values = {each.name: getattr(item, each.name) for each in fields(self.kind) if each.name != "id"}
+        return {"_id": item.id, **values, "key": name_key(item.name)}
 
     async def all_of(
         self, database: Database, org_id: OrgId, session: ClientSession | None = None

@@ -6,7 +6,7 @@ from datetime import date
 
 from backend.domain.ids import OrgId
 from backend.storage.collection import Collection, NoRetention, NotPersonal
-from backend.storage.mongo import Database
+from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import ByIdPrefix
 from backend.storage.rollups import COMPRESSOR, INDEXES, Rollups
 
@@ -24,8 +24,17 @@ COLLECTION = Collection(
 ROLLUPS = Rollups(NAME, counts_seconds=False)
 
 
+async def clicks_by_day(database: Database, org_id: OrgId, session: ClientSession) -> dict[str, int]:
+    """The organization's clicks on each day in UTC, such as 2026-01-31, on which anything was counted."""
+    cursor = database[NAME].find(_days_of(org_id), {"day": 1, "parts": 1}, session=session)
+    return {each["day"]: sum(each.get("parts", {}).values()) async for each in cursor}
+
+
 async def first_day(database: Database, org_id: OrgId) -> date | None:
     """The first day in UTC on which something was counted for the organization; None if nothing was."""
-    days = {"_id": {"$gte": f"{org_id}/day/", "$lt": f"{org_id}/day0"}}
-    found = await database[NAME].find_one(days, {"day": 1}, sort=[("_id", 1)])
+    found = await database[NAME].find_one(_days_of(org_id), {"day": 1}, sort=[("_id", 1)])
     return date.fromisoformat(found["day"]) if found else None
+
+
+def _days_of(org_id: OrgId) -> Document:
+    return {"_id": {"$gte": f"{org_id}/day/", "$lt": f"{org_id}/day0"}}

@@ -21,6 +21,7 @@ from backend.storage import (
     click_folds,
     collections,
     domains,
+    link_deltas,
     links,
     organizations,
     purged_links,
@@ -151,8 +152,8 @@ async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
     deleted: Counter[str] = Counter()
     stop = {"$set": {"is_enabled": False}}
     await database[links.NAME].update_many({"org_id": org_id, "is_enabled": True}, stop)
-    # Without blocks and the organization's document there no fold adds counts any more.
-    for name in (click_blocks.NAME, click_folds.NAME):
+    # Without blocks, deltas and the organization's document there nobody adds counts any more.
+    for name in (click_blocks.NAME, link_deltas.NAME, click_folds.NAME):
         deleted += await _delete(database, collections.find_collection(name), org_id)
     for name in (links.NAME, purged_links.NAME):
         async for ids in _link_ids(database, name, org_id):

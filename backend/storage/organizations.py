@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -175,10 +175,26 @@ async def find_destination_rules(database: Database, org_id: OrgId) -> Destinati
 
 async def set_destination_rules(database: Database, org_id: OrgId, rules: DestinationRules) -> None:
     """Set where the organization's links may lead, from now on. Raises UnknownOrganization."""
-    stored = {"allowed": list(rules.allowed), "refused": list(rules.refused)}
-    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"destination_rules": stored}})
-    if not found.matched_count:
+    await change_destination_rules(database, org_id, {"allowed": rules.allowed, "refused": rules.refused})
+
+
+async def change_destination_rules(
+    database: Database, org_id: OrgId, lists: Mapping[str, Sequence[str]]
+) -> DestinationRules:
+    """Set those of the lists `allowed` and `refused` that are given, one or both, and return all rules.
+
+    Raises UnknownOrganization.
+    """
+    stored = {f"destination_rules.{name}": list(patterns) for name, patterns in lists.items()}
+    found = await database[NAME].find_one_and_update(
+        {"_id": org_id},
+        {"$set": stored},
+        projection={"destination_rules": 1},
+        return_document=ReturnDocument.AFTER,
+    )
+    if found is None:
         raise UnknownOrganization(org_id)
+    return _rules_in(found)
 
 
 def _rules_in(document: dict[str, Any]) -> DestinationRules:

@@ -63,7 +63,7 @@ async def _has_clicks(database: Database, org_id: OrgId, link_id: LinkId) -> boo
     # In this order: what is counted meanwhile is found among the counts.
     if await has_uncounted_clicks(database, org_id, link_id):
         return True
-    return bool((await click_counts.count_totals(database, [link_id])).get(link_id))
+    return bool((await click_counts.count_totals(database, org_id, [link_id])).get(link_id))
 
 
 async def delete_counts(database: Database, link_ids: Sequence[LinkId]) -> Counter[str]:

@@ -6,7 +6,6 @@ Each kind comes from one read of the system's randomness: that may take longer t
 from __future__ import annotations
 
 import secrets
-import uuid
 from collections.abc import Iterator
 
 from backend.domain.ids import LinkId
@@ -33,7 +32,9 @@ def _random_pieces(number: int, size: int) -> list[bytes]:
 
 
 def _id_from(random: bytes) -> LinkId:
-    return LinkId(str(uuid.UUID(bytes=random, version=4)))
+    """A UUID of version 4 (RFC 9562, 5.4), written by hand: the class takes five times as long."""
+    digits, variant = random.hex(), "89ab"[random[8] >> 6]
+    return LinkId(f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}")
 
 
 def _path_from(random: bytes) -> str:

@@ -7,7 +7,7 @@ none of its keys works.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pymongo.errors import BulkWriteError
 
@@ -102,6 +102,8 @@ async def refuse_taken(database: Database, name: str, documents: Sequence[Docume
         ]
     else:
         conditions = [{"_id": {"$in": [document["_id"] for document in documents]}}]
+    if name == domains.NAME:  # its own are what an interrupted restore holds
+        conditions[0]["org_id"] = {"$nin": [document["org_id"] for document in documents]}
     if name == api_keys.NAME:
         conditions.append({"key_hash": {"$in": [document["key_hash"] for document in documents]}})
     for condition in conditions:
@@ -114,6 +116,26 @@ async def refuse_taken(database: Database, name: str, documents: Sequence[Docume
         ids = [document["_id"] for document in documents]
         if found := await database[links.NAME].find_one({"_id": {"$in": ids}}, {"_id": 1}):
             raise AlreadyTaken(name, found)  # clicks of the archive would count for it
+
+
+async def hold_domains(database: Database, org_id: OrgId, names: Iterable[str]) -> None:
+    """Keep these domains, all or none, for an organization that is being restored. Raises AlreadyTaken.
+
+    Else another one could add them meanwhile, and would have links on them that are not its own.
+    """
+    wanted = list(names)
+
+    async def work(session: ClientSession) -> None:
+        found = database[domains.NAME].find({"_id": {"$in": wanted}}, {"org_id": 1}, session=session)
+        owners = {each["_id"]: each["org_id"] async for each in found}
+        for name, owner in owners.items():
+            if owner != org_id:
+                raise AlreadyTaken(domains.NAME, {"_id": name})
+        held = [{"_id": each, "org_id": org_id, "is_leaving": True} for each in wanted if each not in owners]
+        if held:
+            await database[domains.NAME].insert_many(held, session=session)
+
+    await in_transaction(database, work)
 
 
 async def _refuse_ids_to_come(database: Database, documents: Sequence[Document]) -> None:
@@ -151,6 +173,7 @@ async def finish_restore(database: Database, org_id: OrgId, setup: Mapping[str, 
     """Store the documents that make the organization usable, all or nothing. Raises AlreadyTaken."""
 
     async def work(session: ClientSession) -> None:
+        await database[domains.NAME].delete_many({"org_id": org_id}, session=session)  # what it held
         for name, documents in setup.items():
             new = (
                 await _join_known_users(database, session, org_id, documents)

@@ -16,6 +16,7 @@ A day on which nothing counted has no `parts`.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +32,6 @@ from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics import (
     FINE_BUCKETS_KEPT,
     TOTAL,
-    Parts,
     WindowCounts,
     bucket_parts,
     buckets_of_windows,
@@ -62,9 +62,26 @@ COMPRESSOR = "zstd"
 MOST_SECONDS = 500
 # The id of a link or of an organization.
 SubjectT = TypeVar("SubjectT", bound=str)
-_HOUR_SECONDS = 3600
+HOUR_SECONDS = 3600
+_FINE = ("hour", "minute")
+# Links or organizations whose totals are added up, or whose days are removed, by one command.
+_TOTALS_AT_ONCE = 10_000
+_REMOVED_AT_ONCE = 200
+# How the second of a click is stored.
+SECOND = array("I")
 _BOUNDED = frozenset(each.value for each in BOUNDED)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Documents that are to be added to those that are stored, as `session` shows these."""
+
+    documents: Sequence[Document] = ()
+    session: ClientSession | None = None
+
+
+NOTHING_WAITS = Waiting()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +129,47 @@ class Rollups:
         if changes.updates:
             await database[self.collection].bulk_write(changes.updates, session=session, ordered=True)
 
+    async def sum_totals(
+        self, database: Database, subjects: Sequence[str], session: ClientSession | None = None
+    ) -> int:
+        """What the totals of these come to."""
+        sum_of = 0
+        for start in range(0, len(subjects), _TOTALS_AT_ONCE):
+            ids = [id_of(each, TOTAL) for each in subjects[start : start + _TOTALS_AT_ONCE]]
+            added: Document = {"$group": {"_id": None, "clicks": {"$sum": "$parts.all"}}}
+            found = database[self.collection].aggregate(
+                [{"$match": {"_id": {"$in": ids}}}, added], session=session
+            )
+            sum_of += sum([each["clicks"] async for each in found])
+        return sum_of
+
+    async def remove_day(
+        self, database: Database, session: ClientSession, subjects: Sequence[str], at: datetime
+    ) -> None:
+        """Take the day in UTC of this time out of the counts of these, in the caller's transaction.
+
+        Nobody else may add to the same documents at the same time.
+        """
+        number = _day_of(at)
+        day = day_name(number)
+        for start in range(0, len(subjects), _REMOVED_AT_ONCE):
+            some = subjects[start : start + _REMOVED_AT_ONCE]
+            ids = {id_of(each, bucket_of_day(number)): id_of(each, TOTAL) for each in some}
+            cursor = database[self.collection].find(
+                {"_id": {"$in": list(ids)}}, {"parts": 1}, session=session
+            )
+            less = [
+                UpdateOne({"_id": ids[each["_id"]]}, {"$inc": {"parts.all": -sum(each["parts"].values())}})
+                async for each in cursor
+                if "parts" in each
+            ]
+            if less:
+                await database[self.collection].bulk_write(less, session=session)
+            fine = [re.compile(f"^{re.escape(each)}/{kind}/{day}T") for each in some for kind in _FINE]
+            await database[self.collection].delete_many({"_id": {"$in": [*ids, *fine]}}, session=session)
+            empty = {"_id": {"$in": list(ids.values())}, "parts.all": {"$lte": 0}}
+            await database[self.collection].delete_many(empty, session=session)
+
     async def _stored_days(
         self, database: Database, session: ClientSession, days: Iterable[str]
     ) -> dict[str, Document]:
@@ -119,36 +177,42 @@ class Rollups:
         cursor = database[self.collection].find({"_id": {"$in": list(days)}}, fields, session=session)
         return {found["_id"]: found async for found in cursor}
 
-    async def read_windows(self, database: Database, subject: str, now: datetime) -> WindowCounts:
+    async def read_windows(
+        self, database: Database, subject: str, now: datetime, waiting: Waiting = NOTHING_WAITS
+    ) -> WindowCounts:
         """The counts at `now`. Costs one query by id for a fixed number of documents."""
-        names = {id_of(subject, bucket): bucket for bucket in buckets_of_windows(now)}
-        cursor = database[self.collection].find({"_id": {"$in": list(names)}}, {"parts": 1, "seconds": 1})
         buckets: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        seconds: dict[str, bytes] = {}
-        async for found in cursor:
-            bucket = names[found["_id"]]
+        seconds: defaultdict[str, bytes] = defaultdict(bytes)
+        wanted = buckets_of_windows(now)
+        for bucket, found in await self._read(
+            database, subject, buckets=wanted, fields=("parts", "seconds"), waiting=waiting
+        ):
             buckets[bucket].update(found.get("parts", {}))
-            seconds[bucket] = found.get("seconds", b"")
+            seconds[bucket] += found.get("seconds", b"")
         for start in starts_of_windows(now):
             for bucket, part in _hour_and_minute(start, seconds.get(bucket_of_day(_day_of(start)), b"")):
                 buckets[bucket][part] += 1
         return window_counts(buckets, now)
 
-    async def read_days(self, database: Database, subject: str, now: datetime, days: int) -> dict[str, Parts]:
-        """The counts of the last `days` days by hour: bucket name -> hour -> count."""
-        found = await self._read_days(database, subject, now, days, ("parts",))
-        return {bucket: document["parts"] for bucket, document in found.items() if "parts" in document}
-
     async def read_breakdown(
-        self, database: Database, subject: str, org_id: str, now: datetime, days: int
+        self,
+        database: Database,
+        subject: str,
+        org_id: str,
+        now: datetime,
+        days: int,
+        *,
+        waiting: Waiting = NOTHING_WAITS,
     ) -> dict[Dimension, Counter[str | None]]:
         """The counts of the last `days` days in UTC, today included, by what clicks were."""
         total: dict[Dimension, Counter[str | None]] = {each: Counter() for each in Dimension}
-        found = await self._read_days(database, subject, now, days, ("org_id", *Dimension))
-        for document in found.values():
-            if document["org_id"] == org_id:
+        wanted = days_of_chart(now, days)
+        for _, found in await self._read(
+            database, subject, buckets=wanted, fields=("org_id", *Dimension), waiting=waiting
+        ):
+            if found["org_id"] == org_id:
                 for each in Dimension:
-                    for name, count in document.get(each, {}).items():
+                    for name, count in found.get(each, {}).items():
                         total[each][value_of(name)] += count
         return total
 
@@ -160,12 +224,21 @@ class Rollups:
         cursor = database[self.collection].find({"_id": {"$in": list(names)}}, {"parts": 1}, session=session)
         return {names[found["_id"]]: sum(found["parts"].values()) async for found in cursor}
 
-    async def _read_days(
-        self, database: Database, subject: str, now: datetime, days: int, fields: Iterable[str]
-    ) -> dict[str, Document]:
-        names = {id_of(subject, bucket): bucket for bucket in days_of_chart(now, days)}
-        cursor = database[self.collection].find({"_id": {"$in": list(names)}}, dict.fromkeys(fields, 1))
-        return {names[found["_id"]]: found async for found in cursor}
+    async def _read(
+        self,
+        database: Database,
+        subject: str,
+        *,
+        buckets: Iterable[str],
+        fields: Iterable[str],
+        waiting: Waiting,
+    ) -> list[tuple[str, Document]]:
+        """The documents of these buckets, each with its bucket, and those that wait to be added to them."""
+        names = {id_of(subject, bucket): bucket for bucket in buckets}
+        wanted = {"_id": {"$in": list(names)}}
+        cursor = database[self.collection].find(wanted, dict.fromkeys(fields, 1), session=waiting.session)
+        documents = [*await cursor.to_list(None), *waiting.documents]
+        return [(names[each["_id"]], each) for each in documents if each["_id"] in names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +273,7 @@ class _Changes:
         tally, stored = day.tally, day.stored or {}
         counts = dict(tally.values)
         # An earlier version, which may run beside this one, makes days that do not say which one they are.
-        fields: Document = {} if "day" in stored else {"day": _day_name(day.number)}
+        fields: Document = {} if "day" in stored else {"day": day_name(day.number)}
         if day.sketch and day.sketch != stored.get("visitors"):
             fields["visitors"] = Binary(day.sketch)
         for dimension in _BOUNDED.intersection(counts):
@@ -208,9 +281,9 @@ class _Changes:
             if len(known) + len(counts[dimension]) > MOST_VALUES:
                 fields[dimension] = bounded(known, counts.pop(dimension))
         if tally.seconds:
-            counts["quarters"] = _by_width(tally.seconds, QUARTER_SECONDS)
+            counts["quarters"] = by_width(tally.seconds, QUARTER_SECONDS)
             if not breakdown_only:
-                counts["parts"] = _by_width(tally.seconds, _HOUR_SECONDS)
+                counts["parts"] = by_width(tally.seconds, HOUR_SECONDS)
                 fields |= self._add_seconds(subject, owner, day)
         if day.stored is None:
             self.new.append({"_id": day.id, **owner, **counts, **fields})
@@ -226,8 +299,8 @@ class _Changes:
         """
         seconds = day.tally.seconds
         stored = bytes(day.stored.get("seconds", b"")) if day.stored else b""
-        if len(stored) // _SECOND.itemsize + len(seconds) <= MOST_SECONDS:
-            return {"seconds": Binary(stored + array(_SECOND.typecode, seconds).tobytes())}
+        if len(stored) // SECOND.itemsize + len(seconds) <= MOST_SECONDS:
+            return {"seconds": Binary(stored + array(SECOND.typecode, seconds).tobytes())}
         fine: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
         for minute, count in Counter([second // 60 for second in seconds]).items():
             fine[_hour_bucket(day.number, minute // 60)][f"parts.{minute % 60}"] += count
@@ -244,7 +317,7 @@ class _Changes:
         self.updates.append(UpdateOne({"_id": document_id}, update, upsert=True))
 
 
-def _by_width(seconds: Sequence[int], width: int) -> dict[str, int]:
+def by_width(seconds: Sequence[int], width: int) -> dict[str, int]:
     """How many of the seconds are in each part of the day of this many seconds, by the part's number."""
     if len(seconds) == 1:  # of most links in a fold of many; a Counter takes a microsecond to make
         return {str(seconds[0] // width): 1}
@@ -260,12 +333,9 @@ def _sketches(days: Mapping[str, DayTally], stored: Mapping[str, Document]) -> d
     }
 
 
-_SECOND = array("I")
-
-
 def seconds_in(stored: bytes) -> array[int]:
     """The seconds of the day in the field `seconds`."""
-    seconds = array(_SECOND.typecode)
+    seconds = array(SECOND.typecode)
     seconds.frombytes(stored)
     return seconds
 
@@ -291,21 +361,21 @@ def _day_of(at: datetime) -> int:
 @lru_cache(maxsize=1_000)
 def bucket_of_day(day: int) -> str:
     """The bucket of the day with this number, counted from 1970."""
-    return f"day/{_day_name(day)}"
+    return f"day/{day_name(day)}"
 
 
 @lru_cache(maxsize=1_000)
 def _hour_bucket(day: int, hour: int) -> str:
-    return f"hour/{_day_name(day)}T{hour:02}"
+    return f"hour/{day_name(day)}T{hour:02}"
 
 
 @lru_cache(maxsize=10_000)
 def _minute_bucket(day: int, minute: int) -> str:
-    return f"minute/{_day_name(day)}T{minute // 60:02}:{minute % 60:02}"
+    return f"minute/{day_name(day)}T{minute // 60:02}:{minute % 60:02}"
 
 
 @lru_cache(maxsize=1_000)
-def _day_name(day: int) -> str:
+def day_name(day: int) -> str:
     return f"{_EPOCH + timedelta(days=day):%Y-%m-%d}"
 
 

@@ -22,7 +22,12 @@ COLLECTION = Collection(
 
 
 async def signing_key(database: Database, purpose: str) -> bytes:
-    """The key for a purpose, the same in every process. It is created if it does not exist."""
+    """The key for a purpose, the same in every process. It is created if it does not exist.
+
+    Once it is there this only reads, so that it needs no member that takes writes.
+    """
+    if found := await database[NAME].find_one({"_id": purpose}):
+        return bytes(found["key"])
     found = await database[NAME].find_one_and_update(
         {"_id": purpose},
         {"$setOnInsert": {"key": secrets.token_bytes(32)}},

@@ -6,18 +6,20 @@ a larger one; so the list of a day's blocks, and its small blocks, are read as t
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+import logging
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from backend.concurrency.side_thread import beside_the_loop
-from backend.domain.click_block import MOST_CLICKS, Columns, unpack
+from backend.domain.click_block import MOST_CLICKS, Columns, UnreadableBlock, unpack
 from backend.domain.click_rows import RowFormat, Selection, head, rows
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.short_urls import ShortUrlForm
 from backend.storage import links
-from backend.storage.click_blocks import NAME, SMALL
+from backend.storage.click_blocks import NAME, SMALL, mark_unreadable
 from backend.storage.mongo import ClientSession, Database, Document
 
 # Blocks that are read at a time have about as many clicks as one large block, and are at most so many.
@@ -25,30 +27,87 @@ _MOST_BLOCKS = 500
 # Links whose short URLs are kept while clicks are read.
 _MOST_LINKS = 20_000
 _DAY = timedelta(days=1)
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _PackedBlock:
+    """A block as it is stored."""
+
+    id: str
+    clicks: int
+    packed: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableBlocks:
+    """Blocks that can't be read: how many requests each has, by its id."""
+
+    clicks_of: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def clicks(self) -> int:
+        """How many requests they have."""
+        return sum(self.clicks_of.values())
+
+    def __or__(self, other: UnreadableBlocks) -> UnreadableBlocks:
+        return UnreadableBlocks({**self.clicks_of, **other.clicks_of})
+
+
+class MoreUnreadable(Exception):
+    """All clicks that can be read were written; others are in blocks that were `found` damaged."""
+
+    def __init__(self, found: UnreadableBlocks) -> None:
+        super().__init__(f"{found.clicks} clicks can't be read")
+        self.found = found
+
+
+async def find_unreadable(database: Database, org_id: OrgId, selection: Selection) -> UnreadableBlocks:
+    """The blocks of this time that are known to be unreadable, of whichever links."""
+    wanted = {"is_unreadable": True, "org_id": org_id, **_between(selection.start, selection)}
+    found = database[NAME].find(wanted, {"clicks": 1})
+    return UnreadableBlocks({each["_id"]: each["clicks"] async for each in found})
 
 
 async def written_clicks(
-    database: Database, org_id: OrgId, selection: Selection, form: RowFormat, url_form: ShortUrlForm
+    database: Database,
+    org_id: OrgId,
+    selection: Selection,
+    form: RowFormat,
+    url_form: ShortUrlForm,
+    *,
+    known: UnreadableBlocks | None = None,
 ) -> AsyncGenerator[bytes, None]:
     """The organization's clicks as a file, in pieces of about ten thousand clicks at most.
 
     Days in UTC come in order. Within a day, rows that were stored together come together, sorted by time.
-    Raises UnreadableBlock and StorageError: then the file is not complete.
+    What is `known` to be unreadable is left out. Raises MoreUnreadable at the end where other blocks could
+    not be read, which are marked if they are folded, and StorageError: then the file is not complete.
     """
     short_urls = _ShortUrls(database, org_id, url_form)
+    damaged: dict[str, int] = {}
     yield head(form).encode()
-    async with aclosing(_read(database, org_id, selection)) as parts:
-        async for packed in parts:
-            blocks = await beside_the_loop(partial(_unpacked, packed, selection))
-            known = await short_urls.of({each for block in blocks for each in block.links})
-            piece = await beside_the_loop(partial(_written, blocks, selection, known, form))
+    async with aclosing(_read(database, org_id, selection, known or UnreadableBlocks())) as parts:
+        async for part in parts:
+            blocks = await beside_the_loop(partial(_unpacked, part, selection, damaged))
+            short = await short_urls.of({each for block in blocks for each in block.links})
+            piece = await beside_the_loop(partial(_written, blocks, selection, short, form))
             if piece:
                 yield piece
+    if damaged:
+        await mark_unreadable(database, list(damaged))
+        raise MoreUnreadable(UnreadableBlocks(damaged))
 
 
-def _unpacked(packed: Iterable[bytes], selection: Selection) -> list[Columns]:
-    """The blocks that have the link's clicks, if one is selected."""
-    blocks = map(unpack, packed)
+def _unpacked(part: Sequence[_PackedBlock], selection: Selection, damaged: dict[str, int]) -> list[Columns]:
+    """The blocks that have the link's clicks, if one is selected. Notes those that can't be read."""
+    blocks = []
+    for each in part:
+        try:
+            blocks.append(unpack(each.packed))
+        except UnreadableBlock as error:
+            _logger.error("The block %s of clicks can't be read: %s", each.id, error)
+            damaged[each.id] = each.clicks
     return [block for block in blocks if selection.link_id is None or selection.link_id in block.links]
 
 
@@ -58,15 +117,17 @@ def _written(
     return "".join(row for block in blocks for row in rows(block, selection, short_urls, form)).encode()
 
 
-async def _read(database: Database, org_id: OrgId, selection: Selection) -> AsyncGenerator[list[bytes], None]:
+async def _read(
+    database: Database, org_id: OrgId, selection: Selection, known: UnreadableBlocks
+) -> AsyncGenerator[list[_PackedBlock], None]:
     """The blocks that may have clicks of the selection, some at a time. Nothing stays open between them."""
     start = selection.start
     while (day := await _next_day(database, org_id, start, selection.end)) is not None:
         async with await database.client.start_session(snapshot=True) as session:
             small, large = await _blocks_of_day(database, session, org_id, day, selection)
-            for part in _parts(small):
+            for part in _parts(small, known):
                 yield await _packed(database, part, session)
-        for part in _parts(large):
+        for part in _parts(large, known):
             yield await _packed(database, part)
         start = day + _DAY
 
@@ -86,8 +147,8 @@ async def _blocks_of_day(
     database: Database, session: ClientSession, org_id: OrgId, day: datetime, selection: Selection
 ) -> tuple[list[Document], list[Document]]:
     """The ids and sizes of the day's blocks, small ones and large ones, in the order of their last clicks."""
-    last_at = {"$gte": max(day, selection.start), "$lt": day + _DAY}
-    wanted = {"org_id": org_id, "last_at": last_at, "first_at": {"$lt": selection.end}}
+    wanted = {"org_id": org_id, **_between(max(day, selection.start), selection)}
+    wanted["last_at"] |= {"$lt": day + _DAY}
     cursor = database[NAME].find(wanted, {"clicks": 1}, session=session).sort("last_at", 1)
     small: list[Document] = []
     large: list[Document] = []
@@ -96,11 +157,18 @@ async def _blocks_of_day(
     return small, large
 
 
-def _parts(blocks: Sequence[Document]) -> Iterable[list[str]]:
-    """The ids of the blocks, some at a time."""
+def _between(start: datetime, selection: Selection) -> Document:
+    """The query for blocks with clicks from `start` to the selection's end."""
+    return {"last_at": {"$gte": start}, "first_at": {"$lt": selection.end}}
+
+
+def _parts(blocks: Sequence[Document], known: UnreadableBlocks) -> Iterable[list[str]]:
+    """The ids of the blocks, some at a time, without those that are known to be unreadable."""
     part: list[str] = []
     clicks = 0
     for block in blocks:
+        if block["_id"] in known.clicks_of:
+            continue
         if part and (clicks + block["clicks"] > MOST_CLICKS or len(part) == _MOST_BLOCKS):
             yield part
             part, clicks = [], 0
@@ -112,10 +180,14 @@ def _parts(blocks: Sequence[Document]) -> Iterable[list[str]]:
 
 async def _packed(
     database: Database, block_ids: Sequence[str], session: ClientSession | None = None
-) -> list[bytes]:
-    cursor = database[NAME].find({"_id": {"$in": block_ids}}, {"packed": 1}, session=session)
-    packed = {found["_id"]: bytes(found["packed"]) async for found in cursor}
-    return [packed[each] for each in block_ids if each in packed]
+) -> list[_PackedBlock]:
+    fields = {"packed": 1, "clicks": 1}
+    cursor = database[NAME].find({"_id": {"$in": block_ids}}, fields, session=session)
+    blocks = {
+        found["_id"]: _PackedBlock(found["_id"], found["clicks"], bytes(found["packed"]))
+        async for found in cursor
+    }
+    return [blocks[each] for each in block_ids if each in blocks]
 
 
 class _ShortUrls:

@@ -31,6 +31,11 @@ async def create_tag(database: Database, org_id: OrgId, name: str, color: str | 
     return tag
 
 
+def to_document(tag: Tag) -> Document:
+    """The tag as it is stored."""
+    return _TAGS.to_document(tag)
+
+
 async def list_tags(database: Database, org_id: OrgId, session: ClientSession | None = None) -> list[Tag]:
     """All tags of the organization, by name."""
     return await _TAGS.all_of(database, org_id, session)

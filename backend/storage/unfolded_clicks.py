@@ -8,7 +8,8 @@ from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.click_block import UnreadableBlock, unpack
 from backend.domain.ids import LinkId, OrgId
 from backend.storage import click_blocks
-from backend.storage.click_folds import LINKS_AT_ONCE, NAME, OPEN
+from backend.storage.click_folds import NAME, OPEN
+from backend.storage.folding import LINKS_AT_ONCE
 from backend.storage.mongo import Database, Document
 from backend.storage.restores import being_restored
 

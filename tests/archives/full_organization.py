@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import httpx
 
 from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.click_ids import click_id
+from backend.domain.clicks import record_line
+from backend.domain.destination import Outcome
 from backend.domain.destination_policy import DestinationRules
 from backend.domain.ids import InstallId, LinkId, OrgId, UserId
 from backend.domain.installs import AppPlatform, Install
+from backend.domain.link_reports import parse_report
 from backend.domain.users import User
 from backend.storage import clicks as clicks_before
 from backend.storage.apps import set_apps
+from backend.storage.broken_destinations import BrokenDestination, keep_results
 from backend.storage.click_signing import PURPOSE
 from backend.storage.installs import record_install
 from backend.storage.link_holds import hold_link
-from backend.storage.links import list_links
+from backend.storage.link_reports import add_report
+from backend.storage.links import find_link, list_links
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_destination_rules
 from backend.storage.signing_keys import signing_key
 from backend.storage.taken_clicks import take_clicks
 from backend.storage.users import insert_user
 from tests.api.sales import tell
-from tests.clicks import click, fold, ship
+from tests.clicks import click, defer, fold, ship
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
 
@@ -46,6 +52,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     hashed = {"limits.password_hash": PASSWORD_HASH}
     await database["links"].update_one({"_id": link_ids[0]}, {"$set": hashed})
     assert (await take_clicks(database, organization.id, link_ids[0], wanted=2, most=5)).left == 3
+    await _find_fault(database, organization, link_ids[0])
     await _click(database, organization, link_ids)
     await _visit(client, organization)
     await _tell_by_click(client, database, organization, link_ids[0])
@@ -136,6 +143,8 @@ async def _click(database: Database, organization: TestOrganization, link_ids: l
     ]
     await ship(database, clicks, end=700)
     await fold(database, [organization.id])
+    await ship(database, [click(organization.id, link_ids[0], now - timedelta(hours=8))])
+    await defer(database, organization.id)
     # As versions before the ledger stored a click.
     before = {"_id": f"{uuid.uuid4().hex}-0", "org_id": organization.id, "link_id": link_ids[0], "at": now}
     await database[clicks_before.NAME].insert_one(before | {"counted": True, "outcome": "web"})
@@ -146,7 +155,9 @@ async def _tell_by_click(
 ) -> None:
     """Sales that a server tells by a click: of a customer without a device, and of nobody known."""
     key = await signing_key(database, PURPOSE)
-    clicked = click_id(key, organization.id, link_id, datetime.now(UTC), b"").decode()
+    facts: dict[str, Any] = {"outcome": Outcome.WEB, "reason": None, "country": None, "referrer_host": None}
+    line = record_line(organization.id, link_id, '"","","",""', at=datetime.now(UTC), **facts)
+    clicked = click_id(key, organization.id, link_id, line).decode()
     sale = {"revenue": 7, "currency": "EUR", "click_id": clicked}
     items = [sale | {"transaction_id": "7", "customer_id": "ada"}, sale | {"transaction_id": "8"}]
     results = await tell(client, organization, "conversions", *items)
@@ -173,3 +184,12 @@ async def _visit(client: httpx.AsyncClient, organization: TestOrganization) -> N
     assert answer.json()["results"][0]["status"] == "accepted"
     refused = await visitor.post(check(), headers={"Origin": "https://elsewhere.example"})
     assert refused.status_code == 403
+
+
+async def _find_fault(database: Database, organization: TestOrganization, link_id: LinkId) -> None:
+    """A visitor reports the link, and its destination does not answer."""
+    link, now = await find_link(database, link_id, organization.id), datetime.now(UTC)
+    assert link is not None
+    await add_report(database, link, parse_report("spam", "Nothing but kites.\nReally.", now))
+    broken = BrokenDestination("destination_url", link.destination_url, "it answered 404", now)
+    await keep_results(database, {link_id: (organization.id, [broken])}, now)

@@ -139,7 +139,7 @@ NEW_FIELDS = {
     "organization_counts": {"day"},
     "idempotency": {"link_id"},
 }
-NEW_COLLECTIONS = {"tags", "utm_templates"}
+NEW_COLLECTIONS = {"tags", "utm_templates", "link_deltas"}
 
 
 async def test_external_ids_and_the_archive_are_kept(

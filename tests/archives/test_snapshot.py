@@ -16,7 +16,7 @@ from backend.storage.archive import SnapshotTooOld, read_owned, snapshot
 from backend.storage.database import open_database
 from backend.storage.mongo import Database
 from tests.archives.full_organization import fill
-from tests.clicks import click, count_clicks
+from tests.clicks import click, count_clicks, fold
 from tests.organizations import TestOrganization
 
 
@@ -27,6 +27,7 @@ async def test_a_snapshot_is_of_one_moment(
     """Clicks that come in between the reading of counts and of clicks are in neither; without a snapshot
     they are there and not counted."""
     link_id = (await fill(client, database, organization))[0]
+    await fold(database, [organization.id])  # nothing waits to be moved into the documents of links
     clicks, counted, shipped = 0, 0, False
     async with snapshot(database, wanted=in_snapshot) as session:
         async for name, document in read_owned(database, session, organization.id):

@@ -305,7 +305,7 @@ async def test_pages_follow_each_other(database: Database) -> None:
         cursor = found.next_cursor
     whole = await answer(database, history.org_id, query, is_whole=True)
     assert rows == list(whole.rows)
-    assert len(rows) == whole.rows_in_all == 4
+    assert (len(rows), whole.rows_in_all, whole.rows_left_out) == (4, 4, 0)
     assert cursor is not None
     for wrong in (cursor, "x", cursor[:-4], "bnVsbA"):
         with pytest.raises(InvalidField, match="cursor"):

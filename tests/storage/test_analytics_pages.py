@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, timedelta
 from typing import Any
@@ -16,8 +18,8 @@ from backend.domain.analytics_answer import AnalyticsAnswer
 from backend.domain.analytics_query import Field, Measure, Order, Query
 from backend.domain.errors import InvalidField
 from backend.domain.query_period import QueryPeriod
-from backend.storage import analytics_pages
-from backend.storage.analytics_answers import answer
+from backend.storage import analytics_clicks, analytics_links, analytics_pages
+from backend.storage.analytics_answers import answer, answers
 from backend.storage.mongo import Database
 from backend.storage.purge import purge_link
 from tests.storage.analytics_history import FIRST, History, make_history
@@ -103,7 +105,7 @@ async def test_a_page_reads_its_own_days(database: Database, monkeypatch: pytest
     read.clear()
     await answer(database, history.org_id, replace(query, cursor=second.next_cursor))
     assert read == days[2:5]
-    assert first.rows_in_all is None
+    assert first.rows_in_all is first.rows_left_out is None
 
 
 async def test_clicks_of_purged_links_are_told_with_each_page(database: Database) -> None:
@@ -128,3 +130,35 @@ async def test_a_cursor_of_no_day_of_the_period_is_refused(database: Database) -
         forged = base64.urlsafe_b64encode(json.dumps([mark, 1, wrong]).encode()).decode()
         with pytest.raises(InvalidField, match="cursor"):
             await answer(database, history.org_id, replace(query, cursor=forged))
+
+
+async def test_several_queries_read_what_they_share_once(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a page shows by campaign, by link and of countries is what each query says alone."""
+    history = await ten_days(database)
+    cut = QueryPeriod(TEN_DAYS.start, TEN_DAYS.end - timedelta(hours=13), UTC)
+    measures = (Measure.CLICKS, Measure.CONVERSIONS)
+    queries = [
+        Query(period=cut, group_by=(Field.CAMPAIGN,), measures=measures),
+        Query(period=cut, group_by=(Field.LINK,)),
+        Query(period=cut, group_by=(Field.DAY,), measures=(Measure.VISITORS,)),
+        Query(period=cut, group_by=(Field.COUNTRY,)),
+    ]
+    alone = [await answer(database, history.org_id, each) for each in queries]
+    read: list[str] = []
+    monkeypatch.setattr(analytics_links, "_read_facts", _noted(analytics_links._read_facts, read))
+    for name in ("sum_of_links", "sum_clicks", "_unpacked"):
+        monkeypatch.setattr(analytics_clicks, name, _noted(getattr(analytics_clicks, name), read))
+    assert await answers(database, history.org_id, queries) == alone
+    assert Counter(read) == {"_read_facts": 1, "sum_of_links": 1, "sum_clicks": 1, "_unpacked": 1}
+
+
+def _noted(work: Callable[..., Any], names: list[str]) -> Callable[..., Any]:
+    """The same function, which notes its name each time that it is called."""
+
+    def noted(*given: Any, **more: Any) -> Any:
+        names.append(work.__name__)
+        return work(*given, **more)
+
+    return noted

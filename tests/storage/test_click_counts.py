@@ -15,6 +15,7 @@ from backend.storage.rollups import MOST_SECONDS
 from tests.clicks import click, count_clicks
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, tzinfo=UTC)
+ORG = OrgId("org")
 # A click that is in no window any more, one that is only in the long one, and so on.
 AGES = [timedelta(), timedelta(days=6), timedelta(days=7, seconds=1), timedelta(days=31)]
 
@@ -27,8 +28,8 @@ def new_link() -> LinkId:
 async def test_windows(database: Database) -> None:
     """Clicks fall out of the windows one by one, and stay in the total."""
     link_id = new_link()
-    await count_clicks(database, [click(OrgId("org"), link_id, NOW - age) for age in AGES])
-    assert await count_window(database, link_id, NOW) == WindowCounts(4, 3, 2)
+    await count_clicks(database, [click(ORG, link_id, NOW - age) for age in AGES])
+    assert await count_window(database, ORG, link_id, NOW) == WindowCounts(4, 3, 2)
 
 
 async def test_windows_of_a_link_with_many_clicks_a_day(database: Database) -> None:
@@ -38,17 +39,17 @@ async def test_windows_of_a_link_with_many_clicks_a_day(database: Database) -> N
     around = [start + timedelta(seconds=each) for each in (-3601, -60, -1, 0, 1, 60, 3600)]
     for _ in range(2):  # the first are in the day's document, the others in those of hours and minutes
         await count_clicks(
-            database, [click(OrgId("org"), link_id, at) for at in around for _ in range(MOST_SECONDS // 7)]
+            database, [click(ORG, link_id, at) for at in around for _ in range(MOST_SECONDS // 7)]
         )
     each = 2 * (MOST_SECONDS // 7)
-    assert await count_window(database, link_id, NOW) == WindowCounts(7 * each, 7 * each, 4 * each)
+    assert await count_window(database, ORG, link_id, NOW) == WindowCounts(7 * each, 7 * each, 4 * each)
     assert await database[click_counts.NAME].count_documents({"_id": {"$regex": f"^{link_id}/minute/"}}) > 0
 
 
 async def test_counts_of_earlier_versions_stay(database: Database) -> None:
     """Buckets of a link that were counted before count in the same windows, together with new clicks."""
     link_id = new_link()
-    moments = [(OrgId("org"), link_id, NOW - age) for age in AGES]
+    moments = [(ORG, link_id, NOW - age) for age in AGES]
     await add_moments(database, click_counts.NAME, None, moments)
-    await count_clicks(database, [click(OrgId("org"), link_id, NOW - age) for age in AGES])
-    assert await count_window(database, link_id, NOW) == WindowCounts(8, 6, 4)
+    await count_clicks(database, [click(ORG, link_id, NOW - age) for age in AGES])
+    assert await count_window(database, ORG, link_id, NOW) == WindowCounts(8, 6, 4)

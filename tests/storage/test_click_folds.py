@@ -21,16 +21,24 @@ from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import Dimension, value_of
 from backend.settings import Settings
-from backend.storage import click_blocks, click_counts, click_folds, organization_counts, restores
-from backend.storage.click_folds import Busy, Folds
+from backend.storage import (
+    click_blocks,
+    click_counts,
+    folding,
+    organization_counts,
+    restores,
+    transaction_pace,
+)
+from backend.storage.click_folds import Busy
 from backend.storage.click_logs import AlreadyShipped
 from backend.storage.click_merges import merge_small_blocks, organizations_with_small_blocks
+from backend.storage.folding import Folds
 from backend.storage.mongo import Database, in_transaction
 from backend.storage.restores import insert_history
 from backend.storage.rollups import Rollups, seconds_in
 from backend.storage.unfolded_clicks import has_uncounted_clicks, waiting_clicks
 from backend.storage.visitor_sketches import count_visitors
-from tests.clicks import click, fold, recorded_clicks, ship
+from tests.clicks import click, defer, fold, recorded_clicks, ship
 
 START = datetime(2026, 2, 27, 22, tzinfo=UTC)
 FACTS = st.fixed_dictionaries(
@@ -137,7 +145,8 @@ def killed_after(transactions: int, *, is_done: bool) -> Iterator[None]:
         await in_transaction(database, work_and_end)
 
     patched = pytest.MonkeyPatch()
-    patched.setattr(click_folds, "in_transaction", count_down)
+    for module in (folding, transaction_pace):
+        patched.setattr(module, "in_transaction", count_down)
     try:
         yield
     finally:
@@ -168,10 +177,12 @@ class Ledger:
             with pytest.raises(AlreadyShipped):
                 await ship(self.database, self.stretches[at], self.log_id, at, at + 1)
 
-    async def fold_some(self, links_at_once: int, most_clicks: int, killed: tuple[int, bool]) -> None:
+    async def fold_some(
+        self, links_at_once: int, most_clicks: int, merges: bool, killed: tuple[int, bool]
+    ) -> None:
         """Fold a part of what waits; the process may end while it does."""
         with killed_after(killed[0], is_done=killed[1]), suppress(Killed):
-            await Folds(self.database, links_at_once).fold([self.org_id], most_clicks)
+            await Folds(self.database, links_at_once).fold([self.org_id], most_clicks, merges=merges)
 
     async def merge(self) -> None:
         """Merge the blocks that are folded."""
@@ -181,7 +192,9 @@ class Ledger:
 
 STEPS = st.lists(
     st.sampled_from(["ship_next", "ship_next", "ship_again", "merge"])
-    | st.tuples(st.integers(1, 3), st.integers(1, 9), st.tuples(st.integers(0, 5), st.booleans())),
+    | st.tuples(
+        st.integers(1, 3), st.integers(1, 9), st.booleans(), st.tuples(st.integers(0, 5), st.booleans())
+    ),
     max_size=8,
 )
 
@@ -213,65 +226,27 @@ def some_clicks(org_id: OrgId, links: int = 20) -> list[Click]:
 
 
 async def test_two_folders_at_once(database: Database) -> None:
-    """Of two that fold the same, in one transaction or in many, one waits; each click counts once."""
+    """Of two that fold or merge the same, one waits; each click counts once."""
     org_id = new_org()
     clicks = some_clicks(org_id)
-    folders = [Folds(database, links_at_once=links) for links in (1000, 3, 1000, 3)]
+    folders = [Folds(database, links_at_once=links) for links in (1000, 1, 1000, 1)]
 
     async def fold_all(folds: Folds) -> int:
         busy = 0
-        while org_id in await waiting_clicks(database):
+        while True:
             try:
-                await folds.fold([org_id], most_clicks=7)
+                folded = await folds.fold([org_id], most_clicks=7)
             except Busy:
                 busy += 1
-        return busy
+            else:
+                if folded.is_done:
+                    return busy
 
     for at in range(0, len(clicks), 6):
         await ship(database, clicks[at : at + 6])
     busy = await asyncio.gather(*map(fold_all, folders))
     assert sum(busy) > 0
     await assert_counted_once(database, org_id, clicks)
-
-
-async def test_an_open_fold_counts_as_much_to_do(database: Database) -> None:
-    """What a killed process left open is read again as a whole, so it is no small step of a service."""
-    org_id = new_org()
-    await ship(database, some_clicks(org_id))
-    with suppress(Killed), killed_after(1, is_done=True):
-        await Folds(database, links_at_once=3).fold([org_id])
-    assert (await waiting_clicks(database))[org_id] > 500
-    await fold(database, [org_id])
-    assert org_id not in await waiting_clicks(database)
-
-
-async def test_links_whose_counts_take_long_are_counted_in_smaller_parts(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A transaction that took long is followed by one with half as many links, and a quick one by more."""
-    parts: list[int] = []
-    add = Rollups.add
-
-    async def noted(
-        self: Rollups, database: Database, session: Any, tallies: Any, *rest: Any, **how: Any
-    ) -> None:
-        parts.append(len(tallies))
-        await add(self, database, session, tallies, *rest, **how)
-
-    monkeypatch.setattr(Rollups, "add", noted)
-    org_id = new_org()
-    clicks = some_clicks(org_id, links=28)
-    await ship(database, clicks)
-    folds = Folds(database, links_at_once=16)
-    monkeypatch.setattr(click_folds, "_FEWEST_AT_ONCE", 2)
-    monkeypatch.setattr(click_folds, "_LONG", 0.0)
-    await folds.fold([org_id])
-    assert parts == [1, 16, 8, 4]  # first the organization
-    monkeypatch.setattr(click_folds, "_LONG", 60.0)
-    await ship(database, more := some_clicks(org_id, links=12))
-    await folds.fold([org_id])
-    assert parts[4:] == [1, 2, 4, 6]
-    await assert_counted_once(database, org_id, clicks + more)
 
 
 async def test_clicks_that_wait_are_known_by_link(database: Database) -> None:
@@ -281,9 +256,6 @@ async def test_clicks_that_wait_are_known_by_link(database: Database) -> None:
     unclicked, crawled = (LinkId(str(uuid.uuid4())) for _ in range(2))
     await ship(database, [*clicks, click(org_id, crawled, START, reason=NotCounted.CRAWLER.value)])
     first = min(each.link_id for each in clicks)
-    assert await has_uncounted_clicks(database, org_id, first)
-    with suppress(Killed), killed_after(1, is_done=True):
-        await Folds(database, links_at_once=1).fold([org_id])
     assert await has_uncounted_clicks(database, org_id, first)
     assert not await has_uncounted_clicks(database, org_id, unclicked)
     assert not await has_uncounted_clicks(database, org_id, crawled)
@@ -326,6 +298,10 @@ async def test_clicks_that_were_counted_before(database: Database) -> None:
     clicks = some_clicks(org_id, 1)
     await ship(database, clicks)
     await database[click_blocks.NAME].update_many({"org_id": org_id}, {"$set": {"counted_before": True}})
+    await defer(database, org_id)
+    values = await click_counts.count_values(database, clicks[0].link_id, org_id, START, 2)
+    assert (values[Dimension.OUTCOME].total(), values[Dimension.PLATFORM]["desktop"]) == (3, 3)
+    assert await click_counts.count_totals(database, org_id, [clicks[0].link_id]) == {}
     await fold(database, [org_id])
     expected = counts_one_by_one(clicks)
     stored = await counts_stored(database, organization_counts.ROLLUPS, org_id)

@@ -13,14 +13,15 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.organizations import CLICK_DAYS
 from backend.storage import click_blocks
 from backend.storage.click_counts import count_totals
-from backend.storage.click_folds import Busy, Folds
+from backend.storage.click_folds import Busy
 from backend.storage.click_merges import merge_small_blocks
 from backend.storage.click_retention import set_click_days
+from backend.storage.folding import Folds
 from backend.storage.mongo import Database
 from backend.storage.organizations import UnknownOrganization, find_click_days
 from tests.clicks import click, count_clicks, fold, ship
 from tests.organizations import TestOrganization
-from tests.storage.test_click_folds import Killed, killed_after
+from tests.storage.test_former_folds import leave_open
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LINK = LinkId(str(uuid.uuid4()))
@@ -46,7 +47,7 @@ async def test_blocks_expire_after_the_organization_s_days(
     assert await expiries(database, organization.id) == [None] * 2
     await merge_small_blocks(database, organization.id)
     assert await expiries(database, organization.id) == [None]
-    assert await count_totals(database, [LINK]) == {LINK: 2}
+    assert await count_totals(database, organization.id, [LINK]) == {LINK: 2}
     assert await find_click_days(database, [organization.id]) == {organization.id: None}
 
 
@@ -62,11 +63,9 @@ async def test_blocks_that_wait_to_be_folded_do_not_expire(
 async def test_blocks_of_an_open_fold_do_not_expire(
     database: Database, organization: TestOrganization
 ) -> None:
-    """Who goes on with the fold of a process that was killed reads them again; then they have their date."""
+    """Who closes the fold of a former version that was killed reads them again; then they have their date."""
     clicks = [click(organization.id, LinkId(str(uuid.uuid4())), AT) for _ in range(3)]
-    await ship(database, clicks)
-    with killed_after(2, is_done=True), pytest.raises(Killed):
-        await Folds(database, links_at_once=1).fold([organization.id])
+    await leave_open(database, organization.id, clicks, clicks[0].link_id)
     await set_click_days(database, organization.id, 9000)
     assert await expiries(database, organization.id) == [None]
     await fold(database, [organization.id])

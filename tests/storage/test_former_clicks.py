@@ -89,15 +89,15 @@ async def test_counts_stay_while_clicks_move(database: Database, clicked: list[C
     """After each batch and each fold the windows are what they were; in the end blocks hold every click."""
     await store_formerly(database, clicked)
     org_id, link_id = clicked[0].org_id, clicked[0].link_id
-    before = await count_window(database, link_id, NOW)
+    before = await count_window(database, org_id, link_id, NOW)
     assert before.total == 24
     moving = FormerClicks(database)
     moving.look()
     while not moving.is_done:
         await moving.move()
-        assert await count_window(database, link_id, NOW) == before
+        assert await count_window(database, org_id, link_id, NOW) == before
         await fold(database, [org_id])
-        assert await count_window(database, link_id, NOW) == before
+        assert await count_window(database, org_id, link_id, NOW) == before
     assert await waiting(database, clicked) == 0
     recorded = await recorded_clicks(database, org_id)
     assert sorted(map(repr, recorded)) == sorted(map(repr, clicked))

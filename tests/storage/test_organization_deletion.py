@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections import Counter
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,16 +17,27 @@ from bson import json_util
 from backend.app import Service, utc_now
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
-from backend.domain.ids import OrgId
-from backend.storage import api_keys, domains, links, organization_deletion, organizations, users
+from backend.domain.ids import LinkId, OrgId
+from backend.storage import (
+    api_keys,
+    domains,
+    folding,
+    links,
+    organization_deletion,
+    organizations,
+    users,
+)
+from backend.storage.click_folds import Busy
 from backend.storage.deleted_organizations import (
     NAME,
     BeingDeleted,
+    begin_deletion,
     end_deletion,
     find_deleted,
     unfinished_deletions,
 )
-from backend.storage.mongo import Database
+from backend.storage.folding import Folds
+from backend.storage.mongo import Database, in_transaction
 from backend.storage.organization_deletion import delete_organization, finish_deletions
 from backend.storage.organizations import UnknownOrganization
 from tests.api.links import API, create, link_body
@@ -195,3 +208,25 @@ async def test_an_organization_that_came_back_while_others_are_deleted(
     assert await links.count_links(database, back.id) == 1
     assert await domains.is_domain_of(database, back.domain, back.id)
     assert await links.count_links(database, first.id) == 0
+
+
+async def test_a_fold_that_is_under_way_when_a_deletion_begins(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has found that the organization exists, and a click comes afterwards: it adds no counts."""
+    org_id, link_id = OrgId(str(uuid.uuid4())), LinkId(str(uuid.uuid4()))
+
+    async def look_and_delete(database: Database, org_ids: Iterable[OrgId]) -> set[OrgId]:
+        found = await find_deleted(database, org_ids)
+        await in_transaction(database, lambda own: begin_deletion(database, own, org_id, utc_now()))
+        await ship(database, [click(org_id, link_id, utc_now())])
+        return found
+
+    monkeypatch.setattr(folding, "find_deleted", look_and_delete)
+    with pytest.raises(Busy):
+        await Folds(database).fold([org_id])
+    assert {*await traces(database, org_id)} == {NAME, "click_blocks"}
+    monkeypatch.undo()
+    assert (await Folds(database).fold([org_id])).is_all
+    assert {*await traces(database, org_id)} == {NAME}
+    await end_deletion(database, org_id)

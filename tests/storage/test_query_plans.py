@@ -32,6 +32,7 @@ from backend.storage import (
     known_addresses,
     leads,
     limited,
+    link_deltas,
     link_orders,
     link_reports,
     links,
@@ -159,6 +160,8 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     ),
     "the blocks that can't be read": (click_blocks.NAME, {"is_unreadable": True}, {}),
     "the folds that are open": (click_folds.NAME, {"fold": {"$exists": True}}, {}),
+    "the clicks of links that wait to be merged": (link_deltas.NAME, {"part": {"$in": [1, 2]}}, {}),
+    "the next clicks to merge": (link_deltas.NAME, ORG | {"part": {"$gt": 1}}, {"part": 1}),
     "the counts of an organization": (organization_counts.NAME, {"_id": {"$in": ["a", "b"]}}, {}),
     "the links that wait for an app": (
         deferred_links.NAME,

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 
 from backend.domain.attribution import Device, Touch
-from backend.domain.credit import CreditRules, CreditTo, Model, SaleFacts
+from backend.domain.credit_rules import CreditRules, CreditTo, Model
+from backend.domain.histories import SaleFacts
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Expected:
     parts: list[tuple[Touch | None, Fraction]] | None
 
 
-def expect(sale: SaleFacts, devices: Sequence[Device], rules: CreditRules) -> Expected:
+def expect(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules) -> Expected:
     """What the rules give, said as slowly and plainly as can be."""
     now = rules.as_of
 
@@ -74,7 +75,9 @@ def expect(sale: SaleFacts, devices: Sequence[Device], rules: CreditRules) -> Ex
     return Expected(customer, _parts(in_time, rules.model))
 
 
-def _visits(device: Device, sale: SaleFacts | None, told: object) -> Iterable[tuple[datetime, Touch | None]]:
+def _visits(
+    device: Device, sale: SaleFacts[Touch] | None, told: object
+) -> Iterable[tuple[datetime, Touch | None]]:
     assert callable(told)
     moments = set()
     if device.first_touch is not None and device.first_touch not in device.touches:
@@ -87,7 +90,8 @@ def _visits(device: Device, sale: SaleFacts | None, told: object) -> Iterable[tu
         copied = None
     listed = [each for each in device.touches if told(each.at, each.received_at)]
     moments |= {each.at for each in listed}
-    for touch in sale.touches if sale else ():
+    for _, _, touch, _ in sale.copies if sale else ():
+        assert touch is not None
         if touch.at not in moments and told(touch.at, touch.received_at):
             moments.add(touch.at)
             yield touch.at, touch

@@ -49,7 +49,7 @@ def stored(line: bytes) -> Click:
 def test_an_id_names_the_click_in_its_block(at: datetime, system: str, facts: dict[str, Any]) -> None:
     """Whatever is known of the click, to the millisecond."""
     line = line_of(at, system, **facts)
-    made = click_id(KEY, ORG, LINK, at, line).decode()
+    made = click_id(KEY, ORG, LINK, line).decode()
     place = read_click_id(KEY, ORG, LINK, made)
     assert place is not None
     click = stored(line)
@@ -57,10 +57,18 @@ def test_an_id_names_the_click_in_its_block(at: datetime, system: str, facts: di
     assert is_at(KEY, click, place)
 
 
+def test_the_same_click_has_the_same_id_in_every_version() -> None:
+    """What was handed out is still found, and hosts of different versions hand out the same."""
+    line = line_of(AT, country="DE", referrer_host="news.example", visitor=7)
+    assert click_id(KEY, ORG, LINK, line) == b"AZwT7J57zJIPpQobLD0AAC1n1kU09H_4"
+    varied = click_id(KEY, ORG, LINK, line_of(AT, variant="b"), variant="b")
+    assert varied == b"AZwT7J57kxPOlwobLD16W1NE0xQigRhw"
+
+
 def test_clicks_of_one_millisecond_are_told_apart() -> None:
     """By everything that is recorded of them."""
     lines = [line_of(AT, visitor=1), line_of(AT, visitor=2), line_of(AT, country="DE", visitor=1)]
-    places = [read_click_id(KEY, ORG, LINK, click_id(KEY, ORG, LINK, AT, each).decode()) for each in lines]
+    places = [read_click_id(KEY, ORG, LINK, click_id(KEY, ORG, LINK, each).decode()) for each in lines]
     matches = [[is_at(KEY, stored(line), place) for line in lines] for place in places if place]
     assert matches == [[row == column for column in range(3)] for row in range(3)]
     assert places[0] is not None
@@ -69,7 +77,7 @@ def test_clicks_of_one_millisecond_are_told_apart() -> None:
 
 def test_what_was_not_signed_is_no_id() -> None:
     """Of another link, organization or installation, changed in any place, cut, or of other characters."""
-    made = click_id(KEY, ORG, LINK, AT, line_of(AT)).decode()
+    made = click_id(KEY, ORG, LINK, line_of(AT)).decode()
     assert len(made) == 32
     assert read_click_id(KEY, ORG, LINK, made) is not None
     assert read_click_id(KEY, ORG, LinkId(f"{LINK[:-1]}2"), made) is None
@@ -82,8 +90,8 @@ def test_what_was_not_signed_is_no_id() -> None:
 
 def test_an_id_names_its_link_and_variant() -> None:
     """So a server that has nothing else can tell a sale by it; a variant that is gone counts as none."""
-    plain = click_id(KEY, ORG, LINK, AT, line_of(AT)).decode()
-    varied = click_id(KEY, ORG, LINK, AT, line_of(AT, variant="b"), variant="b").decode()
+    plain = click_id(KEY, ORG, LINK, line_of(AT)).decode()
+    varied = click_id(KEY, ORG, LINK, line_of(AT, variant="b"), variant="b").decode()
     assert link_beginning(plain) == link_beginning(varied) == LINK.partition("-")[0]
     assert [variant_of(each, {"a", "b"}) for each in (plain, varied)] == [None, "b"]
     assert variant_of(varied, {"a"}) is None

@@ -13,18 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.domain.attribution import Device, DirectVisit, Touch
-from backend.domain.credit import (
-    MOST_DEVICES,
-    PARTS,
-    CreditRules,
-    CreditTo,
-    Model,
-    RefundFact,
-    SaleFacts,
-    divide,
-    share_credit,
-)
+from backend.domain.credit import PARTS, divide, share_credit
+from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.errors import InvalidField
+from backend.domain.histories import MOST_DEVICES, RefundFact, SaleFacts, as_told
 from backend.domain.ids import DeviceId, LinkId, OrgId
 from tests.unit.naive_credit import expect
 
@@ -53,7 +45,7 @@ def device(name: str, *hours: float) -> Device:
     return made
 
 
-def names_of(sale: SaleFacts, devices: list[Device], **rules: Any) -> list[str | None]:
+def names_of(sale: SaleFacts[Touch], devices: list[Device], **rules: Any) -> list[str | None]:
     """The links that get credit."""
     [found] = share_credit([sale], devices, CreditRules(**rules))
     return [each.touch.link_id if each.touch else None for each in found.shares]
@@ -83,7 +75,7 @@ def devices(draw: Callable[[Any], Any], name: str) -> Device:
 
 
 @st.composite
-def sales(draw: Callable[[Any], Any], known: list[Device]) -> SaleFacts:
+def sales(draw: Callable[[Any], Any], known: list[Device]) -> SaleFacts[Touch]:
     """Of a device, a customer or both, refunded now and then."""
     hour = draw(HOURS)
     own = draw(st.none() | st.sampled_from(known))
@@ -102,7 +94,7 @@ def sales(draw: Callable[[Any], Any], known: list[Device]) -> SaleFacts:
         at(hour + draw(st.sampled_from([0, 0, 40]))),
         own.id if own else None,
         draw(st.none() | CUSTOMERS),
-        tuple(copies),
+        tuple(map(as_told, copies)),
         amount,
         tuple(refunds),
     )
@@ -156,7 +148,7 @@ def test_a_click_on_the_phone_and_a_purchase_on_the_laptop() -> None:
     """By customer the sale is the click's; by device it is nobody's. A wrong identity can be taken back."""
     phone = device("phone", 1).identified("ada", at(2))
     laptop = device("laptop").visited(DirectVisit(at(3), at(3))).identified("ada", at(4))
-    sale = SaleFacts(at(5), at(5), DeviceId("laptop"), "ada")
+    sale = SaleFacts[Touch](at(5), at(5), DeviceId("laptop"), "ada")
     by_customer = {"to": CreditTo.CUSTOMER}
     assert names_of(sale, [phone, laptop]) == [None]
     assert names_of(sale, [phone, laptop], **by_customer) == ["phone 1"]
@@ -184,7 +176,7 @@ def test_of_a_customer_with_many_devices_the_latest_count_and_the_sale_s_own() -
 def test_the_models_differ() -> None:
     """Each gives what its name says, and a direct visit takes the credit by the last visit only."""
     known = [device("d", 1, 2, 3).visited(DirectVisit(at(4)))]
-    sale = SaleFacts(at(5), at(5), DeviceId("d"), None, amount=100)
+    sale = SaleFacts[Touch](at(5), at(5), DeviceId("d"), None, amount=100)
     found = {
         model: [
             (each.touch.link_id if each.touch else None, each.amount)
@@ -204,13 +196,13 @@ def test_the_models_differ() -> None:
 def test_at_one_moment_a_touch_is_later_than_a_direct_visit() -> None:
     """So that a check told twice, once without its signals, takes nobody's credit."""
     known = [device("d", 1).visited(DirectVisit(at(1)))]
-    sale = SaleFacts(at(1), at(1), DeviceId("d"), None)
+    sale = SaleFacts[Touch](at(1), at(1), DeviceId("d"), None)
     assert names_of(sale, known, model=Model.LAST) == ["d 1"]
 
 
 def test_a_window_includes_its_beginning() -> None:
     """A touch exactly so many days before counts, one before that does not."""
-    sale = SaleFacts(at(48), at(48), DeviceId("d"), None)
+    sale = SaleFacts[Touch](at(48), at(48), DeviceId("d"), None)
     assert names_of(sale, [device("d", 24)], lookback_days=1) == ["d 24"]
     assert names_of(sale, [device("d", 23.9)], lookback_days=1) == [None]
 

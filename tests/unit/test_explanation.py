@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.attribution import Device, DirectVisit, Identification, Touch
-from backend.domain.credit import PARTS, CreditRules, CreditTo, Model, RefundFact, SaleFacts, share_credit
+from backend.domain.credit import PARTS, share_credit
+from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.explanation import MOST_STEPS, StepKind, explain, touch_in_words
+from backend.domain.histories import RefundFact, SaleFacts
 from backend.domain.ids import DeviceId, LinkId, OrgId
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -34,7 +36,7 @@ def device(device_id: DeviceId, *touches: Touch, **fields: Any) -> Device:
     return Device(OrgId("o"), device_id, START, at(99), first, touches, **fields)
 
 
-def sold(hour: float, device_id: DeviceId | None = LAPTOP, customer: str | None = "ada") -> SaleFacts:
+def sold(hour: float, device_id: DeviceId | None = LAPTOP, customer: str | None = "ada") -> SaleFacts[Touch]:
     """A sale of 10.00, of which 3.00 came back an hour later."""
     return SaleFacts(at(hour), at(hour), device_id, customer, (), 1000, (RefundFact(at(hour + 1), 300),))
 

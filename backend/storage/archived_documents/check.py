@@ -12,7 +12,15 @@ from collections.abc import Callable
 
 from backend.domain.errors import InvalidField, RequestError
 from backend.storage import domains, refusals
-from backend.storage.archived_documents import clicks, counts, links, organization, repeats, visitors
+from backend.storage.archived_documents import (
+    clicks,
+    counts,
+    findings,
+    links,
+    organization,
+    repeats,
+    visitors,
+)
 from backend.storage.archived_documents.holdings import Holdings
 from backend.storage.document_fields import check_plain
 from backend.storage.mongo import Document
@@ -22,6 +30,7 @@ _RULES = {
     **links.RULES,
     **clicks.RULES,
     **counts.RULES,
+    **findings.RULES,
     **visitors.RULES,
     **repeats.RULES,
 }

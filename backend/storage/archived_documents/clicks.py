@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
-from backend.domain.click_block import UnreadableBlock, moment, unpack
+from backend.domain.click_block import DAY_MS, Columns, UnreadableBlock, moment, unpack
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Flag
 from backend.domain.organizations import MOST_DAYS
-from backend.storage import click_blocks, click_folds, clicks
+from backend.domain.rollup import part_of
+from backend.storage import click_blocks, click_folds, clicks, link_deltas
 from backend.storage.archived_documents.holdings import Holdings, Rule, own_link
 from backend.storage.document_fields import DocumentFields, binary, integer, list_of, text, time, until
 from backend.storage.mongo import Document
@@ -28,6 +29,10 @@ _BLOCK = DocumentFields(
         "expires_at": until(timedelta(days=MOST_DAYS)),
     },
 )
+_DELTA = DocumentFields(
+    {"part": integer, "day": integer, "clicks": integer, "packed": binary},
+    {"counted_before": Flag().parse},
+)
 _FOLD = DocumentFields(
     {"folds": integer},
     {
@@ -44,6 +49,17 @@ def _click(document: Document, holdings: Holdings) -> None:
     own_link(document["link_id"], holdings)
 
 
+def _own_clicks(document: Document, holdings: Holdings) -> Columns:
+    """The clicks of a block or of a delta, which must be on links of the archive."""
+    try:
+        columns = unpack(document["packed"])
+    except UnreadableBlock as error:
+        raise InvalidField("packed", f"is no block of clicks: {error}") from None
+    for link_id in columns.links:
+        own_link(link_id, holdings)
+    return columns
+
+
 def _block(document: Document, holdings: Holdings) -> None:
     """Raise an error unless the block's clicks are of links of the archive, and as the document says."""
     _BLOCK.check(document)
@@ -51,15 +67,19 @@ def _block(document: Document, holdings: Holdings) -> None:
         if not document["folded"]:
             raise InvalidField("is_unreadable", "is true only of blocks that are not counted again")
         return
-    try:
-        columns = unpack(document["packed"])
-    except UnreadableBlock as error:
-        raise InvalidField("packed", f"is no block of clicks: {error}") from None
-    for link_id in columns.links:
-        own_link(link_id, holdings)
+    columns = _own_clicks(document, holdings)
     said = (document["clicks"], document["first_at"], document["last_at"])
     if said != (len(columns.at), moment(min(columns.at)), moment(max(columns.at))):
         raise InvalidField("packed", "does not hold as many clicks, or not of that time")
+
+
+def _delta(document: Document, holdings: Holdings) -> None:
+    """Raise an error unless the clicks are of links of the archive and of one part, as the document says."""
+    _DELTA.check(document)
+    columns = _own_clicks(document, holdings)
+    said = (document["clicks"], document["day"], {document["part"]})
+    if said != (len(columns.at), columns.at[0] // DAY_MS, set(map(part_of, columns.links))):
+        raise InvalidField("packed", "does not hold as many clicks, or not of that day and part")
 
 
 def _fold(document: Document, holdings: Holdings) -> None:
@@ -75,4 +95,5 @@ RULES: Mapping[str, Rule] = {
     clicks.NAME: _click,
     click_blocks.NAME: _block,
     click_folds.NAME: _fold,
+    link_deltas.NAME: _delta,
 }

@@ -1,0 +1,69 @@
+"""What is said of an archive's links: reports of visitors, and destinations that answer badly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from backend.domain.errors import InvalidField
+from backend.domain.field_rules import WebAddress
+from backend.domain.link_reports import REPORT_TEXT, ReportReason
+from backend.storage import broken_destinations, link_reports
+from backend.storage.archived_documents.holdings import Holdings, Rule, own_link
+from backend.storage.document_fields import (
+    DocumentFields,
+    integer,
+    list_of,
+    nested,
+    one_of,
+    text,
+    time,
+    until,
+)
+from backend.storage.mongo import Document
+
+
+def _said(name: str, value: object) -> object:
+    return value if value == "" else REPORT_TEXT.parse(name, value)
+
+
+def _count(name: str, value: object) -> object:
+    if not isinstance(count := integer(name, value), int) or count < 1:
+        raise InvalidField(name, "must be a whole number from 1")
+    return count
+
+
+_REPORT = DocumentFields({"reason": one_of(ReportReason), "text": _said, "at": time})
+_REPORTS = DocumentFields(
+    {
+        "count": _count,
+        "latest": list_of(nested(_REPORT), link_reports.MOST_KEPT),
+        "last_at": time,
+        "expires_at": until(link_reports.KEPT),
+    }
+)
+_BROKEN = DocumentFields(
+    {"field": text, "url": WebAddress().parse, "problem": partial(text, longest=1_000), "since": time}
+)
+_BROKEN_LINK = DocumentFields(
+    {
+        "broken": list_of(nested(_BROKEN)),
+        "since": time,
+        "checked_at": time,
+        "expires_at": until(broken_destinations.KEPT),
+    }
+)
+
+
+def _of_link(fields: DocumentFields) -> Rule:
+    def check(document: Document, holdings: Holdings) -> None:
+        fields.check(document)
+        own_link(document["_id"], holdings)
+
+    return check
+
+
+RULES: Mapping[str, Rule] = {
+    link_reports.NAME: _of_link(_REPORTS),
+    broken_destinations.NAME: _of_link(_BROKEN_LINK),
+}

@@ -1,0 +1,73 @@
+"""Domains of an archive: they are one organization's at every moment of a restore."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import pytest
+
+from backend.archives.restore import Restored, restore_organization
+from backend.storage import restores
+from backend.storage.domains import DomainTaken, insert_domain, list_domains
+from backend.storage.links import count_links
+from backend.storage.mongo import Database
+from backend.storage.restores import AlreadyTaken
+from tests.archives.forging import Archive, remove, restore
+from tests.fresh_database import fresh_database
+from tests.organizations import create_test_organization
+
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture(scope="module")
+async def elsewhere(database: Database) -> AsyncIterator[Database]:
+    """A database of this file's own: the other organizations stay in it."""
+    async with fresh_database(database) as fresh:
+        yield fresh
+
+
+async def test_a_domain_is_kept_for_an_organization_that_is_being_restored(
+    archive: Archive, elsewhere: Database
+) -> None:
+    """Its links are stored before it is usable: nobody else gets a domain that has them."""
+    own, other = archive.organization, await create_test_organization(elsewhere)
+    size, done = archive.file.stat().st_size, 0
+
+    def interrupt(more: int) -> None:
+        nonlocal done
+        done += more
+        if done > 1.8 * size:  # once for the check, and nearly once more
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await restore_organization(elsewhere, archive.file, interrupt, lambda _: False)
+    assert await elsewhere[restores.NAME].find_one({"_id": own.id})
+    with pytest.raises(DomainTaken):
+        await insert_domain(elsewhere, own.domain, other.id, NOW)
+    await restore(elsewhere, archive.file)
+    assert own.domain in await list_domains(elsewhere, own.id)
+    found = await elsewhere["domains"].find_one({"_id": own.domain})
+    assert "is_leaving" not in (found or {"is_leaving": True})
+    await remove(elsewhere, archive)
+
+
+async def test_a_domain_that_is_added_while_its_restore_begins(archive: Archive, elsewhere: Database) -> None:
+    """One of both has it. Where it is not the restore, that one has stored nothing."""
+    own, other = archive.organization, await create_test_organization(elsewhere)
+    restored, added = await asyncio.gather(
+        restore_organization(elsewhere, archive.file, lambda _: None, lambda _: False),
+        insert_domain(elsewhere, own.domain, other.id, NOW),
+        return_exceptions=True,
+    )
+    found = [each["org_id"] async for each in elsewhere["domains"].find({"_id": own.domain})]
+    if isinstance(added, DomainTaken):
+        assert isinstance(restored, Restored)
+        assert found == [own.id]
+    else:
+        assert added is None
+        assert isinstance(restored, AlreadyTaken)
+        assert found == [other.id]
+        assert await count_links(elsewhere, own.id) == 0
+    await remove(elsewhere, archive)
