@@ -4,7 +4,7 @@ from backend.rest_api import (
     analytics,
     bulk_links,
     change_link,
-    create_link,
+    destination_rules,
     explain_conversion,
     export_clicks,
     fill_preview,
@@ -19,13 +19,16 @@ from backend.rest_api import (
     write_links,
 )
 from backend.rest_api.blueprint import rest
+from backend.rest_api.creation_route import CREATION_PATHS, CreationRoute
 from backend.rest_api.documentation import documentation
 
 __all__ = [
+    "CREATION_PATHS",
+    "CreationRoute",
     "analytics",
     "bulk_links",
     "change_link",
-    "create_link",
+    "destination_rules",
     "documentation",
     "explain_conversion",
     "export_clicks",

@@ -19,7 +19,8 @@ from backend.storage.organizations import get_organization
 async def click_analytics() -> dict[str, int]:
     """How often a link was clicked: in total and in the last 30 and 7 days."""
     reference = parse_reference(await read_json_object())
-    counts = await count_window(resources().database, await _link_id(reference), resources().clock())
+    database, now = resources().database, resources().clock()
+    counts = await count_window(database, caller().org_id, await _link_id(reference), now)
     return click_counts_json(counts)
 
 

@@ -18,10 +18,13 @@ rest = Blueprint("rest", __name__, url_prefix=API_ROOT)
 
 @rest.before_request
 async def _admit() -> None:
-    create = request.endpoint == "rest.create_link"
-    key = known().api_key = await authenticate(
-        KeyKind.REST, error_table.KEY_INVALID_FOR_CREATE if create else error_table.KEY_INVALID
-    )
+    await admit(is_create_link=request.endpoint == "rest.create_link")
+
+
+async def admit(*, is_create_link: bool = False) -> None:
+    """Let in the current request by its key, whose limit it counts against. Raises Refusal."""
+    invalid = error_table.KEY_INVALID_FOR_CREATE if is_create_link else error_table.KEY_INVALID
+    key = known().api_key = await authenticate(KeyKind.REST, invalid)
     known().limit_headers = await rate_limit_headers(key.id, key.org_id)
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-from quart import Response, jsonify
 
 from backend.current import resources
 from backend.domain.ids import LinkId
 from backend.domain.link_input import parse_new_link
 from backend.domain.link_operations import CreateLink, LinkResult
-from backend.json_api.json_body import read_json_object
-from backend.rest_api.blueprint import API_ROOT, rest
+from backend.json_api.asgi_answer import AsgiAnswer, Headers, json_answer
+from backend.json_api.asgi_request import AsgiRequest
+from backend.rest_api.blueprint import API_ROOT
 from backend.rest_api.idempotency_key import earlier_request, faster_request, read_idempotency_key
 from backend.rest_api.link_service import link_of, requested, submit
 from backend.storage.idempotency import EarlierRequest, KeyUsed, link_record
@@ -20,44 +18,44 @@ from backend.storage.link_writes import Submission
 from backend.storage.mongo import Document
 
 
-@rest.post("/create-link")
-async def create_link() -> Response:
+async def create_link(request: AsgiRequest) -> AsgiAnswer:
     """Create a link. Without `selected_path`, its path is generated and unique on the domain."""
-    body = await read_json_object()
-    request = requested(CreateLink(parse_new_link(body)))
+    body = await request.read_json()
+    wanted = requested(CreateLink(parse_new_link(body)))
     key = read_idempotency_key("", body)
     if key is None:
-        link = link_of(await submit(Submission([request])))
+        link = link_of(await submit(Submission([wanted])))
         return _created(link.domain, link.path, link.id)
     if earlier := await earlier_request(key):
         return _repeated(earlier)
 
     async def record(outcomes: Sequence[LinkResult]) -> Document | None:
         made = outcomes[0].link
-        return link_record(made, key.fingerprint, request.now) if made else None
+        return link_record(made, key.fingerprint, wanted.now) if made else None
 
-    outcome = await submit(Submission([request], key.record_id, record))
+    outcome = await submit(Submission([wanted], key.record_id, record))
     if isinstance(outcome.error, KeyUsed):
         return _repeated(await faster_request(key))
     link = link_of(outcome)
     return _created(link.domain, link.path, link.id)
 
 
-def _repeated(earlier: EarlierRequest) -> Response:
+def _repeated(earlier: EarlierRequest) -> AsgiAnswer:
     return _created(earlier.domain, earlier.path, earlier.link_id)
 
 
-def _created(domain: str, path: str, link_id: LinkId | None) -> Response:
-    answer: dict[str, Any] = {
+def _created(domain: str, path: str, link_id: LinkId | None) -> AsgiAnswer:
+    answer = {
         "status": "success",
         "message": "Link created successfully",
         "short_url": resources().short_url_form.write(domain, path),
     }
-    response = jsonify(answer)
-    response.status_code = 201
-    if link_id:
-        response.headers["Location"] = address_of(link_id)
-    return response
+    return json_answer(answer, 201, location_of(link_id) if link_id else [])
+
+
+def location_of(link_id: LinkId) -> Headers:
+    """The header that names the address of a new link."""
+    return [(b"location", address_of(link_id).encode())]
 
 
 def address_of(link_id: LinkId) -> str:

@@ -75,7 +75,7 @@ class _Answer:
             "shares": [self._share(each) | {"touch": self._touch(each.touch)} for each in verdict.shares],
         }
 
-    def _share(self, share: CreditShare) -> dict[str, Any]:
+    def _share(self, share: CreditShare[Touch]) -> dict[str, Any]:
         amount = self._sale.amount
         return {
             "part": share.parts / PARTS,

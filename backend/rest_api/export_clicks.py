@@ -18,10 +18,12 @@ from backend.rest_api.query_string import query_refusal, read_query
 from backend.storage.click_retention import single_clicks_since
 from backend.storage.links import find_link
 from backend.storage.organizations import get_organization
-from backend.storage.single_clicks import written_clicks
+from backend.storage.single_clicks import MoreUnreadable, UnreadableBlocks, find_unreadable, written_clicks
 
 # From when on no click has been deleted for its age; absent where clicks are kept without limit.
 SINCE_HEADER = "Waylink-Clicks-Since"
+# How many requests of the time are not in the file, since their blocks are damaged; absent if none are.
+UNREADABLE_HEADER = "Waylink-Clicks-Unreadable"
 MOST_DAYS = 400
 
 QUERY: dict[str, Rule[Any]] = {
@@ -42,10 +44,23 @@ async def export_clicks() -> Response:
     headers = {"Content-Disposition": f'attachment; filename="clicks.{form}"'}
     if since := single_clicks_since(organization.click_days, now):
         headers[SINCE_HEADER] = since.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    unreadable = await find_unreadable(resources().database, caller().org_id, selection)
+    while True:
+        try:
+            return await _file(selection, form, headers, unreadable)
+        except MoreUnreadable as error:  # there is nothing else
+            unreadable |= error.found
+
+
+async def _file(
+    selection: Selection, form: RowFormat, headers: dict[str, str], unreadable: UnreadableBlocks
+) -> Response:
+    """The clicks as a file, but for those that are known to be unreadable. Raises MoreUnreadable."""
+    more = {UNREADABLE_HEADER: str(unreadable.clicks)} if unreadable.clicks else {}
     pieces = written_clicks(
-        resources().database, caller().org_id, selection, form, resources().short_url_form
+        resources().database, caller().org_id, selection, form, resources().short_url_form, known=unreadable
     )
-    return await file_answer(pieces, form.media_type, headers)
+    return await file_answer(pieces, form.media_type, headers | more)
 
 
 async def _selection(given: dict[str, Any], now: datetime) -> Selection:

@@ -9,17 +9,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from quart import request
-
-from backend.current import resources
+from backend.current import header, resources
 from backend.domain.errors import InvalidField
 from backend.json_api import error_table
-from backend.json_api.authentication import KEY_HEADER
+from backend.json_api.authentication import sent_key
 from backend.json_api.refusal import Refusal, storage_unreachable
 from backend.rest_api.blueprint import caller
 from backend.storage.idempotency import EarlierRequest, find_earlier_request, record_id
 
 HEADER = "Idempotency-Key"
+_NAME = HEADER.lower().encode()
 PATTERN = r"[!-~]{1,255}"
 
 
@@ -42,7 +41,7 @@ def read_idempotency_key(operation: str, body: Mapping[str, object]) -> Idempote
     `operation` tells apart the operations that take a key; "" is create-link. Raises InvalidField if the
     header is not a valid key.
     """
-    text = request.headers.get(HEADER)
+    text = header(_NAME)
     if text is None:
         return None
     if not re.fullmatch(PATTERN, text):
@@ -85,4 +84,4 @@ def _fingerprint(operation: str, body: Mapping[str, object]) -> str:
     text = (operation + json.dumps(body, sort_keys=True)).encode()
     if b'"password"' not in text:
         return hashlib.sha256(text).hexdigest()
-    return hmac.new(request.headers[KEY_HEADER].encode(), text, "sha256").hexdigest()
+    return hmac.new(sent_key().encode(), text, "sha256").hexdigest()

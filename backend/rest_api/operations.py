@@ -8,6 +8,7 @@ from __future__ import annotations
 from backend.rest_api import (
     operations_on_analytics,
     operations_on_clicks,
+    operations_on_destinations,
     operations_on_identities,
     operations_on_links,
     operations_on_named_items,
@@ -17,6 +18,7 @@ from backend.rest_api import (
 OPERATIONS = (
     *operations_on_links.OPERATIONS,
     *operations_on_named_items.OPERATIONS,
+    *operations_on_destinations.OPERATIONS,
     *operations_on_clicks.OPERATIONS,
     *operations_on_sales.OPERATIONS,
     *operations_on_analytics.OPERATIONS,

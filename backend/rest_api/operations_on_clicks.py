@@ -78,7 +78,12 @@ OPERATIONS = (
             export_clicks.SINCE_HEADER: {
                 "description": "From when on single clicks are kept; absent if that is without limit.",
                 "schema": {"type": "string", "format": "date-time"},
-            }
+            },
+            export_clicks.UNREADABLE_HEADER: {
+                "description": "How many requests of this time are not in the file, of whichever links, as "
+                "what is stored of them is damaged; absent if there is none.",
+                "schema": {"type": "integer"},
+            },
         },
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl
 
 from quart import request
 
@@ -11,6 +12,8 @@ from backend.domain.errors import InvalidField, shown_name
 from backend.domain.field_rules import Rule
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
+
+_UNKNOWN = "is not a parameter of this request"
 
 
 def read_query(rules: Mapping[str, Rule[Any]]) -> dict[str, Any]:
@@ -27,6 +30,14 @@ def read_query(rules: Mapping[str, Rule[Any]]) -> dict[str, Any]:
     return given
 
 
+def refuse_parameters(query_string: bytes) -> None:
+    """Raise Refusal if this query string has any parameter, for a request that takes none."""
+    text = query_string.decode("utf-8", "replace")
+    # What is no UTF-8 is named as the framework names it: %FF.
+    for name, _ in parse_qsl(text, keep_blank_values=True, errors="werkzeug.url_quote"):
+        raise query_refusal(name, _UNKNOWN)
+
+
 def query_refusal(name: str, rule: str) -> Refusal:
     """The refusal of a query parameter. `rule` completes a sentence that starts with its name."""
     shown = shown_name(name)
@@ -35,7 +46,7 @@ def query_refusal(name: str, rule: str) -> Refusal:
 
 def _parse(name: str, values: list[str], rules: Mapping[str, Rule[Any]]) -> Any:
     if name not in rules:
-        raise InvalidField(name, "is not a parameter of this request")
+        raise InvalidField(name, _UNKNOWN)
     if len(values) > 1:
         raise InvalidField(name, "must be given once")
     return rules[name].parse(name, values[0])

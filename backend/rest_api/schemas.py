@@ -173,6 +173,14 @@ SCHEMAS: dict[str, Schema] = {
     "UtmTemplateList": _object(
         utm_templates={"type": "array", "items": {"$ref": "#/components/schemas/UtmTemplate"}}
     ),
+    "DestinationRules": _object(
+        allowed={
+            "type": "array",
+            "items": _TEXT,
+            "description": "If there are any, links lead nowhere else.",
+        },
+        refused={"type": "array", "items": _TEXT, "description": "Links lead there never."},
+    ),
     "BulkResults": _object(
         results={"type": "array", "items": {"$ref": "#/components/schemas/BulkResult"}},
     ),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from backend.domain.refunds import RefundResult, ToldRefund, parse_refund
+from backend.domain.refunds import RefundResult, SaleUnknown, ToldRefund, parse_refund
+from backend.json_api import error_table
+from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import rest
 from backend.rest_api.sales_service import store_told_refunds
 from backend.rest_api.told_items import Answer, ItemResult, answer_items, rejected, result
+
+_AGAIN = "Tell this refund again once its sale is told: it is not kept."
 
 
 @rest.post("/conversions/refund")
@@ -15,6 +19,9 @@ async def tell_refunds() -> Answer:
 
 
 def _result(_: ToldRefund, stored: RefundResult) -> ItemResult:
+    if isinstance(stored.error, SaleUnknown):
+        # Unlike other errors this one may be over soon, by which a server knows what to tell again.
+        return rejected(Refusal(error_table.SALE_NOT_FOUND)) | {"notes": [_AGAIN]}
     if stored.error:
         return rejected(stored.error)
     assert stored.status is not None  # as nothing is wrong with it

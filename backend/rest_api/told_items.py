@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from backend.current import known, resources
-from backend.domain.errors import InvalidField, MissingField, RequestError, shown_name
+from backend.domain.errors import InvalidField, MissingField, shown_name
 from backend.domain.intake import Status
 from backend.domain.rejections import Rejection
 from backend.domain.server_calls import Teller, UnknownField
@@ -118,7 +118,7 @@ def result(status: Status, notes: Sequence[str], **more: str) -> ItemResult:
     return {"status": status.value, **more, **({"notes": list(notes)} if notes else {})}
 
 
-def rejected(error: RequestError) -> ItemResult:
+def rejected(error: Exception) -> ItemResult:
     """The result of an item that can't be accepted: the error that it alone is answered (shape A)."""
     refusal = refusal_for(error)
     if refusal is None:

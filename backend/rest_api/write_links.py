@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from quart import Response
@@ -32,12 +33,15 @@ from backend.domain.link_operations import (
     operation_for,
 )
 from backend.json_api import error_table
+from backend.json_api.asgi_answer import AsgiAnswer, text_answer
+from backend.json_api.asgi_request import AsgiRequest
 from backend.json_api.json_body import read_json_object
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
-from backend.rest_api.create_link import address_of
+from backend.rest_api.create_link import address_of, location_of
 from backend.rest_api.hashed_passwords import with_hash
 from backend.rest_api.idempotency_key import (
+    IdempotencyKey,
     earlier_request,
     faster_request,
     kept_answer,
@@ -47,7 +51,7 @@ from backend.rest_api.link_errors import refusal_of
 from backend.rest_api.link_reference import parse_link_id
 from backend.rest_api.link_service import carry_out, link_of, requested, submit
 from backend.rest_api.list_links import shown_links
-from backend.rest_api.query_string import query_refusal, read_query
+from backend.rest_api.query_string import query_refusal, read_query, refuse_parameters
 from backend.storage.idempotency import EarlierRequest, KeyUsed, answer_record
 from backend.storage.link_writes import Submission
 from backend.storage.links import find_link
@@ -73,12 +77,23 @@ class SaidFlag:
 DELETE_QUERY = {"purge": SaidFlag(), "force": SaidFlag()}
 
 
-@rest.post("/links")
-async def post_link() -> Response:
+@dataclass(frozen=True, slots=True)
+class WrittenLink:
+    """The answer to a request that wrote a link: its status, and the link as JSON."""
+
+    status: int
+    text: str
+    link_id: LinkId
+
+
+async def post_link(request: AsgiRequest) -> AsgiAnswer:
     """Create a link; with the `external_id` of a link, bring that up to date instead."""
-    read_query({})
-    body = await read_json_object()
-    return await _write_once("POST /links", body, operation_for(parse_new_link(body, NEW_LINK_FIELDS)))
+    refuse_parameters(request.scope["query_string"])
+    body = await request.read_json()
+    operation = operation_for(parse_new_link(body, NEW_LINK_FIELDS))
+    key = read_idempotency_key("POST /links", body)
+    written = await _written_before(key) or await _write_once(key, operation)
+    return text_answer(written.text, written.status, location_of(written.link_id))
 
 
 @rest.post("/links/<link:link_text>/duplicate")
@@ -87,11 +102,18 @@ async def duplicate_link(link_text: str) -> Response:
     link_id = parse_link_id(link_text)
     read_query({})
     body = await read_json_object()
+    key = read_idempotency_key(f"POST /links/{link_id}/duplicate", body)
+    # What was answered before is answered again, also where the link is gone by now.
+    written = await _written_before(key) or await _write_once(key, await _copy_of(link_id, body))
+    headers = {"Location": address_of(written.link_id)}
+    return Response(written.text, written.status, headers, content_type="application/json")
+
+
+async def _copy_of(link_id: LinkId, body: dict[str, Any]) -> CreateLink:
     link = await find_link(resources().database, link_id, caller().org_id)
     if link is None:
         raise Refusal(error_table.LINK_NOT_FOUND)
-    operation = CreateLink(parse_copy(body, link.domain, NEW_LINK_FIELDS), copy_of=link_id)
-    return await _write_once(f"POST /links/{link_id}/duplicate", body, operation)
+    return CreateLink(parse_copy(body, link.domain, NEW_LINK_FIELDS), copy_of=link_id)
 
 
 async def _hashed(operation: Operation) -> Operation:
@@ -101,11 +123,14 @@ async def _hashed(operation: Operation) -> Operation:
         raise refusal_of(error) from None
 
 
-async def _write_once(what: str, body: dict[str, Any], operation: Operation) -> Response:
-    """Carry out an operation. Under an Idempotency-Key, `what` with this body is carried out once."""
-    key = read_idempotency_key(what, body)
-    if key and (earlier := await earlier_request(key)):
-        return _repeated(earlier)
+async def _written_before(key: IdempotencyKey | None) -> WrittenLink | None:
+    """What was answered under this key; None if nothing was. Raises Refusal if it was another request."""
+    earlier = await earlier_request(key) if key else None
+    return _repeated(earlier) if earlier else None
+
+
+async def _write_once(key: IdempotencyKey | None, operation: Operation) -> WrittenLink:
+    """Carry out an operation, under its key only once."""
     request = requested(await _hashed(operation))
     if key is None:
         return await _stored(await submit(Submission([request])))
@@ -157,14 +182,14 @@ async def _purge(link_id: LinkId, *, is_forced: bool) -> None:
         raise Refusal(error_table.LINK_NOT_FOUND)
 
 
-def _repeated(earlier: EarlierRequest) -> Response:
+def _repeated(earlier: EarlierRequest) -> WrittenLink:
     status, text = kept_answer(earlier)
-    return _response(status, text, LinkId(json.loads(text)["id"]))
+    return WrittenLink(status, text, LinkId(json.loads(text)["id"]))
 
 
-async def _stored(outcome: LinkResult) -> Response:
+async def _stored(outcome: LinkResult) -> WrittenLink:
     link = link_of(outcome)
-    return _response(*await _answer(outcome), link.id)
+    return WrittenLink(*await _answer(outcome), link.id)
 
 
 async def _answer(outcome: LinkResult) -> tuple[int, str]:
@@ -175,9 +200,3 @@ async def _answer(outcome: LinkResult) -> tuple[int, str]:
         return 201, json.dumps(whole_link_json(link, LinkFacts({}, tags, {}), form, resources().clock()))
     (shown,) = await shown_links([link])
     return 200, json.dumps(shown)
-
-
-def _response(status: int, text: str, link_id: LinkId) -> Response:
-    return Response(
-        text, status=status, content_type="application/json", headers={"Location": address_of(link_id)}
-    )

@@ -44,7 +44,6 @@ MEDIA_TYPE_WRONG = ErrorRow(
 ENCODING_WRONG = ErrorRow(
     415, 415, "Unsupported Media Type", "Content-Encoding is not accepted", "UNSUPPORTED_CONTENT_ENCODING"
 )
-_BODY_SECONDS = 60.0  # for which a body is waited for
 _ALLOW_ORIGIN, (_EXPOSED,) = ALLOW_ORIGIN.lower().encode(), encoded([EXPOSED])
 _VARY = (b"vary", b"Origin")
 _NO_CONTENT = (b"content-type", b"text/html; charset=utf-8")
@@ -136,7 +135,7 @@ async def _read_body(request: AsgiRequest) -> bytes:
         raise Refusal(ENCODING_WRONG)
     if request.media_type not in MEDIA_TYPES:
         raise Refusal(MEDIA_TYPE_WRONG)
-    return await request.read_bytes(_BODY_SECONDS)
+    return await request.read_bytes()
 
 
 async def _authenticate(sender: Sender, text: Any) -> ApiKey:

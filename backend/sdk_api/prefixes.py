@@ -35,7 +35,7 @@ class SdkPrefixes:
             _refuse_a_page(api, prefix)
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
-        path = self._without_prefix(scope["path"]) if scope["type"] == "http" else None
+        path = self._without_prefix(scope["path"])
         await self._answer({**scope, "path": path} if path else scope, receive, send)
 
     def _without_prefix(self, path: str) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.domain.credit import CreditRules, Model
+from backend.domain.credit_rules import CreditRules, Model
 from backend.storage.attribution_report import Grouping, Period, attribution_report
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization

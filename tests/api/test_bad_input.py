@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import uuid
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx
 import pytest
 
+from backend.app import Service
 from backend.rest_api.openapi import openapi_document
 from tests.api.links import API, create, info, invalid, link_body
 from tests.api.test_app_open import OPEN
@@ -159,3 +162,25 @@ async def test_nothing_of_a_header_reaches_an_answer(
     )
     assert "X-Bad" not in answer.headers
     assert (await info(client, organization, short_url))["destination_url"].endswith("%0d%0aX-Bad:1")
+
+
+@pytest.mark.parametrize("host", ["localhost", "go.nobody.example"])
+async def test_a_websocket(service: Service, log: io.StringIO, host: str) -> None:
+    """Nobody here speaks WebSocket: it is closed before it is open, and is no fault of the service."""
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "websocket.connect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "websocket", "http_version": "1.1", "scheme": "ws", "path": "/x", "raw_path": b"/x",
+        "query_string": b"", "root_path": "", "headers": [(b"host", host.encode())],
+        "client": ("192.0.2.1", 1), "server": ("localhost", 80), "subprotocols": [], "extensions": {},
+    }  # fmt: skip
+    await service(scope, receive, send)
+    assert sent == [{"type": "websocket.close", "code": 1000}]
+    # Nothing of another level: what goes on beside requests may be told of on a busy machine.
+    assert not any(json.loads(line)["level"] == "error" for line in log.getvalue().splitlines())

@@ -5,52 +5,17 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 import httpx
 import pytest
 
 from backend.app import Service
-from backend.json_api import error_table
-from backend.sdk_api import batch
+from backend.json_api import asgi_request, error_table
 from backend.storage import devices
 from backend.storage.mongo import Database
 from tests.organizations import TestOrganization
+from tests.raw_request import RawRequest
 from tests.sdk_batches import BATCH, Visitor, call
-
-Message = dict[str, Any]
-
-
-@dataclass
-class RawRequest:
-    """A request to the route, message by message, as no client library sends it."""
-
-    service: Service
-    headers: Sequence[tuple[bytes, bytes]] = ()
-    pieces: asyncio.Queue[Message] = field(default_factory=asyncio.Queue)
-    answer: list[Message] = field(default_factory=list)
-
-    async def run(self) -> None:
-        """Let the service handle it."""
-
-        async def send(message: Message) -> None:
-            self.answer.append(message)
-
-        scope = {
-            "type": "http",
-            "http_version": "1.1",
-            "method": "POST",
-            "scheme": "http",
-            "path": BATCH,
-            "raw_path": BATCH.encode(),
-            "query_string": b"",
-            "headers": [(b"host", b"localhost"), *self.headers],
-            "client": ("127.0.0.1", 1),
-            "server": ("localhost", 80),
-        }
-        await self.service(scope, self.pieces.get, send)
 
 
 @pytest.fixture
@@ -71,8 +36,8 @@ async def test_a_wrong_method(client: httpx.AsyncClient, method: str) -> None:
 
 async def test_a_body_that_does_not_end(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is waited for only so long."""
-    monkeypatch.setattr(batch, "_BODY_SECONDS", 0.05)
-    request = RawRequest(service)
+    monkeypatch.setattr(asgi_request, "_BODY_SECONDS", 0.05)
+    request = RawRequest(service, BATCH)
     request.pieces.put_nowait({"type": "http.request", "body": b"{", "more_body": True})
     await asyncio.wait_for(request.run(), timeout=20)
     assert request.answer[0]["status"] == 408
@@ -81,7 +46,7 @@ async def test_a_body_that_does_not_end(service: Service, monkeypatch: pytest.Mo
 
 async def test_a_client_that_goes_away_in_the_middle(service: Service) -> None:
     """Nobody is answered, and the request ends."""
-    request = RawRequest(service)
+    request = RawRequest(service, BATCH)
     request.pieces.put_nowait({"type": "http.request", "body": b"{", "more_body": True})
     request.pieces.put_nowait({"type": "http.disconnect"})
     await asyncio.wait_for(request.run(), timeout=20)
@@ -91,7 +56,7 @@ async def test_a_client_that_goes_away_in_the_middle(service: Service) -> None:
 async def test_a_body_in_many_pieces(service: Service, visitor: Visitor) -> None:
     """However it is cut, it is one body."""
     origin = (b"origin", visitor.organization.origin.encode())
-    request = RawRequest(service, [origin, (b"content-type", b"text/plain")])
+    request = RawRequest(service, BATCH, [origin, (b"content-type", b"text/plain")])
     body = json.dumps(visitor.envelope(call("event", name="seen"))).encode()
     for number in range(len(body)):
         is_last = number == len(body) - 1

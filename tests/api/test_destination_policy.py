@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from backend.app import Service, utc_now
@@ -88,6 +89,54 @@ async def test_rules_hold_for_what_is_new(
     assert (await links.call("PATCH", f"/{made['id']}", {"link_name": "New"})).status_code == 200
     await links.make(destination_url="https://www.only.example/")
     await Links(links.client, await make_organization()).make()
+
+
+async def destination_rules(links: Links, body: object = None) -> httpx.Response:
+    """What PATCH /destination-rules answers to this body; GET without one."""
+    method = "GET" if body is None else "PATCH"
+    path, headers = f"{API}/destination-rules", links.organization.headers
+    return await links.client.request(method, path, json=body, headers=headers)
+
+
+async def test_rules_over_rest(links: Links, make_organization: OrganizationFactory) -> None:
+    """Each list is replaced by itself, stored as hosts are, and holds for links of this organization only."""
+    assert (await destination_rules(links)).json() == {"allowed": [], "refused": []}
+    refused = {"allowed": [], "refused": ["evil.example"]}
+    assert (await destination_rules(links, {"refused": ["https://EVIL.example/"] * 2})).json() == refused
+    await rules_are_known(links)
+    assert (await destination_rules(links, {})).json() == (await destination_rules(links)).json() == refused
+    changed = await destination_rules(links, {"allowed": ["shop.example/sale/*"]})
+    assert changed.json() == refused | {"allowed": ["shop.example/sale/*"]}
+    assert (await destination_rules(links, {"allowed": [], "refused": []})).json()["refused"] == []
+    others = Links(links.client, await make_organization())
+    assert (await destination_rules(others)).json() == {"allowed": [], "refused": []}
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"allowed": "shop.example"}, "allowed must be a list of addresses"),
+        ({"allowed": None}, "allowed must be a list of addresses"),
+        ({"refused": ["a.example", 7]}, "refused[1] must be a string"),
+        (
+            {"refused": [f"{each}.example" for each in range(201)]},
+            "refused must have at most 200 patterns",
+        ),
+        ({"blocked": []}, "blocked is not a field of this request"),
+    ],
+)
+async def test_what_is_no_rule_changes_nothing(links: Links, body: object, said: str) -> None:
+    """The error names the field, the place in its list, and the rule."""
+    before = await destination_rules(links, {"refused": ["evil.example"]})
+    assert (await destination_rules(links, body)).json() == invalid(said)
+    assert (await destination_rules(links)).json() == before.json()
+
+
+async def test_a_deleted_organization_has_no_rules_to_change(links: Links, database: Database) -> None:
+    """Its key may be known for another moment, and is refused all the same."""
+    await destination_rules(links)
+    await database["organizations"].delete_one({"_id": links.organization.id})
+    assert (await destination_rules(links, {"refused": []})).status_code == 401
 
 
 async def test_a_held_link_stays(links: Links, database: Database) -> None:

@@ -97,6 +97,17 @@ async def test_a_copy_is_made_once(links: Links) -> None:
     assert len(await links.list()) == 3
 
 
+async def test_a_repeat_after_the_link_was_purged(links: Links) -> None:
+    """The first answer stays the answer, where the copied link is gone; without the key it is not found."""
+    link = await links.make()
+    first = await duplicate(links, link["id"], {}, **{"Idempotency-Key": "k"})
+    assert (await links.call("DELETE", f"/{link['id']}?purge=true")).status_code == 204
+    again = await duplicate(links, link["id"], {}, **{"Idempotency-Key": "k"})
+    assert (again.status_code, again.content) == (201, first.content)
+    assert again.headers["Location"] == first.headers["Location"]
+    assert (await duplicate(links, link["id"])).status_code == 404
+
+
 async def test_imported_clicks_are_not_copied(links: Links, database: Database) -> None:
     """What another service had counted stays with the link that it was counted for."""
     link = await links.make()

@@ -209,25 +209,44 @@ async def test_since_when_clicks_are_kept(
     assert "Waylink-Clicks-Since" not in (await export(client, organization)).headers
 
 
-def test_a_failure_in_the_middle_shows(running: ServiceProcess) -> None:
-    """What can't be read ends the connection before the body's end: no client takes a part for the whole."""
+def test_a_damaged_block(running: ServiceProcess) -> None:
+    """All others come; the connection ends before the body's end, and from then on a header tells of it."""
     org_id = OrgId(running.command("organization", "create", "Acme")["id"])
     key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
     good = block_of(org_id, [click(org_id, LINK, START)])
     mongo: MongoClient[dict[str, Any]] = MongoClient(running.environment["WAYLINK_MONGODB_URI"])
     with mongo:
         blocks = mongo[running.environment["WAYLINK_MONGODB_DATABASE"]][NAME]
-        for day, packed in enumerate((good.packed, b"\x01broken")):
+        for day, packed in enumerate((good.packed, b"\x01broken", good.packed)):
             at = START + timedelta(days=day)
-            document = {"org_id": org_id, "clicks": 1, "first_at": at, "last_at": at, "packed": packed}
+            document = {"org_id": org_id, "clicks": 7, "first_at": at, "last_at": at, "packed": packed}
             blocks.insert_one({"_id": f"{org_id}/{day}", "folded": True, **document})
     query = {"from": "2026-03-01", "to": "2026-04-01"}
     with httpx.stream("GET", running.base_url + EXPORT, params=query, headers={"API-KEY": key}) as answer:
-        assert answer.status_code == 200
-        pieces = answer.iter_raw()
-        assert next(pieces).count(b"\r\n") == 2
+        read: list[bytes] = []
         with pytest.raises(httpx.RemoteProtocolError):
-            next(pieces)
+            read.extend(answer.iter_raw())
+    assert b"".join(read).count(b"\r\n") == 3
+    assert "Waylink-Clicks-Unreadable" not in answer.headers
+    again = httpx.get(running.base_url + EXPORT, params=query, headers={"API-KEY": key})
+    assert again.text.count("\r\n") == 3
+    assert again.headers["Waylink-Clicks-Unreadable"] == "7"
+    told = running.refusal("report", "clicks", "--org", org_id, "--from", "2026-03-01")
+    assert "7 requests of this time are missing" in told
+    others = httpx.get(running.base_url + EXPORT, params={"from": "2026-03-03"}, headers={"API-KEY": key})
+    assert "Waylink-Clicks-Unreadable" not in others.headers
+
+
+@pytest.mark.parametrize("folded", [True, False])
+async def test_only_a_damaged_block(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database, folded: bool
+) -> None:
+    """Where nothing else is there, the first answer tells of it already, also before it is counted."""
+    block = fields_of(block_of(organization.id, [click(organization.id, LINK, START)]))
+    broken = block | {"_id": f"{organization.id}/0", "packed": b"\x01broken", "folded": folded}
+    await database[NAME].insert_one(broken)
+    answer = await export(client, organization)
+    assert (answer.text.count("\r\n"), answer.headers["Waylink-Clicks-Unreadable"]) == (1, "1")
 
 
 async def test_memory_is_bounded(

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.domain.credit import CreditRules, CreditTo, Model
+from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.storage.attribution_report import Grouping, Period, attribution_report
 from backend.storage.mongo import Database
 from tests.api.sales import tell

@@ -206,6 +206,7 @@ async def test_another_organization_s_link(
     ("method", "path", "field", "message"),
     [
         ("POST", "?dry_run=true", "dry_run", "dry_run is not a parameter of this request"),
+        ("POST", "?%ff", "%FF", "%FF is not a parameter of this request"),
         ("GET", f"{UNKNOWN}?x=1", "x", "x is not a parameter of this request"),
         ("PATCH", f"{UNKNOWN}?x=1", "x", "x is not a parameter of this request"),
         ("DELETE", f"{UNKNOWN}?purgee=true", "purgee", "purgee is not a parameter of this request"),

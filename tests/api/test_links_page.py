@@ -92,7 +92,7 @@ async def test_created_by(
     await create(client, organization, selected_path="rest")
     link = await find_link_at(database, organization.domain, "rest", organization.id)
     assert link is not None
-    other = replace(link, id=LinkId(f"{link.id[:-4]}0000"), path="dash", created_by=CreatedBy.DASHBOARD)
+    other = replace(link, id=LinkId(f"{link.id[:-4]}0000"), path="dash", created_by=CreatedBy.PERSON)
     await insert_links(database, [other])
     listed = {
         kind: {

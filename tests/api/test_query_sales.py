@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.domain.credit import CreditTo, Model
+from backend.domain.credit_rules import CreditTo, Model
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_retention_days
 from tests.api.links import API, create, info
@@ -176,11 +176,11 @@ async def test_shares_add_up_in_each_currency(visitor: Visitor) -> None:
 
 
 async def test_what_records_keep_equals_what_is_looked_up(visitor: Visitor) -> None:
-    """The credit that MongoDB adds up is the one that the histories of devices give."""
+    """The credit that MongoDB adds up is the one that the histories of devices give, also in a window."""
     for number in range(3):
         device = Visitor(visitor.client, visitor.organization)
         await device.results(
-            check(ago=(5 + number) * HOUR, utm_source=f"s{number}"),
+            check(ago=(5 + 20 * number) * HOUR, utm_source=f"s{number}"),
             conversion(ago=(4 + number) * HOUR),
             check(ago=3 * HOUR, utm_source="ads"),
             check(ago=2 * HOUR),
@@ -188,7 +188,11 @@ async def test_what_records_keep_equals_what_is_looked_up(visitor: Visitor) -> N
             call("lead"),
         )
     asked = ("source", "leads", "conversions", "customers", "revenue")
+    tomorrow = (datetime.now(UTC) + 24 * HOUR).isoformat(timespec="seconds")
     for model in ("first", "last_non_direct"):
-        kept = await rows(visitor, *asked, model=model)
-        assert kept == await rows(visitor, *asked, model=model, lookback_days=3_660)
-        assert len(kept) > 1
+        for days in (None, 1):
+            # As it stands tomorrow is as it stands now, but looked up.
+            rules: dict[str, Any] = {"model": model, "lookback_days": days}
+            kept = await rows(visitor, *asked, **rules)
+            assert kept == await rows(visitor, *asked, **rules, as_of=tomorrow)
+            assert ("s2" in kept) is (days is None)

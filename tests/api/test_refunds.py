@@ -56,11 +56,15 @@ async def test_a_sale_is_refunded_in_parts(
 async def test_a_refund_is_of_its_organization_s_sale(
     client: httpx.AsyncClient, organization: TestOrganization, database: Database
 ) -> None:
-    """Another organization's order is not known here, and its refund of the same name is another one."""
+    """Another organization's order is not known here, and its refund of the same name is another one.
+
+    The error says by a name of its own that the refund may be told again once the sale is there.
+    """
     other = await create_test_organization(database)
     await tell(client, organization, "conversions", SALE | {"customer_id": "ada"})
     (unknown,) = await tell(client, other, REFUNDS, REFUND)
-    assert "is not of a sale that is known" in unknown["error"]["error"]["errorMessage"]
+    assert unknown["error"]["error"]["fieldName"] == "TRANSACTION_NOT_FOUND"
+    assert unknown["notes"] == ["Tell this refund again once its sale is told: it is not kept."]
     await tell(client, other, "conversions", SALE | {"customer_id": "ada"})
     for each in (organization, other):
         (result,) = await tell(client, each, REFUNDS, REFUND)
