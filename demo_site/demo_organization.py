@@ -76,7 +76,7 @@ async def _link(database: Database, org_id: OrgId, shop: str, now: datetime) -> 
         await links.insert_links(database, [_spring_link(org_id, shop, now)])
     elif existing.destination_url != f"{shop}/":
         change = ChangeLink(existing.id, {"destination_url": f"{shop}/"})
-        request = LinkRequest(org_id, CreatedBy.DASHBOARD, now, change)
+        request = LinkRequest(org_id, CreatedBy.PERSON, now, change)
         await store_link(database, request, DestinationPolicies(database))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from backend.domain.credit import CreditTo, Model
+from backend.domain.credit_rules import CreditTo, Model
 
 
 def _words(of: type[StrEnum]) -> click.Choice[str]:

@@ -22,7 +22,6 @@ from backend.cli.report_analytics import report_analytics
 from backend.cli.table import NONE, table
 from backend.domain.analytics_answer import plain_count
 from backend.domain.analytics_input import parse_rules
-from backend.domain.click_block import UnreadableBlock
 from backend.domain.click_rows import RowFormat, Selection
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Instant
@@ -38,7 +37,7 @@ from backend.storage.attribution_report import (
 )
 from backend.storage.mongo import Database
 from backend.storage.rejections import Rejected, list_rejections
-from backend.storage.single_clicks import written_clicks
+from backend.storage.single_clicks import MoreUnreadable, find_unreadable, written_clicks
 
 
 @click.group()
@@ -145,13 +144,21 @@ async def _clicks(  # noqa: PLR0917 - click passes each option by its name
     if selection.end < selection.start:
         raise click.ClickException("--to must not be before --from.")
     url_form = load_settings().short_url_form
+    unreadable = await find_unreadable(database, org_id, selection)
+    missing = unreadable.clicks
     try:
-        async for piece in written_clicks(database, org_id, selection, RowFormat(form), url_form):
+        async for piece in written_clicks(
+            database, org_id, selection, RowFormat(form), url_form, known=unreadable
+        ):
             sys.stdout.buffer.write(piece)
-    except UnreadableBlock as error:
+    except MoreUnreadable as error:
+        missing += error.found.clicks
+    if missing:
+        sys.stdout.buffer.flush()
         raise click.ClickException(
-            f"Clicks can't be read on ({error}), so the file is not complete; see `waylink doctor`."
-        ) from None
+            f"{missing:,} requests of this time are missing, since what is stored of them can't be read; all "
+            "others are there. See `waylink doctor`."
+        )
     return {}
 
 

@@ -16,6 +16,24 @@ DOMAINS = (MAIN, ADS, SOCIAL)
 _WEEKS = 9
 # Sources whose names are not simply written with a capital letter.
 _NAMES = {"tiktok": "TikTok", "youtube": "YouTube", "linkedin": "LinkedIn"}
+# The shop's tags, with the names of their colours.
+TAGS = {
+    "Newsletter": "blue",
+    "Paid ads": "orange",
+    "Creators": "pink",
+    "Always on": "green",
+    "Partners": "purple",
+    "Print": "brown",
+    "Customer care": "teal",
+    "US market": "red",
+    "Retargeting": "gray",
+    "For children": "yellow",
+}
+_TAG_OF_MEDIUM = {
+    "email": "Newsletter", "paid_social": "Paid ads", "cpc": "Paid ads", "influencer": "Creators",
+    "social": "Always on", "affiliate": "Partners", "qr": "Print", "sms": "Customer care",
+    "chat": "Customer care",
+}  # fmt: skip
 _ALWAYS = 10_000  # days: longer than any demo runs
 
 
@@ -39,6 +57,18 @@ class PlannedLink:
     launched: int
     ended: int = _ALWAYS
     disabled: int | None = None
+
+    @property
+    def tags(self) -> list[str]:
+        """The names of its tags, of TAGS: whose work it is, and what it is for."""
+        named = [_TAG_OF_MEDIUM[self.utm["utm_medium"]]]
+        if self.market is Market.AMERICA:
+            named.append("US market")
+        if self.utm["utm_campaign"].startswith("retargeting"):
+            named.append("Retargeting")
+        if self.page == "/kites/pip":
+            named.append("For children")
+        return named
 
 
 def planned_links(begin: date, most: int = MOST_LINKS) -> list[PlannedLink]:

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 from backend.domain.click_block import block_of
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import LinkId, OrgId, TagId
+from backend.domain.item_names import name_key
 from backend.domain.link_operations import ChangeLink, LinkRequest
 from backend.domain.links import CreatedBy, Link
+from backend.domain.tags import PALETTE, Tag
 from backend.storage import domains
 from backend.storage.batches import store_batches
 from backend.storage.click_blocks import ship_blocks
@@ -35,8 +38,10 @@ from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.link_writes import store_link
 from backend.storage.mongo import Database
 from backend.storage.organizations import find_retention_days
-from demo_site.history.catalogue import DOMAINS, MAIN, MOST_LINKS, PlannedLink, planned_links
+from backend.storage.tags import find_known_tags
+from demo_site.history.catalogue import DOMAINS, MAIN, MOST_LINKS, TAGS, PlannedLink, planned_links
 from demo_site.history.days import History, UsedLink
+from demo_site.history.journeys import Ids
 
 DAYS = 60
 _DAYS_A_FOLD = 10
@@ -121,10 +126,29 @@ async def _make_links(
         await domains.insert_domain(database, domain, org_id, now)
     begin = (now.astimezone(UTC) - timedelta(days=days)).date()
     mark = {_RUN: secrets.token_hex(4), _BEGIN: begin.isoformat()}
-    plans = enumerate(planned_links(begin, most))
-    made = [_link(org_id, shop, plan, number, mark, now) for number, plan in plans]
-    await insert_history_links(database, made)
+    plans = planned_links(begin, most)
+    tag_ids, new_tags = await _tags(database, org_id, plans, mark[_RUN], now)
+    made = [
+        replace(_link(org_id, shop, plan, number, mark, now), tag_ids=[tag_ids[each] for each in plan.tags])
+        for number, plan in enumerate(plans)
+    ]
+    await insert_history_links(database, made, new_tags)
     return made
+
+
+async def _tags(
+    database: Database, org_id: OrgId, plans: Sequence[PlannedLink], run: str, now: datetime
+) -> tuple[dict[str, TagId], list[Tag]]:
+    """The ids of the tags that these links have, by name, and those of them that are not there yet."""
+    used = {name for plan in plans for name in plan.tags}
+    known = await find_known_tags(database, None, org_id, used)
+    new = [
+        Tag(TagId(Ids(run, "tag").uuid(name)), org_id, name, PALETTE[color], now.replace(microsecond=0))
+        for name, color in TAGS.items()
+        if name in used and name_key(name) not in known
+    ]
+    known |= {name_key(each.name): each.id for each in new}
+    return {name: known[name_key(name)] for name in used}, new
 
 
 def _link(  # noqa: PLR0917 - all are what the link is made of
@@ -147,7 +171,7 @@ def _link(  # noqa: PLR0917 - all are what the link is made of
         utm=plan.utm,
         custom_data=dict(mark),
         external_id=_external_id(number),
-        created_by=CreatedBy.DASHBOARD,
+        created_by=CreatedBy.PERSON,
     )
 
 
@@ -158,7 +182,7 @@ async def _lead_to(database: Database, begun: list[Link], shop: str, now: dateti
         page = link.destination_url.removeprefix("http://localhost:").lstrip("0123456789")
         if link.destination_url.startswith("http://localhost:") and link.destination_url != shop + page:
             change = ChangeLink(link.id, {"destination_url": shop + page})
-            request = LinkRequest(link.org_id, CreatedBy.DASHBOARD, now, change)
+            request = LinkRequest(link.org_id, CreatedBy.PERSON, now, change)
             await store_link(database, request, policies)
 
 

@@ -67,6 +67,7 @@ def test_a_link_is_made_and_shown_as_over_rest(running: ServiceProcess, org: str
     )  # fmt: skip
     assert made == over_rest(running, org, "GET", f"/links/{made['id']}")
     assert (made["tags"], made["max_clicks"], made["social_title"]) == (["Shoes"], 5, "Hello")
+    assert made["created_by"] == "api_user"  # no key made it
     for name in (made["id"], f"https://{DOMAIN}/spring", f"{DOMAIN}/spring"):
         assert running.command("links", "show", name, "--org", org) == made
     words = lines(running, "show", made["id"], "--org", org)

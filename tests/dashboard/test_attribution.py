@@ -5,12 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
+from backend.dashboard.analytics import answers
 from backend.domain import analytics_answer
+from backend.domain.analytics_answer import AnalyticsAnswer
 from backend.domain.links import Link
+from backend.storage import analytics_answers
 from backend.storage.mongo import Database
 from tests.conftest import OrganizationFactory
 from tests.dashboard.campaigns import address, bought, clicked, figures, make_link, rows
@@ -61,6 +66,26 @@ async def test_too_many_rows_are_told(
     for each in (page, file):
         assert "That can&#39;t be shown" in each.text
         assert "a shorter period, filters or less in it give fewer" in each.text
+
+
+async def test_rows_that_nobody_has_counted(
+    person: Person, database: Database, link: Link, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where an answer knows the rows of its page only, both tables show them and no number of all."""
+    await clicked(database, link, now)
+
+    async def of_a_page(*given: Any, **more: Any) -> AnalyticsAnswer:
+        return replace(await analytics_answers.answer(*given, **more), rows_in_all=None)
+
+    async def of_pages(*given: Any) -> list[AnalyticsAnswer]:
+        return [replace(each, rows_in_all=None) for each in await analytics_answers.answers(*given)]
+
+    monkeypatch.setattr(answers, "answer", of_a_page)
+    monkeypatch.setattr(answers, "answers", of_pages)
+    page, overview = [(await person.get(each)).text for each in ("/attribution", "/")]
+    assert rows(page)[0][:2] == ["spring", "1"]
+    assert "1 row" not in page
+    assert "spring" in overview
 
 
 @pytest.mark.parametrize(

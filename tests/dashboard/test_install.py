@@ -18,6 +18,7 @@ from backend.domain.rejections import Rejection
 from backend.storage.api_keys import create_api_key, find_active_key, list_api_keys, revoke_api_key
 from backend.storage.limited import Limited, add_limited
 from backend.storage.mongo import Database
+from backend.storage.organizations import set_erases_on_withdrawal
 from backend.storage.rejections import RejectedCalls, add_rejections
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.dashboard.people import Person
@@ -54,6 +55,15 @@ async def test_the_snippet_is_the_one_of_the_docs(person: Person) -> None:
     assert shown.startswith(documented[1])
     assert '<script async src="http://localhost:8080/waylink.js"></script>' in shown
     assert "apiKey: 'c_web_…'" in shown
+
+
+async def test_the_snippet_erases_where_the_organization_does(
+    person: Person, organization: TestOrganization, database: Database
+) -> None:
+    """The option for withdrawals of consent stands in it once the organization has switched that on."""
+    assert "eraseOnWithdrawal" not in snippet(await person.get("/install"))
+    await set_erases_on_withdrawal(database, organization.id, is_on=True)
+    assert "apiKey: 'c_web_…', eraseOnWithdrawal: true }" in snippet(await person.get("/install"))
 
 
 async def test_the_address_of_this_version_is_told(person: Person, client: httpx.AsyncClient) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -165,6 +166,18 @@ async def test_two_people_at_once(person: Person, database: Database, link: Link
     assert [rule["then"]["destination_url"] for rule in await stored(database, link)] == [
         "https://first.example/"
     ]
+
+
+async def test_two_people_in_the_same_moment(person: Person, database: Database, link: Link) -> None:
+    """One of them is stored, and every other is told, also where both were sent before either was stored."""
+    path = f"/links/{link.id}/rules"
+    form = FormsOf((await person.get(path)).text).fields_of(path)
+    sent = [form | {"destination_url": f"https://{number}.example/"} for number in range(6)]
+    answers = await asyncio.gather(*[person.client.post(path, data=each) for each in sent])
+    assert sorted(each.status_code for each in answers) == [303, *[409] * 5]
+    stored_url = (await stored(database, link))[0]["then"]["destination_url"]
+    (done,) = (each for each, answer in zip(sent, answers, strict=True) if answer.status_code == 303)
+    assert stored_url == done["destination_url"]
 
 
 async def test_tried_as_somebody(person: Person, link: Link) -> None:

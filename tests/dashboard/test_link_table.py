@@ -49,7 +49,7 @@ def names(page: str) -> list[str]:
 
 async def change(database: Database, link: Link, now: datetime, operation: Operation) -> None:
     """Change the link as somebody would."""
-    request = LinkRequest(link.org_id, CreatedBy.DASHBOARD, now, operation)
+    request = LinkRequest(link.org_id, CreatedBy.PERSON, now, operation)
     await store_link(database, request, DestinationPolicies(database))
 
 

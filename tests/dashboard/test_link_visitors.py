@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import httpx
 from bson import Binary
 
 from backend.app import Service, utc_now
-from backend.domain.ids import OrgId
 from backend.domain.links import Link
 from backend.storage.click_counts import NAME
-from backend.storage.click_visitors import visitors_by_day
 from backend.storage.links import find_link_at
 from backend.storage.mongo import Database
 from backend.storage.visitor_sketches import add_visitors, count_visitors
+from tests.clicks import click, count_clicks
 from tests.dashboard.people import Person
 from tests.dashboard.test_link_analytics import days, table
 from tests.organizations import TestOrganization
@@ -90,12 +90,38 @@ async def test_the_last_hours_have_no_visitors(
     assert "Visitors by" not in (await person.get(f"/links/{link.id}?period=day")).text
 
 
-async def test_visitors_of_another_organization_are_left_out(
+async def test_days_are_those_of_the_browser(
     person: Person, organization: TestOrganization, database: Database
 ) -> None:
-    """Whatever link id is asked for."""
+    """Clicks and visitors count on the day that it was where the person is, a quarter past midnight too."""
     link = await make_link(person, organization, database)
-    await store_day(database, link, 0, 3)
-    own = await visitors_by_day(database, link.id, link.org_id, utc_now())
-    others = await visitors_by_day(database, link.id, OrgId("another"), utc_now())
-    assert (own[-1].count, others[-1].count) == (3, 0)
+    zone = ZoneInfo("Asia/Kathmandu")  # 5:45 hours before UTC
+    today = utc_now().astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    at = [today - timedelta(minutes=1), today - timedelta(days=1), today - timedelta(days=1, minutes=1)]
+    await count_clicks(
+        database, [click(link.org_id, link.id, each, visitor=number) for number, each in enumerate(at)]
+    )
+    person.client.cookies.set("waylink_zone", zone.key, domain="localhost.local")
+    page = (await person.get(f"/links/{link.id}")).text
+    yesterday, before = days(today, (1, 2))
+    for caption in (CAPTION, "Clicks by day, today and the 29 days before"):
+        rows = table(page, caption)
+        assert (rows[yesterday], rows[before]) == ("2", "1")
+    assert page.count('<span class="soft">(Asia/Kathmandu)</span>') == 2
+
+
+async def test_hours_are_those_of_the_browser(
+    person: Person, organization: TestOrganization, database: Database
+) -> None:
+    """They begin where its clocks show a whole hour."""
+    link = await make_link(person, organization, database)
+    zone = ZoneInfo("Asia/Kathmandu")
+    hour = utc_now().astimezone(zone).replace(minute=0, second=0, microsecond=0)
+    at = [hour - timedelta(hours=2), hour - timedelta(hours=2, seconds=1), hour - timedelta(hours=23)]
+    await count_clicks(database, [click(link.org_id, link.id, each) for each in at])
+    person.client.cookies.set("waylink_zone", zone.key, domain="localhost.local")
+    page = (await person.get(f"/links/{link.id}?period=day")).text
+    rows = table(page, "Clicks by hour, this hour and the 23 before")
+    names = [f"{hour - timedelta(hours=ago):%-d %b, %H:00}" for ago in range(24)]
+    assert list(rows) == names
+    assert [rows[names[ago]] for ago in (2, 3, 23)] == ["1", "1", "1"]

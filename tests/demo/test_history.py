@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.attribution import source_of
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Kind, parse_call
 from backend.domain.clicks import Click
-from backend.domain.credit import CreditRules
+from backend.domain.credit_rules import CreditRules
 from backend.domain.field_rules import is_uuid
 from backend.domain.ids import DeviceId, LinkId, OrgId
 from backend.domain.links import Link
+from backend.domain.query_period import QueryPeriod
+from backend.domain.tags import PALETTE
+from backend.storage import demo_clicks
+from backend.storage.analytics_answers import answer
 from backend.storage.attribution_report import Grouping, Period, attribution_report
 from backend.storage.batches import store_batches
 from backend.storage.click_counts import count_totals
 from backend.storage.click_retention import set_click_days
 from backend.storage.collections import archived_collections
-from backend.storage.demo_history import CountsWouldBeLost, find_history_links
+from backend.storage.demo_history import CountsWouldBeLost, find_history_links, fold_all
 from backend.storage.domains import list_domains
 from backend.storage.links import insert_links
-from backend.storage.mongo import Database
+from backend.storage.mongo import Database, in_transaction
 from backend.storage.organization_counts import ROLLUPS
 from backend.storage.ownership import ByLink
-from demo_site.history.catalogue import DOMAINS, MAIN, MOST_LINKS, planned_links
+from backend.storage.tags import create_tag, find_tag, list_tags
+from demo_site.history.catalogue import DOMAINS, MAIN, MOST_LINKS, TAGS, planned_links
 from demo_site.history.days import History, UsedLink
 from demo_site.history.make import make_history, unmake_history
 from tests.clicks import click, count_clicks, recorded_clicks
@@ -90,7 +96,7 @@ async def test_rollups_have_what_was_drawn(database: Database, org_id: OrgId) ->
     clicks = await recorded_clicks(database, org_id)
     counted = Counter(each.link_id for each in clicks if each.counted)
     assert counted.total() > 100
-    assert await count_totals(database, list(counted)) == counted
+    assert await count_totals(database, org_id, list(counted)) == counted
     assert (await ROLLUPS.read_windows(database, org_id, NOW)).total == counted.total()
     assert {each.at.date() for each in clicks} == {
         (NOW - timedelta(days=day)).date() for day in range(DAYS + 1)
@@ -108,6 +114,20 @@ async def test_sales_are_attributed_to_links(database: Database, org_id: OrgId) 
     assert sum(row.conversions for row in rows)
     assert sum(row.leads for row in rows)
     assert all(row.customer_ids for row in rows)
+
+
+async def test_links_have_tags(database: Database, org_id: OrgId) -> None:
+    """Each link has those of its plan, in their colours, and clicks are counted by them."""
+    await make(database, org_id)
+    tags = {each.id: each for each in await list_tags(database, org_id)}
+    assert {each.color for each in tags.values()} <= {PALETTE[color] for color in TAGS.values()}
+    links = await find_history_links(database, org_id)
+    assert {tags[each].name for link in links for each in link.tag_ids} > {"Newsletter", "Print"}
+    until = NOW.replace(minute=0)
+    asked = Query(period=QueryPeriod(until - timedelta(days=DAYS), until, UTC), group_by=(Field.TAG,))
+    rows = (await answer(database, org_id, asked)).rows
+    assert {row.group[0] for row in rows} <= {each.name for each in tags.values()}
+    assert all(row.values[Measure.CLICKS] for row in rows)
 
 
 async def test_a_second_start_adds_nothing_twice(database: Database, org_id: OrgId) -> None:
@@ -144,35 +164,50 @@ async def test_an_interrupted_history_goes_on(database: Database, org_id: OrgId)
     clicks = await recorded_clicks(database, org_id)
     counted = Counter(each.link_id for each in clicks if each.counted)
     assert len({(each.at, each.link_id, each.visitor) for each in clicks}) == len(clicks)
-    assert await count_totals(database, list(counted)) == counted
+    assert await count_totals(database, org_id, list(counted)) == counted
     stored = [each async for each in database["conversions"].find({"org_id": org_id})]
     assert len({each["transaction_id"] for each in stored}) == len(stored) > 0
 
 
-async def test_it_is_removed_and_leaves_what_others_made(database: Database, org_id: OrgId) -> None:
-    """Links, clicks, leads and sales of the history go; an own link keeps its clicks, counts and sale."""
+async def test_it_is_removed_and_leaves_what_others_made(
+    database: Database, org_id: OrgId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Links, clicks, leads and sales of the history go; an own link keeps its clicks, counts and sale.
+
+    So it does after an interruption, and the next removal goes on.
+    """
     own = _link(org_id, MAIN, "own", utm={"utm_campaign": "mine"})
     await insert_links(database, [own])
     await database["domains"].insert_one({"_id": MAIN, "org_id": org_id, "created_at": NOW})
     clicks = [click(org_id, own.id, NOW - timedelta(hours=hour), visitor=hour) for hour in range(30)]
     await count_clicks(database, clicks)
     await _buy(database, own)
+    await create_tag(database, org_id, "newsletter", None, NOW)
     before = await documents(database, org_id)
     await make(database, org_id)
     links = await find_history_links(database, org_id)
     await count_clicks(database, [_of(links[0], clicks[0])])
+    taken = await find_tag(database, org_id, "Partners")
+    await database["links"].update_one({"_id": own.id}, {"$set": {"tag_ids": [taken.id]}})
     [emptied, *_] = [each for each in DOMAINS if each != MAIN]
     await database["apps"].insert_one({"_id": emptied, "org_id": org_id})
 
+    monkeypatch.setattr(demo_clicks, "in_transaction", _until(3))
+    with pytest.raises(KeyboardInterrupt):
+        await unmake_history(database, org_id, NOW)
+    monkeypatch.undo()
+    await fold_all(database, org_id)
+    assert await count_totals(database, org_id, [own.id]) == {own.id: 30}
     removed = await unmake_history(database, org_id, NOW)
 
     assert (removed.links, removed.clicks > 100, removed.conversions > 0) == (LINKS, True, True)
     assert await recorded_clicks(database, org_id) == sorted(clicks, key=lambda each: each.at)
-    assert await count_totals(database, [own.id]) == {own.id: 30}
+    assert await count_totals(database, org_id, [own.id]) == {own.id: 30}
     assert (await ROLLUPS.read_windows(database, org_id, NOW)).total == 30
     after = await documents(database, org_id)
     assert after.pop("purged_links") == LINKS  # archives may name them
-    assert after == +before
+    assert [each.name for each in await list_tags(database, org_id)] == ["newsletter", "Partners"]
+    assert after == before + Counter(tags=1)
     assert set(await list_domains(database, org_id)) & set(DOMAINS) == {MAIN}
     await database["domains"].insert_one({"_id": emptied, "org_id": org_id, "created_at": NOW})
     assert (await unmake_history(database, org_id, NOW)).links == 0
@@ -221,6 +256,7 @@ def test_three_hundred_links_with_names_of_campaigns() -> None:
     assert {each.domain for each in links} == set(DOMAINS)
     assert all({"utm_source", "utm_medium", "utm_campaign"} <= each.utm.keys() for each in links)
     assert len({each.utm["utm_campaign"] for each in links}) > 20
+    assert {tag for each in links for tag in each.tags} == TAGS.keys()
     assert all(each.path == each.path.lower() and " " not in each.path for each in links)
 
 
@@ -259,6 +295,18 @@ def _facts(each: Click) -> tuple[object, ...]:
 def _of(link: Link, each: Click) -> Click:
     """This click, on another link."""
     return click(link.org_id, link.id, each.at, visitor=each.visitor)
+
+
+def _until(number: int) -> Callable[..., Awaitable[None]]:
+    """Transactions as they are, until the service is stopped before this one."""
+    left = iter(range(number - 1))
+
+    async def work(*given: Any) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        await in_transaction(*given)
+
+    return work
 
 
 async def _buy(database: Database, link: Link) -> None:

@@ -45,7 +45,7 @@ async def _find(database: Database, org_id: OrgId, text: str) -> Link | None:
 
 async def carry_out(database: Database, org_id: OrgId, operation: Operation) -> Result:
     """Carry out one operation, as over REST, and give the link as it is then."""
-    request = LinkRequest(org_id, CreatedBy.REST, utc_now(), operation)
+    request = LinkRequest(org_id, CreatedBy.PERSON, utc_now(), operation)
     with told_by_option(org_id):
         link = await store_link(database, request, link_policies(database))
     return await whole_link(database, link)

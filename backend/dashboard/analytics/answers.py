@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -16,7 +16,7 @@ from backend.domain.analytics_answer import AnalyticsAnswer
 from backend.domain.analytics_query import Field, Query
 from backend.domain.analytics_rows import AnswerRows
 from backend.domain.ids import LinkId
-from backend.storage.analytics_answers import answer
+from backend.storage.analytics_answers import answer, answers
 from backend.storage.links import find_links
 from backend.storage.organization_counts import first_day
 from backend.storage.organizations import get_organization
@@ -35,6 +35,11 @@ class Chip:
 async def ask(query: Query, *, is_whole: bool = False) -> AnalyticsAnswer:
     """The answer for the organization that the request acts for."""
     return await answer(resources().database, org_id(), query, is_whole=is_whole)
+
+
+async def ask_all(queries: Sequence[Query]) -> list[AnalyticsAnswer]:
+    """The answers to several queries, as of one moment."""
+    return await answers(resources().database, org_id(), queries)
 
 
 async def view_of_request(choices: Mapping[str, Container[str]]) -> View:

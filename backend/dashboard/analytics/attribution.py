@@ -23,7 +23,7 @@ from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.page import page
 from backend.domain.analytics_answer import AnalyticsAnswer, Row
 from backend.domain.analytics_query import MONEY, Field, Measure, Order, Query
-from backend.domain.credit import CreditRules, CreditTo, Model
+from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.links import Link

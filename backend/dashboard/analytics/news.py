@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from quart import url_for
 
@@ -13,24 +12,22 @@ from backend.current import of_app, resources
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.frame.service import DashboardService
 from backend.doctor.finding import Severity
-from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
-from backend.domain.query_period import Comparison, QueryPeriod
-from backend.storage.analytics_answers import count_by_link
+from backend.storage.analytics_answers import clicks_of_links
 from backend.storage.broken_destinations import list_broken
 from backend.storage.domains import list_domains
 from backend.storage.links import find_links
 from backend.storage.refusals import by_origin, list_refusals
 
-# A link has stopped if nobody clicked it for so long, and at least so many did in as long a time before.
-_SILENT = timedelta(days=3)
+# A link has stopped if nobody clicked it today (UTC) and on so many days before, and at least so many did on
+# as many days before those.
+_SILENT = 3
 _WAS_BUSY = 15
 _REFUSED_WITHIN = timedelta(days=7)
 _MOST_EXAMINED, _MOST_OF_A_KIND = 10, 3
 _PATIENCE = 0.05  # seconds: what takes longer is shown by the next page
 _LINKS_AT_ONCE = 100
-_ROUND = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,30 +70,23 @@ async def _broken() -> list[News]:
 
 async def _stopped(now: datetime) -> list[News]:
     """Links that are enabled and were clicked, and suddenly are not."""
-    end = datetime.fromtimestamp(now.timestamp() // _ROUND.total_seconds() * _ROUND.total_seconds(), UTC)
-    lately = QueryPeriod(end - _SILENT, end, ZoneInfo("UTC"))
-    now_clicked = await _clicks_by_link(lately)
+    database, today = resources().database, (now.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)).days
+    now_clicked = await clicks_of_links(database, org_id(), range(today - _SILENT, today + 1))
+    earlier = await clicks_of_links(database, org_id(), range(today - 2 * _SILENT, today - _SILENT))
     before = {
         link_id: clicks
-        for link_id, clicks in (await _clicks_by_link(lately.compared(Comparison.PREVIOUS))).items()
+        for link_id, clicks in earlier.items()
         if clicks >= _WAS_BUSY and not now_clicked.get(link_id)
     }
     stopped = await _most_clicked_enabled(before)
-    days = _SILENT.days
     return [
         News(
             link.link_name,
-            f"has had no click for {days} days, after {clicks:,} in the {days} days before",
+            f"has had no click for {_SILENT} days, after {clicks:,} in the {_SILENT} days before",
             url_for("dashboard.links_one", link_id=link.id),
         )
         for clicks, link in stopped
     ]
-
-
-async def _clicks_by_link(period: QueryPeriod) -> dict[LinkId, int]:
-    query = Query(period=period, measures=(Measure.CLICKS,), group_by=(Field.LINK,))
-    counted = await count_by_link(resources().database, org_id(), query)
-    return {link_id: figures.clicks for link_id, figures in counted.items()}
 
 
 async def _most_clicked_enabled(clicks: Mapping[LinkId, int]) -> list[tuple[int, Link]]:

@@ -9,7 +9,6 @@ shown, so that a colleague can be sent the same view.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,14 +16,13 @@ from typing import Any
 from quart import Response, abort, request, url_for
 
 from backend.current import resources
-from backend.dashboard.analytics.answers import ask, chips_of, csv_response, view_of_request
+from backend.dashboard.analytics.answers import ask, ask_all, chips_of, csv_response, view_of_request
 from backend.dashboard.analytics.figures import course, figures, main_currency
 from backend.dashboard.analytics.news import what_is_new
 from backend.dashboard.analytics.tables import CARDS, CHOICES, NAMES, is_possible, table, table_query
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
-from backend.domain.analytics_answer import AnalyticsAnswer
 from backend.domain.analytics_query import MOST_LIMIT, Field, Measure, Query
 from backend.domain.query_period import TimeField
 from backend.storage.devices import first_and_last_arrival
@@ -72,8 +70,10 @@ async def home() -> Response:
 async def _content(view: View) -> dict[str, Any]:
     cards = [card for card in CARDS if is_possible(view, card.field(view))]
     asked = [table_query(view, card.field(view), _MOST_ROWS) for card in cards]
-    totals, series = await _figures(view)
-    found = await asyncio.gather(*(ask(each) for each in asked))
+    of_figures = _figure_queries(view)
+    found = await ask_all([*of_figures, *asked])
+    # Often one answer has both.
+    series, totals, found = found[0], found[len(of_figures) - 1], found[len(of_figures) :]
     currency = main_currency(view, totals.totals.values)
     chosen = Measure(view.others.get(_CHART, Measure.CLICKS))
     path = url_for("dashboard.home")
@@ -114,12 +114,10 @@ async def home_csv() -> Response:
     return csv_response(await ask(query, is_whole=True), f"waylink-{name}")
 
 
-async def _figures(view: View) -> tuple[AnalyticsAnswer, AnalyticsAnswer]:
-    """The totals, and the course of what is known of parts of the period. Often one answer has both."""
-    series = await ask(_series_query(view))
-    if series.query.measures == (wanted := _measures(view)):
-        return series, series
-    return await ask(view.query(*wanted, compare=view.comparison)), series
+def _figure_queries(view: View) -> list[Query]:
+    """The queries for the course of what is known of parts of the period, and for other totals, if any."""
+    series, wanted = _series_query(view), _measures(view)
+    return [series] if series.measures == wanted else [series, view.query(*wanted, compare=view.comparison)]
 
 
 def _series_query(view: View) -> Query:

@@ -19,7 +19,7 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.domain.analytics_input import parse_rules
 from backend.domain.attribution import Touch
-from backend.domain.credit import CreditRules, CreditTo, Model
+from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.errors import InvalidField
 from backend.domain.explanation import CreditStep, StepKind, Verdict, percent, touch_in_words
 from backend.domain.ids import LinkId

@@ -77,12 +77,12 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What a card shows now. `left_out` rows are not shown."""
+    """What a card shows now. `left_out` rows are not shown; None where nobody knows how many."""
 
     card: Card
     by: Field
     rows: Sequence[TableRow]
-    left_out: int
+    left_out: int | None
     has_sales: bool
 
 
@@ -120,7 +120,7 @@ def table(card: Card, view: View, found: AnalyticsAnswer, path: str, currency: s
                 found.links.get(LinkId(value)) if by is Field.LINK and value else None,
             )
         )
-    return Table(card, by, rows, (found.rows_in_all or 0) - len(found.rows), has_sales)
+    return Table(card, by, rows, found.rows_left_out, has_sales)
 
 
 def name_of(by: Field, value: str | None, links: Mapping[LinkId, Link]) -> str:

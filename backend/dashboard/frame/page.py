@@ -16,7 +16,7 @@ from backend.dashboard.frame.navigation import ITEMS, is_current
 from backend.dashboard.frame.notices import notice
 from backend.dashboard.frame.session_cookie import cookie_token
 from backend.dashboard.frame.two_parts import CONTENT_SECONDS, READING_SECONDS, in_two_parts
-from backend.domain.credit import CreditRules
+from backend.domain.credit_rules import CreditRules
 from backend.domain.organizations import Organization
 from backend.domain.sessions import form_token
 from backend.storage.organizations import find_organizations

@@ -83,7 +83,7 @@ async def _carry_out(action: Action, ids: Sequence[LinkId]) -> Results:
     requests = [
         LinkRequest(
             org_id(),
-            CreatedBy.DASHBOARD,
+            CreatedBy.PERSON,
             now,
             ChangeLink(each, action.changes, not_archived=not action.for_archived),
         )

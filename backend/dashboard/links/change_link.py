@@ -79,11 +79,14 @@ async def links_archive(link_id: LinkId) -> Response:
     return _back(link, "link-archived" if is_archived else "link-unarchived")
 
 
-async def store_changes(link: Link, changes: Changes) -> None:
-    """Store the changes. Answers 404 if the link does not exist any more."""
+async def store_changes(link: Link, changes: Changes, seen: Changes | None = None) -> None:
+    """Store the changes. Answers 404 if the link does not exist any more.
+
+    Raises LinkChangedMeanwhile if it has not the values any more that are `seen`.
+    """
     try:
-        change = ChangeLink(link.id, changes)
-        request = LinkRequest(link.org_id, CreatedBy.DASHBOARD, resources().clock(), change)
+        change = ChangeLink(link.id, changes, seen=seen or {})
+        request = LinkRequest(link.org_id, CreatedBy.PERSON, resources().clock(), change)
         await store_link(resources().database, request, resources().destinations)
     except LinkGone:
         abort(404)

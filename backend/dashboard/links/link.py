@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -18,10 +17,10 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.latest import latest_table
+from backend.dashboard.links.link_course import LinkCourse, course_by_day, course_by_hour
 from backend.dashboard.links.link_rules import words_of
 from backend.dashboard.links.own_link import own_link, short_url_of
 from backend.dashboard.links.sales import LATEST, sale_table
-from backend.domain.analytics import Count
 from backend.domain.analytics_query import Field, Measure
 from backend.domain.clicks import NotCounted
 from backend.domain.destination_policy import leads_to
@@ -31,9 +30,8 @@ from backend.domain.rollup import OTHER
 from backend.domain.tags import tags_on
 from backend.qr_image import MEDIA_TYPES, qr_image
 from backend.storage.click_breakdown import Breakdown, break_down_clicks
-from backend.storage.click_counts import count_days, count_hours, count_window
+from backend.storage.click_counts import count_window
 from backend.storage.click_retention import single_clicks_since
-from backend.storage.click_visitors import visitors_by_day
 from backend.storage.install_counts import count_install_window
 from backend.storage.mongo import StorageError, is_too_slow
 from backend.storage.organizations import find_click_days
@@ -41,8 +39,6 @@ from backend.storage.tags import find_tags_of
 from backend.storage.taken_clicks import count_taken
 from backend.storage.visitor_sketches import EXACT_UP_TO, STANDARD_ERROR
 
-# A row of a chart: its label, and its numbers.
-Row = tuple[str, list[int]]
 _OUTCOME = (Measure.LEADS, Measure.CONVERSIONS, Measure.CONVERSION_RATE, Measure.CUSTOMERS, Measure.REVENUE)
 PERIODS = {"month": "30 days", "day": "24 hours"}
 # Clicks are broken down by whole days in UTC: how many, and what they are called.
@@ -80,12 +76,11 @@ async def _content(link: Link) -> dict[str, Any]:
     period = request.args.get("period", "")
     period = period if period in PERIODS else "month"
     return {
-        "clicks": await count_window(database, link.id, now),
+        "clicks": await count_window(database, link.org_id, link.id, now),
         "installs": await count_install_window(database, link.id, now),
         "period": period,
         "periods": PERIODS,
-        "counts": await _counts(link.id, period, now),
-        "visitors": await _visitors(link.id, period, now),
+        "course": await _course(link.id, period, now),
         "exact_up_to": EXACT_UP_TO,
         "standard_error": f"{STANDARD_ERROR:.1%}",
         "breakdown": await _breakdown(link.id, period, now),
@@ -138,22 +133,9 @@ async def _outcome(link: Link, now: datetime) -> list[Figure]:
     return figures(found, None, main_currency(view, found.totals.values))
 
 
-async def _counts(link_id: LinkId, period: str, now: datetime) -> list[Row]:
-    if period == "day":
-        return _rows(await count_hours(resources().database, link_id, now), "%-d %b, %H:00")
-    return _rows(await count_days(resources().database, link_id, now), "%-d %b")
-
-
-async def _visitors(link_id: LinkId, period: str, now: datetime) -> list[Row] | None:
-    """The link's visitors by day; None for a period of hours, since a visitor is known for a day only."""
-    if period == "day":
-        return None
-    return _rows(await visitors_by_day(resources().database, link_id, org_id(), now), "%-d %b")
-
-
-def _rows(counts: Iterable[Count], form: str) -> list[Row]:
-    """The rows of a chart. `form` is that of its labels (as for strftime)."""
-    return [(each.start.strftime(form), [each.count]) for each in counts]
+async def _course(link_id: LinkId, period: str, now: datetime) -> LinkCourse:
+    course = course_by_hour if period == "day" else course_by_day
+    return await course(link_id, now, zone_of_browser())
 
 
 async def _breakdown(link_id: LinkId, period: str, now: datetime) -> Breakdown | None:

@@ -31,6 +31,7 @@ from backend.dashboard.links.rule_variants import COLUMNS, best_of, variants_of
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.link_input import CHANGE_FIELDS, parse_changes
+from backend.domain.link_operations import LinkChangedMeanwhile
 from backend.domain.link_rules import variant_names
 from backend.domain.links import Link
 from backend.domain.rule_words import WEEKDAYS, condition_in_words, outcome_in_words
@@ -72,13 +73,15 @@ async def links_rules_save(link_id: LinkId) -> Response:
     link = await own_link(link_id)
     fields, place = sent_rule_fields(), _place(field("place"), link.rules)
     if field("seen") != mark_of(link.rules):
-        return await _page(link, _Form(None, EMPTY, {}), problem=_CHANGED)
+        return await _changed(link)
     try:
         rule = rule_of(fields)
         before, after = (link.rules, []) if place is None else (link.rules[:place], link.rules[place + 1 :])
         await _store(link, [*before, rule, *after])
     except InvalidField as error:
         return await _page(link, _Form(place, fields, {field_of(error): error.rule}))
+    except LinkChangedMeanwhile:
+        return await _changed(await own_link(link_id))
     return _back(link)
 
 
@@ -87,7 +90,7 @@ async def links_rules_order(link_id: LinkId) -> Response:
     """Move the rule at `place` up or down by one, or remove it."""
     link = await own_link(link_id)
     if field("seen") != mark_of(link.rules):
-        return await _page(link, _Form(None, EMPTY, {}), problem=_CHANGED)
+        return await _changed(link)
     place = _place(field("place"), link.rules)
     if place is None:
         abort(400)
@@ -102,7 +105,10 @@ async def links_rules_order(link_id: LinkId) -> Response:
             pass
         case _:
             abort(400)
-    await _store(link, rules)
+    try:
+        await _store(link, rules)
+    except LinkChangedMeanwhile:
+        return await _changed(await own_link(link_id))
     return _back(link)
 
 
@@ -117,7 +123,12 @@ def mark_of(rules: Sequence[dict[str, Any]]) -> str:
 
 
 async def _store(link: Link, rules: Rules) -> None:
-    await store_changes(link, parse_changes({"rules": rules}, CHANGE_FIELDS))
+    await store_changes(link, parse_changes({"rules": rules}, CHANGE_FIELDS), {"rules": link.rules})
+
+
+async def _changed(link: Link) -> Response:
+    """The page of the rules as they are now, which are not those that the sender saw."""
+    return await _page(link, _Form(None, EMPTY, {}), problem=_CHANGED)
 
 
 async def _page(link: Link, form: _Form, *, trial: Trial | None = None, problem: str = "") -> Response:

@@ -40,7 +40,7 @@ from backend.storage.mongo import StorageError, deadline, is_too_slow
 from backend.storage.tags import find_tags_of, list_tags
 
 # Seconds that a list may take; an organization with millions of links can ask for more than that.
-_PATIENCE = 10
+_PATIENCE = 20
 
 
 @dataclass(frozen=True, slots=True)

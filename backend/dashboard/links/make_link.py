@@ -96,7 +96,7 @@ async def _store(body: dict[str, Any], copied: Link | None) -> Link:
         else:
             create = CreateLink(parse_new_link(body, NEW_LINK_FIELDS))
         hashed = with_fields(create, await with_password_hash(create.new.fields))
-        made = LinkRequest(org_id(), CreatedBy.DASHBOARD, resources().clock(), hashed)
+        made = LinkRequest(org_id(), CreatedBy.PERSON, resources().clock(), hashed)
         return await store_link(resources().database, made, resources().destinations)
     except PathTaken:
         raise InvalidField("selected_path", "is already in use on this domain") from None

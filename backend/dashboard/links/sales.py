@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
@@ -15,9 +17,10 @@ from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.paging import PAGE_SIZE, paging
-from backend.dashboard.links.own_link import own_link, short_url_of
+from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
+from backend.dashboard.links.own_link import own_link
 from backend.domain.ids import LinkId
+from backend.domain.links import Link
 from backend.domain.spreadsheets import csv_line
 from backend.file_answer import file_answer
 from backend.storage.link_sales import Sale, all_sales, count_link_sales, list_sales
@@ -59,15 +62,14 @@ class SaleTable:
 @dashboard.get("/links/<link_id>/sales")
 async def links_sales(link_id: LinkId) -> Response:
     """One page of the link's sales, newest first."""
-    link, paged = await own_link(link_id), paging()
+    link = await own_link(link_id)
+    later = partial(_content, link, paging())
+    return await page("links/sales.html", later=later, link=link, zone=zone_of_browser())
+
+
+async def _content(link: Link, paged: Paging) -> dict[str, Any]:
     table = await sale_table(link.id, skip=paged.skip, limit=PAGE_SIZE)
-    return await page(
-        "links/sales.html",
-        link=link,
-        short_url=short_url_of(link),
-        sales=table,
-        paging=paged.with_total(table.total),
-    )
+    return {"sales": table, "paging": paged.with_total(table.total)}
 
 
 @dashboard.get("/links/<link_id>/sales.csv")

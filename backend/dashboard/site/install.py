@@ -22,6 +22,7 @@ from backend.sdk_files import build, integrity, npm_archive
 from backend.storage.api_keys import create_api_key, find_active_key
 from backend.storage.devices import first_and_last_arrival
 from backend.storage.limited import Limited, list_limited
+from backend.storage.organizations import get_organization
 from backend.storage.origins import is_allowed, list_origins
 from backend.storage.refusals import OriginRefusal, list_refusals
 from backend.storage.rejections import list_rejections
@@ -73,6 +74,7 @@ async def _problem(text: str) -> str:
 
 async def _page(web_key: str, *, given: str = "", problem: str = "", is_new: bool = False) -> Response:
     base_url = resources().settings.base_url
+    erases = (await get_organization(resources().database, org_id())).erases_on_withdrawal
     return await page(
         "site/install.html",
         422 if problem else 200,
@@ -81,7 +83,9 @@ async def _page(web_key: str, *, given: str = "", problem: str = "", is_new: boo
         problem=problem,
         is_new=is_new,
         base_url=base_url,
-        snippet=await render_template("dashboard/site/snippet.txt", base_url=base_url, web_key=web_key),
+        snippet=await render_template(
+            "dashboard/site/snippet.txt", base_url=base_url, web_key=web_key, erases=erases
+        ),
         pinned=_pinned(base_url),
         npm_address=f"{base_url}/{npm_archive()}",
         origins=await list_origins(resources().database, org_id()),

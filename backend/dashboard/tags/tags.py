@@ -85,15 +85,16 @@ def _back(notice: str) -> Response:
 
 
 async def _page(fields: Fields, problems: Problems) -> Response:
+    status = 422 if problems else 200
+    return await page("tags/tags.html", status, later=_tags, fields=fields, problems=problems)
+
+
+async def _tags() -> dict[str, Any]:
     database = resources().database
-    return await page(
-        "tags/tags.html",
-        422 if problems else 200,
-        tags=await list_tags(database, org_id()),
-        counts=await count_tagged_links(database, org_id()),
-        fields=fields,
-        problems=problems,
-    )
+    return {
+        "tags": await list_tags(database, org_id()),
+        "counts": await count_tagged_links(database, org_id()),
+    }
 
 
 async def _form(tag: Tag, fields: Fields, problems: Problems) -> Response:
