@@ -51,7 +51,8 @@ async def examine_storage(database: Database, settings: Settings) -> AsyncIterat
     if unreadable := await count_unreadable_blocks(database):
         yield _found.error(
             "clicks",
-            f"{unreadable:,} blocks of clicks can't be read, so that their clicks are not counted.",
+            f"{unreadable:,} blocks of clicks can't be read: their clicks are in no export, and "
+            "in no count unless they were counted before.",
             "They were damaged, or stored by a newer version: look at the disk of MongoDB, and keep them.",
         )
     if not any(each.difference is not Difference.UNKNOWN for each in differences):

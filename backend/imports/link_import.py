@@ -132,7 +132,7 @@ class LinkImport:
         if not new:
             return {}
         creations = [CreateLink(await _hashed(each.new), id_, each.with_state) for id_, each in new.items()]
-        requests = [LinkRequest(self._org_id, CreatedBy.REST, self._now, each) for each in creations]
+        requests = [LinkRequest(self._org_id, CreatedBy.PERSON, self._now, each) for each in creations]
         (results,) = await write_links(self._database, [Submission(requests)], self._policies)
         return {id_: result.error for id_, result in zip(new, results, strict=True) if result.error}
 

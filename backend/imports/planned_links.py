@@ -63,7 +63,7 @@ class PlannedLinks:
             new.selected_path or "",
             link_id=LinkId(""),
             org_id=self._org_id,
-            created_by=CreatedBy.REST,
+            created_by=CreatedBy.PERSON,
             now=self._now,
         )
         refuse_destinations(link, None, self._policy)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import httpcore
@@ -14,6 +16,8 @@ from backend.web_client.public_addresses import is_public
 # The addresses of a host, as the system knows them.
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 _MOST_TRIED = 3
+# A name server may take minutes to say nothing, which can't be ended: so nothing else uses these threads.
+_look_ups = ThreadPoolExecutor(4, thread_name_prefix="look-up")
 
 
 class NotPublic(httpcore.ConnectError):
@@ -22,7 +26,8 @@ class NotPublic(httpcore.ConnectError):
 
 async def resolve(host: str, port: int) -> list[str]:
     """The addresses of a host, best first. Raises OSError."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_look_ups, look_up)
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 

@@ -159,6 +159,15 @@ async def test_a_host_is_asked_with_pauses(site: Site, tell: Callable[[str], Non
     assert time.monotonic() - began >= 0.6
 
 
+async def test_a_turn_that_ended_is_not_taken_late(own_database: Database) -> None:
+    """Who stops while it is about to take its turn again does not have it for ever after."""
+    before = utc_now()
+    assert await take_turn(own_database, NAME, "one", before)
+    await end_turn(own_database, NAME, "one", utc_now())
+    assert await take_turn(own_database, NAME, "one", before) is None
+    assert await take_turn(own_database, NAME, "another", utc_now())
+
+
 async def test_the_service_looks_by_itself(
     own_database: Database, organization: TestOrganization, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

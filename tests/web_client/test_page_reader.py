@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import socket
 import threading
 
 import pytest
@@ -121,3 +123,23 @@ async def test_what_does_not_answer(site: Site) -> None:
     ):
         with pytest.raises(Unreadable, match=reason):
             await OURS.read(url)
+
+
+async def test_a_name_server_that_hangs_holds_up_no_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many names wait for it: threads of everybody stay free."""
+    over = threading.Event()
+
+    def hang(*_: object, **__: object) -> list[object]:
+        over.wait(30)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
+    asked = [asyncio.create_task(guarded_network.resolve(f"{each}.example", 80)) for each in range(40)]
+    await asyncio.sleep(0)  # now each of them waits
+    try:
+        async with asyncio.timeout(5):
+            assert await asyncio.to_thread(lambda: "free") == "free"
+        assert not any(each.done() for each in asked)
+    finally:
+        over.set()
+    assert await asyncio.gather(*asked) == [[]] * 40
