@@ -50,6 +50,7 @@ sdk: setup ## Build sdk_dist/ from sdk_src/
 bench: setup ## Measure the service and the browser SDK on this machine
 	@command -v wrk >/dev/null || apt-get install -y -qq wrk || echo "Install wrk for the benchmark of redirects"
 	@$(BIN)/python -m benchmarks.redirects
+	@$(BIN)/python -m benchmarks.redirect_time
 	@$(BIN)/python -m benchmarks.clicks
 	@$(BIN)/python -m benchmarks.click_ids
 	@$(BIN)/python -m benchmarks.limited_links
@@ -60,11 +61,13 @@ bench: setup ## Measure the service and the browser SDK on this machine
 	@$(BIN)/python -m benchmarks.ingest
 	@$(BIN)/python -m benchmarks.link_creation
 	@$(BIN)/python -m benchmarks.rate_limits
+	@$(BIN)/python -m benchmarks.workers
 	@$(BIN)/python -m benchmarks.sdk
 	@$(BIN)/python -m benchmarks.analytics
 	@$(BIN)/python -m benchmarks.analytics_query
 	@$(BIN)/python -m benchmarks.credit
 	@$(BIN)/python -m benchmarks.dashboard_pages
+	@$(BIN)/python -m benchmarks.dashboard_pages --links 40000 --clicks 5000000
 	@$(BIN)/python -m benchmarks.command_line
 
 audit: setup ## Look the locked dependencies up in the public lists of vulnerabilities
