@@ -214,6 +214,13 @@ class Settings:
         "Connections that each process keeps open; fewer where the system allows a process fewer files. A "
         "new one beyond that ends the one that has been idle for longest.",
     )
+    keep_alive_seconds: float = setting(
+        75.0,
+        values_of.seconds,
+        "seconds, above 0 and below 86400",
+        "How long a connection without a request stays open. Longer than a proxy in front keeps an idle one "
+        "(60 for nginx and many load balancers), which else may send a request as it is closed.",
+    )
     workers: int = setting(
         1, values_of.positive, "a whole number above 0", "Worker processes of the service."
     )

@@ -310,6 +310,9 @@ def _config(listener: socket.socket, settings: Settings) -> Config:
     config = Config()
     config.bind = [f"fd://{listener.dup().detach()}"]
     config.graceful_timeout = settings.graceful_seconds
+    config.keep_alive_timeout = settings.keep_alive_seconds
+    # As many as nginx lets wait: one more than that waits a second, or three, until it asks again.
+    config.backlog = 511
     config.include_server_header = False
     config.loglevel = "WARNING"
     return config

@@ -1,4 +1,4 @@
-"""The Dockerfile, compose.yaml and the systemd unit: what of them holds without Docker and systemd."""
+"""The Dockerfile, compose.yaml, the systemd unit and the Caddyfile: what holds without running them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from tests.conftest import ServiceStarter
 ROOT = Path(__file__).parents[2]
 UNIT = ROOT / "deploy" / "waylink.service"
 ENVIRONMENT = ROOT / "deploy" / "waylink.env.example"
+CADDYFILE = ROOT / "deploy" / "Caddyfile"
 DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 PINNED = re.compile(r"^([a-z0-9-]+)==(\S+)", re.MULTILINE)
@@ -71,6 +72,12 @@ def test_a_stopping_container_and_unit_have_the_time_they_need() -> None:
     assert int(COMPOSE["services"]["service"]["stop_grace_period"].removesuffix("s")) > needed
     (unit,) = re.findall(r"^TimeoutStopSec=(\d+)$", UNIT.read_text(), re.MULTILINE)
     assert int(unit) > needed
+
+
+def test_caddy_gives_connections_up_before_the_service_does() -> None:
+    """Caddy keeps an idle connection for less time than the service, so it sends nothing on a closed one."""
+    (seconds,) = re.findall(r"^\s*keepalive (\d+)s$", CADDYFILE.read_text(), re.MULTILINE)
+    assert int(seconds) < Settings().keep_alive_seconds
 
 
 def test_the_database_has_no_door_to_the_outside() -> None:

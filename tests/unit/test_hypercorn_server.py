@@ -16,20 +16,8 @@ from backend.settings import Settings
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 IDLE_SECONDS = 0.3
+SETTINGS = Settings(keep_alive_seconds=IDLE_SECONDS)
 START = {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]}
-
-
-@pytest.fixture(autouse=True)
-def short_idle_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection may be idle for a moment only."""
-    config = hypercorn_server._config
-
-    def with_short_time(*arguments: Any) -> Any:
-        made = config(*arguments)
-        made.keep_alive_timeout = IDLE_SECONDS
-        return made
-
-    monkeypatch.setattr(hypercorn_server, "_config", with_short_time)
 
 
 @asynccontextmanager
@@ -49,7 +37,7 @@ async def serving(answer: Callable[[Any], Any]) -> AsyncIterator[socket.socket]:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         running = asyncio.create_task(
-            hypercorn_server.serve_on(app, listener, Settings(), Connections(10), stop.wait)  # type: ignore[arg-type]
+            hypercorn_server.serve_on(app, listener, SETTINGS, Connections(10), stop.wait)  # type: ignore[arg-type]
         )
         client.setblocking(False)
         await asyncio.get_running_loop().sock_connect(client, listener.getsockname())
