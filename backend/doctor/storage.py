@@ -17,6 +17,7 @@ from backend.storage.inspection import (
     compare_indexes,
     read_server_state,
 )
+from backend.storage.link_deltas import count_unreadable_clicks
 from backend.storage.mongo import Database, StorageError
 from backend.storage.shard_keys import find_other_keys
 
@@ -53,6 +54,13 @@ async def examine_storage(database: Database, settings: Settings) -> AsyncIterat
             "clicks",
             f"{unreadable:,} blocks of clicks can't be read: their clicks are in no export, and "
             "in no count unless they were counted before.",
+            "They were damaged, or stored by a newer version: look at the disk of MongoDB, and keep them.",
+        )
+    if missing := await count_unreadable_clicks(database):
+        yield _found.error(
+            "clicks",
+            f"{missing:,} clicks can't be read that wait for the counts of their links: these lack them, and "
+            "those of the organization have them.",
             "They were damaged, or stored by a newer version: look at the disk of MongoDB, and keep them.",
         )
     if not any(each.difference is not Difference.UNKNOWN for each in differences):

@@ -3,11 +3,13 @@
 A fold that touches many links would write a document for each, mostly for one click. It stores their clicks
 here instead, in the same transaction: compressed as in a block, a document for each day and part of the links
 (`part_of`). Whoever reads counts of links adds what is here (`with_deltas`); so these clicks are counted for
-everybody. `link_merges` moves them into the documents of links, those of many folds at once.
+everybody. `link_merges` moves them into the documents of links, those of many folds at once. What can't be
+read is left out by all of them, and kept with a mark.
 """
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -20,7 +22,7 @@ from bson import Binary
 from pymongo import IndexModel
 
 from backend.concurrency.side_thread import beside_the_loop
-from backend.domain.click_block import DAY_MS, Columns, pack, unpack
+from backend.domain.click_block import DAY_MS, Columns, UnreadableBlock, pack, unpack
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import DAY_SECONDS, Facts, only_of, part_of
 from backend.storage.collection import Collection, NoRetention, NotPersonal
@@ -31,11 +33,18 @@ from backend.storage.waiting_counts import documents_of
 NAME = "link_deltas"
 COLLECTION = Collection(
     name=NAME,
-    indexes=[IndexModel([("org_id", 1), ("part", 1), ("clicks", 1)]), IndexModel("part")],
+    indexes=[
+        IndexModel([("org_id", 1), ("part", 1), ("clicks", 1)]),
+        IndexModel("part"),
+        IndexModel("is_unreadable", partialFilterExpression={"is_unreadable": True}, name="unreadable"),
+    ],
     owned_by=ByIdPrefix(),
     personal=NotPersonal("a click names neither an address nor a device nor a customer"),
     retention=NoRetention("they are gone once they are in the counts of their links"),
 )
+
+READABLE: Document = {"is_unreadable": {"$ne": True}}
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,16 @@ class Delta:
         counted_before = bool(document.get("counted_before"))
         packed = bytes(document["packed"])
         return cls(document["_id"], document["org_id"], document["day"], packed, counted_before)
+
+    def columns(self) -> Columns | None:
+        """Its clicks; None if they can't be read."""
+        try:
+            return unpack(self.packed)
+        except UnreadableBlock as error:
+            _logger.error(
+                "The clicks %s, which wait for their links' counts, can't be read: %s", self.id, error
+            )
+            return None
 
 
 def new_deltas(org_id: OrgId, facts: Facts, *, counted_before: bool, after: str = "") -> list[Document]:
@@ -87,7 +106,7 @@ async def with_deltas(
     """
     if session is not None:
         yield session, await read_deltas(database, wanted, session)
-    elif await database[NAME].find_one(wanted, {"_id": 1}) is None:
+    elif await database[NAME].find_one(wanted | READABLE, {"_id": 1}) is None:
         yield None, []
     else:
         async with await database.client.start_session(snapshot=True) as own:
@@ -96,7 +115,19 @@ async def with_deltas(
 
 async def read_deltas(database: Database, wanted: Document, session: ClientSession) -> list[Delta]:
     """The deltas of this condition, as `session` shows them."""
-    return [Delta.of(found) async for found in database[NAME].find(wanted, session=session)]
+    return [Delta.of(found) async for found in database[NAME].find(wanted | READABLE, session=session)]
+
+
+async def mark_unreadable(database: Database, delta_ids: Sequence[str]) -> None:
+    """Note that these deltas can't be read: nobody tries again, and `waylink doctor` tells of them."""
+    await database[NAME].update_many({"_id": {"$in": list(delta_ids)}}, {"$set": {"is_unreadable": True}})
+
+
+async def count_unreadable_clicks(database: Database) -> int:
+    """How many clicks are missing in the counts of their links, since their deltas can't be read."""
+    return sum(
+        [found["clicks"] async for found in database[NAME].find({"is_unreadable": True}, {"clicks": 1})]
+    )
 
 
 async def waiting_documents(
@@ -119,7 +150,9 @@ def _waiting_documents(deltas: Iterable[Delta], link_ids: set[LinkId]) -> dict[L
 
 def documents_of_links(delta: Delta, link_ids: set[LinkId] | None) -> list[Document]:
     """What the delta has of these links, or of all, as documents of `click_counts`."""
-    columns = unpack(delta.packed)
+    columns = delta.columns()
+    if columns is None:
+        return []
     return _documents(delta, columns if link_ids is None else only_of(columns, link_ids))
 
 
@@ -154,9 +187,9 @@ async def waiting_clicks_of(
 def _clicks_of(deltas: Iterable[Delta], is_wanted: Callable[[int, int], bool]) -> Counter[LinkId]:
     clicks: Counter[LinkId] = Counter()
     for delta in deltas:
-        if delta.counted_before:
+        columns = None if delta.counted_before else delta.columns()
+        if columns is None:
             continue
-        columns = unpack(delta.packed)
         hours = {hour for hour in range(DAY_SECONDS // 3600) if is_wanted(delta.day, hour)}
         is_click = [what[1] is None for what in columns.whats]
         is_counted = [

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from backend.concurrency.side_thread import beside_the_loop
-from backend.domain.click_block import unpack
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import Facts, Tally
 from backend.storage import click_counts
 from backend.storage.click_folds import Busy, take
-from backend.storage.link_deltas import NAME, Delta
+from backend.storage.link_deltas import NAME, READABLE, Delta, mark_unreadable
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.restores import being_restored
 from backend.storage.transaction_pace import Pace
@@ -24,9 +23,13 @@ from backend.storage.transaction_pace import Pace
 
 @dataclass(slots=True)
 class _Merge:
-    """Deltas that are merged together, and what they add, by whether the clicks were counted before."""
+    """Deltas that are merged together, and what they add, by whether the clicks were counted before.
+
+    `unreadable` are those that can't be.
+    """
 
     ids: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
     facts: dict[bool, Facts] = field(default_factory=lambda: {False: Facts(), True: Facts()})
 
     @property
@@ -59,9 +62,13 @@ class LinkMerges:
         part = await self._next_part(org_id)
         if part is None:
             return 0
-        deltas = self._database[NAME].find({"org_id": org_id, "part": part}, sort=[("_id", 1)])
+        deltas = self._database[NAME].find({"org_id": org_id, "part": part} | READABLE, sort=[("_id", 1)])
         found = [Delta.of(each) async for each in deltas]
         merge = await beside_the_loop(partial(_gather, found, self._pace.links))
+        if merge.unreadable:
+            await mark_unreadable(self._database, merge.unreadable)
+        if not merge.ids:
+            return await self.merge_next(org_id)
         counts = await beside_the_loop(merge.counts)
 
         async def work(session: ClientSession) -> None:
@@ -79,7 +86,7 @@ class LinkMerges:
 
     async def _next_part(self, org_id: OrgId) -> int | None:
         """The part behind the one that was merged last, or else the first one; None if there is none."""
-        theirs: Document = {"org_id": org_id}
+        theirs: Document = {"org_id": org_id} | READABLE
         behind = theirs | {"part": {"$gt": self._last.get(org_id, -1)}}
         for wanted in (behind, theirs):
             if found := await self._database[NAME].find_one(wanted, {"part": 1}, sort=[("part", 1)]):
@@ -117,7 +124,7 @@ async def all_unmerged_clicks(database: Database) -> dict[OrgId, int]:
 
 async def _count(database: Database, wanted: Document) -> dict[OrgId, int]:
     pipeline: list[Document] = [
-        {"$match": wanted},
+        {"$match": wanted | READABLE},
         {"$group": {"_id": "$org_id", "clicks": {"$sum": "$clicks"}}},
     ]
     return {OrgId(each["_id"]): each["clicks"] async for each in database[NAME].aggregate(pipeline)}
@@ -129,6 +136,10 @@ def _gather(deltas: Sequence[Delta], most_links: int) -> _Merge:
     for each in deltas:
         if merge.ids and merge.links >= most_links:
             break
+        columns = each.columns()
+        if columns is None:
+            merge.unreadable.append(each.id)
+            continue
         merge.ids.append(each.id)
-        merge.facts[each.counted_before].add(unpack(each.packed))
+        merge.facts[each.counted_before].add(columns)
     return merge

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from backend.doctor.storage import examine_storage
 from backend.domain import rollup
 from backend.domain.clicks import Click, NotCounted
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import Dimension
+from backend.settings import Settings
 from backend.storage import (
     click_blocks,
     click_counts,
@@ -206,6 +208,29 @@ async def test_a_merge_while_somebody_reads(database: Database, monkeypatch: pyt
     await ship(database, [click(org_id, link_id, NOW)])
     await defer(database, org_id)
     assert (await click_counts.count_window(database, org_id, link_id, NOW)).last_7_days == len(readers) + 1
+
+
+async def test_clicks_that_can_not_be_read_hold_up_no_others(database: Database) -> None:
+    """Readers and merges leave them out, they are kept with a mark, and `waylink doctor` tells of them."""
+    org_id, link_id = new_org(), LinkId(str(uuid.uuid4()))
+    for _ in range(2):
+        await ship(database, [click(org_id, link_id, NOW)])
+        await defer(database, org_id)
+    deltas = database[link_deltas.NAME]
+    await deltas.update_one({"org_id": org_id}, {"$set": {"packed": b"\x01damaged"}})
+
+    async def counted() -> int:
+        return (await click_counts.count_window(database, org_id, link_id, NOW)).last_7_days
+
+    assert await counted() == 1
+    assert (await Folds(database).fold([org_id])).is_done
+    assert await counted() == 1
+    [kept] = await deltas.find({"org_id": org_id}).to_list(None)
+    assert kept["is_unreadable"]
+    assert org_id not in await all_unmerged_clicks(database)
+    findings = [each async for each in examine_storage(database, Settings())]
+    assert any("1 clicks can't be read" in each.message for each in findings)
+    await deltas.delete_many({"org_id": org_id})
 
 
 async def test_many_clicks_on_each_link_need_no_merge(

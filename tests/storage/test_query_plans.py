@@ -45,6 +45,7 @@ from backend.storage import (
     users,
 )
 from backend.storage.collections import declared_indexes
+from backend.storage.link_deltas import READABLE
 from backend.storage.mongo import Database
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -160,8 +161,13 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     ),
     "the blocks that can't be read": (click_blocks.NAME, {"is_unreadable": True}, {}),
     "the folds that are open": (click_folds.NAME, {"fold": {"$exists": True}}, {}),
-    "the clicks of links that wait to be merged": (link_deltas.NAME, {"part": {"$in": [1, 2]}}, {}),
-    "the next clicks to merge": (link_deltas.NAME, ORG | {"part": {"$gt": 1}}, {"part": 1}),
+    "the clicks of links that wait": (
+        link_deltas.NAME,
+        {"part": {"$in": [1, 2]}} | READABLE,
+        {},
+    ),
+    "the clicks of links that can't be read": (link_deltas.NAME, {"is_unreadable": True}, {}),
+    "the next clicks to merge": (link_deltas.NAME, ORG | {"part": {"$gt": 1}} | READABLE, {"part": 1}),
     "the counts of an organization": (organization_counts.NAME, {"_id": {"$in": ["a", "b"]}}, {}),
     "the links that wait for an app": (
         deferred_links.NAME,

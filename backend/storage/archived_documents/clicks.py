@@ -31,7 +31,7 @@ _BLOCK = DocumentFields(
 )
 _DELTA = DocumentFields(
     {"part": integer, "day": integer, "clicks": integer, "packed": binary},
-    {"counted_before": Flag().parse},
+    {"counted_before": Flag().parse, "is_unreadable": Flag().parse},
 )
 _FOLD = DocumentFields(
     {"folds": integer},
@@ -76,6 +76,8 @@ def _block(document: Document, holdings: Holdings) -> None:
 def _delta(document: Document, holdings: Holdings) -> None:
     """Raise an error unless the clicks are of links of the archive and of one part, as the document says."""
     _DELTA.check(document)
+    if document.get("is_unreadable"):
+        return
     columns = _own_clicks(document, holdings)
     said = (document["clicks"], document["day"], {document["part"]})
     if said != (len(columns.at), columns.at[0] // DAY_MS, set(map(part_of, columns.links))):
