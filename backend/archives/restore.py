@@ -25,7 +25,13 @@ from backend.storage.collection import Stage
 from backend.storage.collections import archived_collections
 from backend.storage.deleted_organizations import forget_deletion, refuse_being_deleted
 from backend.storage.mongo import Database, Document
-from backend.storage.restores import begin_restore, finish_restore, hold_domains, insert_history, refuse_taken
+from backend.storage.restores import (
+    begin_restore,
+    find_position,
+    finish_restore,
+    insert_history,
+    refuse_taken,
+)
 
 # Called with the bytes that were checked, and later stored, since the last call.
 Advance = Callable[[int], object]
@@ -50,15 +56,15 @@ async def restore_organization(
     First the whole file is checked: each document must be valid as a new one, and must not touch anything of
     another organization. `advance` is called with the number of bytes done since its last call; `is_api_host`
     says which host names can't be link domains. Raises UnreadableArchive, AlreadyTaken if the database
-    already has something that the file contains, BeingDeleted, and AnotherRestore.
+    already has something that the file contains, BeingDeleted, AnotherRestore and GivenUp.
     """
     header = read_header(path)
     contents = check_whole(path, header, advance)
     await refuse_being_deleted(database, header.org_id)
-    position = await begin_restore(database, header.org_id, contents.fingerprint)
+    position = await find_position(database, header.org_id, contents.fingerprint)
     if position is None:
         await _Check(database, contents.holdings, is_api_host).run(read_entries(path, header))
-    await hold_domains(database, header.org_id, contents.holdings.domains)
+    await begin_restore(database, header.org_id, contents.fingerprint, contents.holdings.domains)
     await forget_deletion(database, header.org_id)
     await _Restore(database, path, header, contents, advance).run(position or 0)
     return Restored(header, contents.counts, resumed=position is not None)
@@ -115,7 +121,6 @@ class _Restore:
         """Store the documents after the first `position` bytes of the file."""
         last = {each.name for each in archived_collections().values() if each.stage is Stage.SETUP}
         setup: dict[str, list[Document]] = {}
-        await self._store("", [], position)
         self.advance(position)
         for name, batch in _batches(read_entries(self.path, self.header, position)):
             if name in last:

@@ -16,6 +16,7 @@ from backend.domain.organizations import NAME_RULE
 from backend.storage import links, organizations
 from backend.storage.deleted_organizations import unfinished_deletions
 from backend.storage.mongo import Database
+from backend.storage.restores import being_restored
 
 
 def _name(_: click.Context, __: click.Parameter, text: str) -> str:
@@ -123,11 +124,15 @@ async def delete(database: Database, org_id: OrgId, is_confirmed: bool) -> Resul
     """Delete an organization with all its links, counts, visitors' data, keys and domains.
 
     Users of no other organization are deleted too. Nothing can be brought back, but from what `waylink
-    export` wrote before. After an interruption run it again; a running service goes on with it as well.
+    export` wrote before. After an interruption run it again; a running service goes on with it as well. Of an
+    organization whose restore was not finished, what that has stored is deleted.
     """
     from backend.storage.organization_deletion import delete_organization  # noqa: PLC0415 - it needs them all
 
-    if org_id not in {each.org_id for each in await unfinished_deletions(database)}:
+    if org_id in await being_restored(database):
+        question = f"Delete what an unfinished restore stored of the organization {printable(org_id)}?"
+        confirm_by_name(question, org_id, is_confirmed)
+    elif org_id not in {each.org_id for each in await unfinished_deletions(database)}:
         owner = await organizations.get_organization(database, org_id)
         number = await links.count_links(database, org_id)
         question = f"Delete the organization {printable(owner.name)} with {number:,} links and all data?"

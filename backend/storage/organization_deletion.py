@@ -48,6 +48,7 @@ from backend.storage.mongo import (
 )
 from backend.storage.ownership import Owned
 from backend.storage.purge import delete_counts
+from backend.storage.restores import being_restored, give_up_restore
 
 # After that nothing can come that was under way when the deletion began: a fold may take a minute.
 _LAST_LOOK_AFTER = timedelta(minutes=2)
@@ -62,10 +63,11 @@ _BY_HAND = {users.NAME, domains.NAME, links.NAME}
 async def delete_organization(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:
     """Delete the organization. Returns how many documents of each collection that were.
 
-    It may have been begun before. Raises UnknownOrganization if there is no such organization, nor a deletion
-    of it that is not finished.
+    It may have been begun before; and what an unfinished restore has stored is deleted likewise. Raises
+    UnknownOrganization if there is no such organization, nor a deletion or a restore that is not finished.
     """
-    if org_id not in {each.org_id for each in await unfinished_deletions(database)}:
+    begun = {each.org_id for each in await unfinished_deletions(database)}
+    if org_id not in begun | await being_restored(database):
         await organizations.get_organization(database, org_id)
     with deadline(_SECONDS):
         deleted = await _shut(database, org_id, now)
@@ -124,6 +126,7 @@ async def _shut(database: Database, org_id: OrgId, now: datetime) -> Counter[str
     async def work(session: ClientSession) -> None:
         deleted.clear()
         await begin_deletion(database, session, org_id, now)
+        await give_up_restore(database, session, org_id)
         for each in _owned():
             if each.archived is Stage.SETUP:
                 found = await database[each.name].delete_many(each.scope(org_id), session=session)

@@ -66,7 +66,17 @@ class AnotherRestore(OperatorError):
         )
 
 
-async def begin_restore(database: Database, org_id: OrgId, fingerprint: str) -> int | None:
+class GivenUp(OperatorError):
+    """What the restore has stored is deleted, by a command that somebody ran meanwhile."""
+
+    def __init__(self, org_id: OrgId) -> None:
+        super().__init__(
+            f"The restore of the organization {org_id} was given up meanwhile, and what it stored is "
+            "deleted. Run it again to begin anew."
+        )
+
+
+async def find_position(database: Database, org_id: OrgId, fingerprint: str) -> int | None:
     """How many bytes of this file are already stored for certain; None if the restore is new.
 
     `fingerprint` identifies the file. Raises AlreadyTaken if the organization exists, and AnotherRestore.
@@ -118,12 +128,16 @@ async def refuse_taken(database: Database, name: str, documents: Sequence[Docume
             raise AlreadyTaken(name, found)  # clicks of the archive would count for it
 
 
-async def hold_domains(database: Database, org_id: OrgId, names: Iterable[str]) -> None:
-    """Keep these domains, all or none, for an organization that is being restored. Raises AlreadyTaken.
+async def begin_restore(
+    database: Database, org_id: OrgId, fingerprint: str, domain_names: Iterable[str]
+) -> None:
+    """Note that the organization is being restored, and keep these domains, all or none, for it.
 
-    Else another one could add them meanwhile, and would have links on them that are not its own.
+    Else another one could add them meanwhile, and would have links on them that are not its own. Begun
+    before, it changes nothing. Raises AlreadyTaken.
     """
-    wanted = list(names)
+    wanted = list(domain_names)
+    begun = {"$setOnInsert": {"fingerprint": fingerprint, "position": 0}}
 
     async def work(session: ClientSession) -> None:
         found = database[domains.NAME].find({"_id": {"$in": wanted}}, {"org_id": 1}, session=session)
@@ -134,6 +148,7 @@ async def hold_domains(database: Database, org_id: OrgId, names: Iterable[str]) 
         held = [{"_id": each, "org_id": org_id, "is_leaving": True} for each in wanted if each not in owners]
         if held:
             await database[domains.NAME].insert_many(held, session=session)
+        await database[NAME].update_one({"_id": org_id}, begun, upsert=True, session=session)
 
     await in_transaction(database, work)
 
@@ -156,23 +171,36 @@ async def insert_history(
     fingerprint: str,
     position: int,
 ) -> None:
-    """Store these documents, then note that the archive is stored up to `position`. Raises AlreadyTaken.
+    """Store these documents, then note that the archive is stored up to `position`.
 
     Documents that an interrupted restore already stored are not changed: they may have been updated since.
+    Raises AlreadyTaken and GivenUp.
     """
     if name in {click_counts.NAME, organization_counts.NAME}:
         documents = [click_counts.with_day(each) for each in documents]
     if documents:
         await _insert_missing(database, name, documents)
-    await database[NAME].update_one(
-        {"_id": org_id}, {"$set": {"fingerprint": fingerprint, "position": position}}, upsert=True
-    )
+    come = {"$set": {"position": position}}
+    noted = await database[NAME].update_one({"_id": org_id, "fingerprint": fingerprint}, come)
+    if not noted.matched_count:
+        raise GivenUp(org_id)
+
+
+async def give_up_restore(database: Database, session: ClientSession, org_id: OrgId) -> None:
+    """Forget in the caller's transaction that the organization is being restored: one that runs will fail."""
+    await database[NAME].delete_one({"_id": org_id}, session=session)
 
 
 async def finish_restore(database: Database, org_id: OrgId, setup: Mapping[str, Sequence[Document]]) -> None:
-    """Store the documents that make the organization usable, all or nothing. Raises AlreadyTaken."""
+    """Store the documents that make the organization usable, all or nothing.
+
+    Raises AlreadyTaken and GivenUp.
+    """
 
     async def work(session: ClientSession) -> None:
+        ended = await database[NAME].delete_one({"_id": org_id}, session=session)
+        if not ended.deleted_count:
+            raise GivenUp(org_id)
         await database[domains.NAME].delete_many({"org_id": org_id}, session=session)  # what it held
         for name, documents in setup.items():
             new = (
@@ -182,7 +210,6 @@ async def finish_restore(database: Database, org_id: OrgId, setup: Mapping[str, 
             )
             if new:
                 await database[name].insert_many(new, session=session)
-        await database[NAME].delete_one({"_id": org_id}, session=session)
 
     try:
         await in_transaction(database, work)

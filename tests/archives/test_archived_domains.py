@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 import pytest
 
 from backend.archives.restore import Restored, restore_organization
+from backend.domain.ids import OrgId
 from backend.storage import restores
 from backend.storage.domains import DomainTaken, insert_domain, list_domains
 from backend.storage.links import count_links
 from backend.storage.mongo import Database
-from backend.storage.restores import AlreadyTaken
+from backend.storage.organization_deletion import delete_organization
+from backend.storage.organizations import UnknownOrganization
+from backend.storage.restores import (
+    AlreadyTaken,
+    GivenUp,
+    being_restored,
+    finish_restore,
+    insert_history,
+)
 from tests.archives.forging import Archive, remove, restore
 from tests.fresh_database import fresh_database
 from tests.organizations import create_test_organization
@@ -71,3 +81,30 @@ async def test_a_domain_that_is_added_while_its_restore_begins(archive: Archive,
         assert found == [other.id]
         assert await count_links(elsewhere, own.id) == 0
     await remove(elsewhere, archive)
+
+
+async def test_a_restore_that_is_given_up(archive: Archive, elsewhere: Database) -> None:
+    """What an interrupted restore has stored goes with its domains, and one that is still at work fails."""
+    own, other = archive.organization, await create_test_organization(elsewhere)
+    size, done = archive.file.stat().st_size, 0
+
+    def interrupt(more: int) -> None:
+        nonlocal done
+        done += more
+        if done > size:  # checked, and nothing stored
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await restore_organization(elsewhere, archive.file, interrupt, lambda _: False)
+    with pytest.raises(DomainTaken):
+        await insert_domain(elsewhere, own.domain, other.id, NOW)
+    await delete_organization(elsewhere, own.id, NOW)
+    with pytest.raises(GivenUp):
+        await finish_restore(elsewhere, own.id, {})
+    with pytest.raises(GivenUp):
+        await insert_history(elsewhere, "links", [], org_id=own.id, fingerprint="", position=1)
+    assert await being_restored(elsewhere) == set()
+    await insert_domain(elsewhere, own.domain, other.id, NOW)
+    assert await count_links(elsewhere, own.id) == 0
+    with pytest.raises(UnknownOrganization):
+        await delete_organization(elsewhere, OrgId(str(uuid.uuid4())), NOW)

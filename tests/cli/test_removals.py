@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -188,3 +189,18 @@ def test_a_service_ends_a_deletion_that_was_interrupted(mongodb_uri: str, tmp_pa
                 "the service ends the deletion",
             )
         assert database["domains"].count_documents({}) == 0
+
+
+def test_a_restore_that_was_interrupted_is_given_up(running: ServiceProcess) -> None:
+    """The organization does not exist yet: its id is asked for, and then its domain can be added again."""
+    org_id, domain = str(uuid.uuid4()), f"{uuid.uuid4().hex}.example"
+    with MongoClient[dict[str, Any]](running.environment["WAYLINK_MONGODB_URI"]) as client:
+        database = client[running.environment["WAYLINK_MONGODB_DATABASE"]]
+        database["restores"].insert_one({"_id": org_id, "fingerprint": "f", "position": 0})
+        database["domains"].insert_one({"_id": domain, "org_id": org_id, "is_leaving": True})
+    other = str(running.command("organization", "create", "Other")["id"])
+    assert "belongs to another" in running.refusal("domain", "add", domain, "--org", other)
+    command = ("organization", "delete", "--org", org_id)
+    assert "unfinished restore" in running.refusal(*command, typed="no\n")
+    assert running.command(*command, "--yes")["deleted"] is True
+    running.command("domain", "add", domain, "--org", other)
