@@ -11,7 +11,8 @@ domain/analytics. The document of a day also has, for that day in UTC:
 - `seconds`: the second of the day of each of its first clicks. Only what comes beyond them has documents of
   its hour and minute, so that a link with few clicks does not have a document for each.
 
-A day on which nothing counted has no `parts`.
+A day on which nothing counted has empty `parts`, without which version 0.1 can't read it. What was written
+before that was so may have none.
 """
 
 from __future__ import annotations
@@ -286,7 +287,7 @@ class _Changes:
                 counts["parts"] = by_width(tally.seconds, HOUR_SECONDS)
                 fields |= self._add_seconds(subject, owner, day)
         if day.stored is None:
-            self.new.append({"_id": day.id, **owner, **counts, **fields})
+            self.new.append({"_id": day.id, **owner, "parts": {}, **counts, **fields})
         else:
             update: Document = {"$set": fields} if fields else {}
             added = {f"{field}.{name}": n for field, names in counts.items() for name, n in names.items()}

@@ -9,7 +9,7 @@ from backend.domain.analytics import WindowCounts
 from backend.domain.ids import LinkId, OrgId
 from backend.storage import click_counts
 from backend.storage.click_counts import count_window
-from backend.storage.counters import add_moments
+from backend.storage.counters import add_moments, read_windows
 from backend.storage.mongo import Database
 from backend.storage.rollups import MOST_SECONDS
 from tests.clicks import click, count_clicks
@@ -53,3 +53,11 @@ async def test_counts_of_earlier_versions_stay(database: Database) -> None:
     await add_moments(database, click_counts.NAME, None, moments)
     await count_clicks(database, [click(ORG, link_id, NOW - age) for age in AGES])
     assert await count_window(database, ORG, link_id, NOW) == WindowCounts(8, 6, 4)
+
+
+async def test_a_day_of_crawlers_is_read_as_version_0_1_does(database: Database) -> None:
+    """Where nothing counted, what it needs is there and says so: whoever goes back to it can go on."""
+    link_id = new_link()
+    await count_clicks(database, [click(ORG, link_id, NOW, reason="crawler")])
+    assert await database[click_counts.NAME].count_documents({"link_id": link_id}) == 1
+    assert await read_windows(database, click_counts.NAME, link_id, NOW) == WindowCounts(0, 0, 0)

@@ -35,7 +35,10 @@ class FormerOrganization:
 
 
 def store(mongodb_uri: str, database: str) -> FormerOrganization:
-    """Put the former version's data into an empty database, as if made today."""
+    """Put the former version's data into an empty database, as if made today.
+
+    Its counts stay on the day on which they were made: the day of its clicks has none.
+    """
     head, *lines = STORED.read_text().splitlines()
     about = json.loads(head)
     later = timedelta(days=(datetime.now(UTC).date() - date.fromisoformat(about["made_on"])).days)

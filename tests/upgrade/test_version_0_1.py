@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +49,24 @@ def former(own: dict[str, str]) -> FormerOrganization:
 
 def counts(service: ServiceProcess, former: FormerOrganization, path: str) -> list[int]:
     """The clicks of a link in all, and in the last seven days, as the API says."""
-    answer = httpx.post(
-        f"{service.base_url}{API}/analytics",
-        headers={"API-KEY": former.rest_key},
-        json={"shortUrl": f"http://{DOMAIN}/{path}"},
-    ).json()
-    return [answer["total_clicks"], answer["clicks_last_7_days"]]
+    answer = once_answered(
+        lambda: httpx.post(
+            f"{service.base_url}{API}/analytics",
+            headers={"API-KEY": former.rest_key},
+            json={"shortUrl": f"http://{DOMAIN}/{path}"},
+            timeout=30,
+        )
+    )
+    assert answer.status_code == httpx.codes.OK, answer.text
+    found = answer.json()
+    return [found["total_clicks"], found["clicks_last_7_days"]]
+
+
+def once_answered(ask: Callable[[], httpx.Response]) -> httpx.Response:
+    """The first answer that is not 503: a service on a busy machine asks for patience now and then."""
+    return wait_for(
+        ask, "it is 503", lambda answer: answer.status_code != httpx.codes.SERVICE_UNAVAILABLE, seconds=60
+    )
 
 
 def totals(service: ServiceProcess, former: FormerOrganization) -> list[int]:
@@ -76,7 +88,8 @@ def click(service: ServiceProcess, former: FormerOrganization) -> None:
 def follow(service: ServiceProcess) -> int:
     """The status that a visitor of the first link gets."""
     headers = {"host": DOMAIN, "user-agent": DESKTOP}
-    return httpx.get(f"{service.base_url}/k0", headers=headers).status_code
+    visit = once_answered(lambda: httpx.get(f"{service.base_url}/k0", headers=headers, timeout=30))
+    return visit.status_code
 
 
 def former_clicks(own: dict[str, str]) -> int:
