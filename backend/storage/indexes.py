@@ -6,7 +6,6 @@ third of the time of a short command.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 
 from pymongo.errors import OperationFailure
@@ -22,15 +21,17 @@ _log = logging.getLogger("waylink.storage")
 async def create_indexes(database: Database) -> None:
     """Create the missing indexes of all collections. Each collection's file declares its own.
 
-    Those of `organizations` come last: where that collection exists, all were made once.
+    One collection after another: side by side they get in one another's way, which costs the server more and
+    takes longer. Those of `organizations` come last: where that collection exists, all were made once.
     """
     declared = declared_indexes()
     last = declared.pop(organizations.NAME)
     with deadline(_SECONDS):  # a new index of a large collection takes long
         await _create_compressed(database)
         await click_counts.name_days(database)
-        made = [database[name].create_indexes(each) for name, each in declared.items() if each]
-        await asyncio.gather(*made)
+        for name, each in declared.items():
+            if each:
+                await database[name].create_indexes(each)
         await database[organizations.NAME].create_indexes(last)
 
 
