@@ -121,8 +121,11 @@ async def _work() -> None:
     async with connect(where["uri"], where["name"], COMMAND_SECONDS) as database:
         folds = Folds(database)
         while line := await asked.get():
-            sys.stdout.buffer.write(_line(await _answer(folds, json.loads(line))))
-            sys.stdout.buffer.flush()
+            answer = _line(await _answer(folds, json.loads(line)))
+            try:
+                os.write(sys.stdout.fileno(), answer)
+            except BrokenPipeError:  # who asked has ended
+                return
             gc.collect()
 
 
