@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from backend.domain.click_block import Block, Row, are_short, blocks_of_rows, row_of
@@ -79,14 +79,10 @@ def _read_fast(part: bytes, found: Stretch) -> list[Row] | None:
     hashes = [int(each[1:]) if each not in _NO_VISITOR else None for each in visitors]
     if max((each or 0 for each in hashes), default=0) > HIGHEST_HASH:
         return None
-    if any(rests):
-        try:
-            handoffs = [
-                parse_record(each) for each, rest in zip(part.split(b"\n"), rests, strict=False) if rest
-            ]
-        except ValueError:
-            return None
-        found.handoffs += [each for each in handoffs if each.handoff]
+    handoffs = _handoffs(part, rests) if any(rests) else []
+    if handoffs is None:
+        return None
+    found.handoffs += handoffs
     read = values.__getitem__
     return list(
         zip(
@@ -101,6 +97,15 @@ def _read_fast(part: bytes, found: Stretch) -> list[Row] | None:
             strict=True,
         )
     )
+
+
+def _handoffs(part: bytes, rests: Iterable[str]) -> list[Click] | None:
+    """The clicks that lead to an app, which only lines with a rest may do; None if one can't be read."""
+    try:
+        read = [parse_record(each) for each, rest in zip(part.split(b"\n"), rests, strict=False) if rest]
+    except ValueError:
+        return None
+    return [each for each in read if each.handoff]
 
 
 def _variants(more: Collection[str]) -> dict[str, str | None] | None:

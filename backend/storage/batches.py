@@ -6,7 +6,7 @@ domain/intake decides what to write. This file reads what the decision needs, an
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pymongo import UpdateMany, UpdateOne
@@ -167,46 +167,51 @@ def _write(
 
     Devices come first: there, two transactions can conflict.
     """
-    if decisions.devices:
-        changes = [
-            devices.update(device, known.devices.get(key), days.get(device.org_id))
-            for key, device in decisions.devices.items()
-        ]
+    changes = [
+        devices.update(device, known.devices.get(key), days.get(device.org_id))
+        for key, device in decisions.devices.items()
+    ]
+    if changes:
         database[devices.NAME].bulk_write(changes, session=session, ordered=False)
-    inserts = {
+    for name, documents in _new_documents(decisions, days).items():
+        if documents:
+            database[name].insert_many(documents, session=session, ordered=False)
+    if links := _identity_changes(decisions, days):
+        database[identities.NAME].bulk_write(links, session=session)
+    before = {each.key: each for each in known.told.values()}
+    for kind, collection in _RECORDS.items():
+        if updates := _record_changes(kind, decisions, before, days):
+            database[collection.name].bulk_write(updates, session=session, ordered=False)
+
+
+def _new_documents(decisions: Decisions, days: Days) -> dict[str, list[Document]]:
+    """What is inserted, by collection."""
+    return {
         calls.NAME: [calls.document(key, at) for key, at in decisions.calls.items()],
         counted_once.NAME: [counted_once.document(key, at) for key, at in decisions.counted.items()],
         **_record_documents(decisions.records.values(), days),
     }
-    for name, documents in inserts.items():
-        if documents:
-            database[name].insert_many(documents, session=session, ordered=False)
-    links: list[UpdateOne | UpdateMany] = [
+
+
+def _identity_changes(decisions: Decisions, days: Days) -> list[UpdateOne | UpdateMany]:
+    """What changes of identities: new ones, and how long those of devices that came again are kept."""
+    known = [device for device in decisions.devices.values() if device.customers]
+    return [
         *(identities.update(each, days.get(each.org_id)) for each in decisions.identities),
-        *(
-            identities.renewal(device, days.get(device.org_id))
-            for device in decisions.devices.values()
-            if device.customers
-        ),
+        *(identities.renewal(device, days.get(device.org_id)) for device in known),
     ]
-    if links:
-        database[identities.NAME].bulk_write(links, session=session)
-    before = {each.key: each for each in known.told.values()}
-    for kind, collection in _RECORDS.items():
-        updates = [
-            *(
-                records.completion(before[key], record, days.get(record.org_id))
-                for key, record in decisions.completed.items()
-                if key[0] is kind
-            ),
-            *(
-                records.credit_update(key[1:], credit)
-                for key, credit in decisions.credited.items()
-                if key[0] is kind
-            ),
-        ]
-        if updates:
-            database[collection.name].bulk_write(updates, session=session, ordered=False)
+
+
+def _record_changes(
+    kind: Kind, decisions: Decisions, before: Mapping[RecordKey, Record], days: Days
+) -> list[UpdateOne]:
+    """What changes of records of this kind that are stored already, and were so `before`."""
+    completed = [each for each in decisions.completed.items() if each[0][0] is kind]
+    credited = [each for each in decisions.credited.items() if each[0][0] is kind]
+    return [
+        *(records.completion(before[key], record, days.get(record.org_id)) for key, record in completed),
+        *(records.credit_update(key[1:], credit) for key, credit in credited),
+    ]
 
 
 def _written(decisions: Decisions) -> Iterable[Written]:
