@@ -21,7 +21,7 @@ from backend.settings import Settings
 from backend.storage import domain_removal
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.mongo import Database
-from tests import certificates
+from tests import certificates, used_databases
 from tests.far_site import Site, far_site
 from tests.organizations import TestOrganization, create_test_organization
 from tests.replica_set import replica_set
@@ -194,6 +194,7 @@ def mongodb_uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     configured = os.environ.get("WAYLINK_MONGODB_URI")
     if configured:
         yield configured
+        used_databases.drop_all(configured)
         return
     with replica_set(tmp_path_factory.mktemp("mongodb"), 1, waits_for_disk=False) as server:
         yield server.uri

@@ -27,6 +27,7 @@ from pymongo import MongoClient
 
 from backend.cli import main
 from backend.settings import load_settings
+from tests import used_databases
 from tests.forked_service import ForkedProcess, forked
 
 WAYLINK = (sys.executable, "-m", "backend.cli")
@@ -130,12 +131,18 @@ def _started(
 
 
 @contextmanager
-def own_database(mongodb_uri: str) -> Iterator[dict[str, str]]:
-    """Settings that give a service a database of its own on this MongoDB; it is dropped at the end."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
+def own_database(mongodb_uri: str, *, is_new: bool = False) -> Iterator[dict[str, str]]:
+    """Settings that give a service a database of its own on this MongoDB, with nothing in it.
+
+    It may have been another test's, and have its indexes already, unless it has to be new.
+    """
+    hosts, name = used_databases.hosts_of(mongodb_uri), None
+    if used_databases.has_any(hosts) and not is_new:
+        with MongoClient[dict[str, Any]](mongodb_uri) as client:
+            name = used_databases.take(hosts, client)
+    name = name or f"test_{uuid.uuid4().hex[:12]}"
     yield {"WAYLINK_MONGODB_URI": mongodb_uri, "WAYLINK_MONGODB_DATABASE": name}
-    with MongoClient[dict[str, Any]](mongodb_uri) as client:
-        client.drop_database(name)
+    used_databases.give_back(hosts, name)
 
 
 def run_command(*arguments: str, environment: dict[str, str], typed: str = "") -> dict[str, Any]:

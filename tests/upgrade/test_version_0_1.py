@@ -36,8 +36,8 @@ DESKTOP = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.
 
 @pytest.fixture
 def own(mongodb_uri: str) -> Iterator[dict[str, str]]:
-    """Settings of a database for this test only."""
-    with own_database(mongodb_uri) as own:
+    """Settings of a database for this test only, which the present version has not been at."""
+    with own_database(mongodb_uri, is_new=True) as own:
         yield own
 
 
