@@ -356,8 +356,9 @@ async def test_what_is_being_restored_stays_as_it_is(database: Database) -> None
             database, click_blocks.NAME, whole, org_id=org_id, fingerprint="some", position=position
         )
 
-    await store(1)
+    await database[restores.NAME].insert_one({"_id": org_id, "fingerprint": "some", "position": 0})
     try:
+        await store(1)
         assert org_id not in await waiting_clicks(database)
         assert org_id not in await organizations_with_small_blocks(database)
         await store(2)
