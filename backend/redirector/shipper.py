@@ -20,8 +20,10 @@ from backend.redirector.log_writer import Kept, LogWriter
 from backend.redirector.metrics import count_at_risk
 from backend.storage.mongo import Database, StorageError, deadline
 
-# Seconds between two checks of an idle log: so much later, a click appears in the analytics.
-_LOOK_EVERY = 0.05
+# Seconds from the first new click until it is shipped with those that come meanwhile.
+_GATHER = 0.05
+# Seconds between two checks of an idle log: whether it is old by now, or has lines that the disk took late.
+_LOOK_EVERY = 1.0
 # Seconds between two searches for logs of ended processes.
 _TAKE_OVER_EVERY = 5.0
 _MOST_LEFT_BEHIND = 16  # logs that one process has open
@@ -56,6 +58,7 @@ class Shipper:
         self._own = self._shipping(self.log, position=0)
         self._left_behind: list[LogShipping] = []
         self._take_over_at = 0.0
+        self._written = asyncio.Event()
         self._turn = asyncio.Lock()
         self._tasks = [
             BackgroundTask("shipping clicks", lambda: _go_on(self._ship_own)),
@@ -108,6 +111,7 @@ class Shipper:
         """
         kept = await self._disk.write(line)
         if kept is _ON_DISK:
+            self._written.set()
             return
         if kept is Kept.REFUSED:
             await self._direct.store(line)
@@ -125,13 +129,17 @@ class Shipper:
         return self._folder.uncounted
 
     async def _ship_own(self) -> float:
-        """Ship a stretch of this process's log. Returns the seconds to rest."""
+        """Ship a stretch of this process's log, and wait for more. Returns the seconds to rest."""
+        self._written.clear()
         took = await self._ship_stretch(self._own)
         if not self._own.is_done:
             return rest_after(took, self._own.waiting)
         if self._is_due:
             await self._rotate()
-        return _LOOK_EVERY
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_EVERY):
+                await self._written.wait()
+        return _GATHER
 
     async def _ship_left_behind(self) -> float:
         """Ship a stretch of a log that was left behind, if there is one. Returns the seconds to rest."""

@@ -1,4 +1,7 @@
-"""The MongoDB that Waylink starts by itself starts again, always: whoever is killed, and whenever."""
+"""The MongoDB that Waylink starts by itself starts again, always: whoever is killed, and whenever.
+
+No indexes are made: they cost as much as the start of a server, and nothing here is about them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from pymongo.errors import OperationFailure
 from backend.domain.ids import OrgId
 from backend.settings import Settings
 from backend.storage import embedded_mongodb, organizations
-from backend.storage.database import open_database
+from backend.storage.database import Indexes, open_database
 from backend.storage.embedded_mongodb import MongoDBHangs
 from backend.storage.mongod_process import Mongod, MongoDBNotFound, find_mongod, is_running
 from tests.faults.mongod import mongod_of, stopped_mongod
@@ -83,7 +86,7 @@ async def test_a_start_that_was_killed_is_in_nobodys_way(tmp_path: Path, delay: 
         await asyncio.sleep(delay)
         starter.send_signal(signal.SIGKILL)
         starter.wait()
-    async with open_database(Settings(data_dir=tmp_path)) as database:
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
         await create_test_organization(database)
         assert servers_of(folder) == [mongod_of(tmp_path)] == spawned
     assert servers_of(folder) == []
@@ -110,7 +113,7 @@ async def test_a_note_may_name_another_process(tmp_path: Path) -> None:
     [server] = servers_of(folder)
     note = json.loads((folder / "server.json").read_text())
     (folder / "server.json").write_text(json.dumps(note | {"pid": os.getpid()}))
-    async with open_database(Settings(data_dir=tmp_path)):
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
         assert servers_of(folder) == [server] == [mongod_of(tmp_path)]
     assert servers_of(folder) == []
 
@@ -154,11 +157,11 @@ async def test_an_orphan_that_never_answers_is_stopped(
         monkeypatch.setattr(embedded_mongodb, name, seconds)
     with user_of(tmp_path / "mongodb") as user:
         assert is_open(user)
-        async with open_database(Settings(data_dir=tmp_path)) as database:
+        async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
             created = await create_test_organization(database)
         server = mongod_of(tmp_path)
         os.kill(server, signal.SIGSTOP)
-    async with open_database(Settings(data_dir=tmp_path)) as database:
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
         stored = await database["organizations"].count_documents({})
         outcome(Outcome("own MongoDB hangs as an orphan and is killed (organizations)", 1, stored))
         assert (await organizations.get_organization(database, created.id)).id == created.id
@@ -167,7 +170,7 @@ async def test_an_orphan_that_never_answers_is_stopped(
 
 async def test_a_stop_ends_a_server_that_stands_still(tmp_path: Path) -> None:
     """The last user leaves no server behind, and does not wait for one that is stopped."""
-    async with open_database(Settings(data_dir=tmp_path)):
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
         server = mongod_of(tmp_path)
         os.kill(server, signal.SIGSTOP)
         began = time.monotonic()
@@ -205,7 +208,7 @@ async def test_a_folder_of_a_former_version(tmp_path: Path, still_runs: bool) ->
     if not still_runs:
         former.process.terminate()
         former.process.wait()
-    async with open_database(Settings(data_dir=tmp_path)) as database:
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
         assert (await organizations.get_organization(database, OrgId("former"))).name == "Acme"
         assert (tmp_path / "mongodb").stat().st_mode & 0o777 == 0o700
     former.process.wait()
@@ -226,7 +229,7 @@ async def test_a_former_version_that_still_runs(tmp_path: Path) -> None:
 async def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
     """Other users of the machine can't enter the folder, and reach nothing over the port: no data, no names,
     no new user, no stop."""
-    async with open_database(Settings(data_dir=tmp_path / "data")) as database:
+    async with open_database(Settings(data_dir=tmp_path / "data"), Indexes.LEAVE) as database:
         await create_test_organization(database)
         folder = tmp_path / "data" / "mongodb"
         port = int(json.loads((folder / "server.json").read_text())["port"])
@@ -246,5 +249,5 @@ async def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
 
 async def open_and_close(data_dir: Path) -> None:
     """Use the database as a command does."""
-    async with open_database(Settings(data_dir=data_dir)):
+    async with open_database(Settings(data_dir=data_dir), Indexes.LEAVE):
         pass

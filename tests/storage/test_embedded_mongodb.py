@@ -1,4 +1,7 @@
-"""The MongoDB server that Waylink starts by itself."""
+"""The MongoDB server that Waylink starts by itself.
+
+No indexes are made: they cost as much as the start of a server, and nothing here is about them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from prometheus_client import REGISTRY
 
 from backend.settings import Settings
 from backend.storage import mongod_process, organizations
-from backend.storage.database import open_database
+from backend.storage.database import Indexes, open_database
 from backend.storage.mongo import Database, StorageError
 from backend.storage.mongod_process import Mongod, MongoDBNotFound, find_mongod, is_running
 from tests.organizations import create_test_organization
@@ -45,13 +48,13 @@ def state_of(folder: Path) -> dict[str, Any]:
 async def test_data_outlives_the_server_and_the_last_user_stops_it(tmp_path: Path) -> None:
     """Two users share one server, the last one stops it, and what was stored is there the next time."""
     settings = Settings(data_dir=tmp_path)
-    async with open_database(settings) as first:
-        async with open_database(settings) as second:
+    async with open_database(settings, Indexes.LEAVE) as first:
+        async with open_database(settings, Indexes.LEAVE) as second:
             created = await create_test_organization(second)
         pid = state_of(tmp_path)["pid"]
         assert (await organizations.get_organization(first, created.id)).id == created.id
     assert not is_running(pid)
-    async with open_database(settings) as again:
+    async with open_database(settings, Indexes.LEAVE) as again:
         assert (await organizations.get_organization(again, created.id)).id == created.id
 
 
@@ -64,7 +67,7 @@ async def test_a_server_left_by_a_killed_process_is_taken_over(tmp_path: Path) -
     left = state_of(tmp_path)
     killed.kill()
     await killed.communicate()
-    async with open_database(Settings(data_dir=tmp_path)):
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
         assert state_of(tmp_path) == left
     wait_for(lambda: not is_running(left["pid"]), "the server still runs", seconds=30)
 
@@ -80,7 +83,7 @@ async def answers(database: Database) -> bool:
 
 async def test_a_killed_server_is_started_again_on_its_port(tmp_path: Path) -> None:
     """A server that dies with SIGKILL comes back for those who use it, with all it had acknowledged."""
-    async with open_database(Settings(data_dir=tmp_path)) as database:
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
         created = await create_test_organization(database)
         killed = state_of(tmp_path)
         os.kill(killed["pid"], signal.SIGKILL)
@@ -95,7 +98,7 @@ async def test_a_killed_server_is_started_again_on_its_port(tmp_path: Path) -> N
 async def test_a_server_is_started_again_after_starts_that_failed(tmp_path: Path) -> None:
     """Where it can't be started, that is counted and tried again; the last user still stops the server."""
     work = {"work": "keeping MongoDB running"}
-    async with open_database(Settings(data_dir=tmp_path)):
+    async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE):
         failures = REGISTRY.get_sample_value("waylink_background_failures_total", work) or 0.0
         lock = tmp_path / "mongodb" / "start.lock"
         lock.unlink()
@@ -129,11 +132,11 @@ def test_a_server_is_recognized_where_only_ps_tells(monkeypatch: pytest.MonkeyPa
 async def test_another_port_is_taken_where_the_old_one_is_in_use(tmp_path: Path) -> None:
     """The replica set follows its server to a new port, with its data."""
     settings = Settings(data_dir=tmp_path)
-    async with open_database(settings) as database:
+    async with open_database(settings, Indexes.LEAVE) as database:
         created = await create_test_organization(database)
     port = state_of(tmp_path)["port"]
     taker = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", port)
-    async with taker, open_database(settings) as database:
+    async with taker, open_database(settings, Indexes.LEAVE) as database:
         assert state_of(tmp_path)["port"] != port
         assert (await organizations.get_organization(database, created.id)).id == created.id
 
