@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 
 import pytest
+from argon2 import PasswordHasher
 
+from backend import passwords
 from backend.app import Service, utc_now
 from backend.domain.links import Link
 from backend.storage.mongo import Database
@@ -15,6 +17,25 @@ from tests.conftest import MovableClock
 from tests.dashboard.campaigns import NOON, make_link
 from tests.dashboard.people import Person, browser, make_user, open_session
 from tests.organizations import TestOrganization
+
+QUICK = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
+QUICK_HASH_OF_NOBODY = QUICK.hash("nobody")
+
+
+@pytest.fixture(autouse=True)
+def quick_hashes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hashes of passwords cost next to nothing, but for a test that asks for `true_hashes`.
+
+    A true one takes as long as a whole test of a page, and is the subject of few.
+    """
+    if "true_hashes" not in request.fixturenames:
+        monkeypatch.setattr(passwords, "_hasher", QUICK)
+        monkeypatch.setattr(passwords, "HASH_OF_NOBODY", QUICK_HASH_OF_NOBODY)
+
+
+@pytest.fixture
+def true_hashes() -> None:
+    """Hashes of passwords are made with the parameters that the service has."""
 
 
 @pytest.fixture

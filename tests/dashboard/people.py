@@ -14,12 +14,12 @@ from backend.app import Service, utc_now
 from backend.domain.ids import OrgId, UserId
 from backend.domain.sessions import new_session
 from backend.domain.users import User
-from backend.passwords import hash_password
+from backend.passwords import hash_password, needs_new_hash
 from backend.storage import sessions, users
 from backend.storage.mongo import Database
 
 PASSWORD = "correct horse battery"
-# A hash is dear to make: every user of the tests has the same one.
+# A hash is dear to make: every user of the tests has the same one, of the parameters that hold for the test.
 _hashes: dict[str, str] = {}
 
 
@@ -57,7 +57,7 @@ def browser(service: Service, base_url: str = "http://localhost:8080") -> httpx.
 async def make_user(database: Database, *org_ids: OrgId, email: str = "") -> str:
     """Store a user of these organizations with PASSWORD; the e-mail address."""
     email = email or f"{uuid.uuid4().hex}@example.com"
-    if PASSWORD not in _hashes:
+    if PASSWORD not in _hashes or needs_new_hash(_hashes[PASSWORD]):
         _hashes[PASSWORD] = await hash_password(PASSWORD)
     await users.insert_user(
         database, User(UserId(str(uuid.uuid4())), email, _hashes[PASSWORD], org_ids, utc_now())

@@ -66,6 +66,7 @@ async def test_unknown_users_and_wrong_passwords_look_alike(stranger: Person, da
     assert "The e-mail address or the password is not right." in wrong.text
 
 
+@pytest.mark.usefixtures("true_hashes")
 async def test_an_unknown_user_costs_as_much_as_a_wrong_password(
     stranger: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,27 +184,11 @@ async def test_the_cookie_over_https(settings: Settings) -> None:
     assert "Domain" not in cookie
 
 
-@pytest.fixture
-def cheap(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A hash of PASSWORD that costs little, as does the one of nobody: many tries fit into a minute."""
-    quick = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
-    monkeypatch.setattr(passwords, "HASH_OF_NOBODY", quick.hash("nobody"))
-    return quick.hash(PASSWORD)
-
-
-async def set_cheap_password(database: Database, person: Person, cheap: str) -> None:
-    """Give a user the hash that costs little."""
-    user = await users.find_user_by_email(database, person.email)
-    assert user is not None
-    await users.set_password_hash(database, user.id, cheap)
-
-
 async def test_wrong_tries_are_limited_for_an_account_and_an_address(
-    stranger: Person, service: Service, database: Database, cheap: str
+    stranger: Person, service: Service
 ) -> None:
     """After five wrong tries even the right password waits there, and the page says how long; from elsewhere
     it opens at once."""
-    await set_cheap_password(database, stranger, cheap)
     for _ in range(5):
         assert (await stranger.sign_in(password="a guess")).status_code == 422
     refused = await stranger.sign_in()
@@ -214,14 +199,10 @@ async def test_wrong_tries_are_limited_for_an_account_and_an_address(
         assert (await Person(elsewhere, stranger.email).sign_in()).status_code == 303
 
 
-async def test_an_address_that_signed_in_before_is_not_locked_out(
-    stranger: Person, service: Service, database: Database, cheap: str
-) -> None:
+async def test_an_address_that_signed_in_before_is_not_locked_out(stranger: Person, service: Service) -> None:
     """Neither wrong tries from there nor those of others keep it out."""
-    await set_cheap_password(database, stranger, cheap)
     assert (await stranger.sign_in()).status_code == 303
     await stranger.send("/", "/sign-out")
-    await set_cheap_password(database, stranger, cheap)  # the sign-in renewed it
     async with browser(service) as attacker:
         tries = [await Person(attacker, stranger.email).sign_in("a guess") for _ in range(8)]
         assert [each.status_code for each in tries] == [422] * 5 + [429] * 3
@@ -231,14 +212,12 @@ async def test_an_address_that_signed_in_before_is_not_locked_out(
 
 
 async def test_the_owner_does_not_wait_behind_many_tries(
-    stranger: Person, service: Service, database: Database, cheap: str, monkeypatch: pytest.MonkeyPatch
+    stranger: Person, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of 30 tries at once all but some are sent away, and told when to come again; who has signed in from
     the same address before is next."""
-    await set_cheap_password(database, stranger, cheap)
     assert (await stranger.sign_in()).status_code == 303
     await stranger.send("/", "/sign-out")
-    await set_cheap_password(database, stranger, cheap)  # the sign-in renewed it
     compared: list[str] = []
     gate = threading.Event()
     verify = passwords._verify
@@ -271,7 +250,6 @@ async def test_the_owner_does_not_wait_behind_many_tries(
     assert "Too many people sign in at this moment. Wait 3 seconds" in shed.text
 
 
-@pytest.mark.usefixtures("cheap")
 async def test_sign_ins_are_limited_for_an_address(
     service: Service, database: Database, organization: TestOrganization
 ) -> None:
@@ -284,7 +262,6 @@ async def test_sign_ins_are_limited_for_an_address(
         assert (await right.sign_in()).status_code == 429
 
 
-@pytest.mark.usefixtures("cheap")
 async def test_nobody_picks_an_address_behind_a_proxy(settings: Settings, tmp_path: Path) -> None:
     """A visitor's own X-Forwarded-For line, with another address at each try, changes nothing: the proxy adds
     a line of its own."""
