@@ -1,19 +1,27 @@
 """Every page of the dashboard in Chromium: axe finds no violation, nothing breaks, nothing has to be scrolled
-sideways; on a desktop and a phone, in light and dark, with little to show and with much."""
+sideways; on a desktop and a phone, in light and dark, with little to show and with much.
+
+What is examined once instead of twice is what would be the same: colours on one size of screen for each
+scheme, other rules in one scheme for each size (see `VIEWS`), and markup that was served before, byte for
+byte, at another address (see `examine_new`). All else is examined on every page in every view.
+"""
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, ViewportSize
 from pymongo import MongoClient
 
 from backend.app import utc_now
+from backend.dashboard.frame.form import FORM_TOKEN
 from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS
 from backend.storage.limited import KEPT, NAME
 from sdk_build.node import install_packages
@@ -21,16 +29,50 @@ from tests.dashboard.office import Office, make_key, make_organization, make_use
 from tests.service_process import ServiceProcess
 
 AXE = Path(__file__).parents[1] / "accessibility"
-SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
 RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
-CARDS_WITHOUT_SPACE = """
-    [...document.querySelectorAll(".card")]
-        .filter((card, place, all) => {
-            const before = all[place - 1]?.getBoundingClientRect(), own = card.getBoundingClientRect();
-            return before && own.top > before.top && own.top < before.bottom + 8;
-        })
-        .map(card => card.textContent.trim().split("\\n")[0])
-"""
+SIZES: dict[str, ViewportSize] = {
+    "desktop": {"width": 1280, "height": 800},
+    "phone": {"width": 390, "height": 844},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A kind of screen in light or dark, and which of axe's rules are run there."""
+
+    size: str
+    scheme: Literal["light", "dark"]
+    options: dict[str, Any]
+
+
+# What the rules see but those of colour (markup, and what of it is shown) is the same in light and dark, so
+# they run once for each size. Colours are the same on every screen, and take most of the time: light ones are
+# looked at on the one, dark ones on the other. Between neighbours of the list one thing changes.
+VIEWS = (
+    View("desktop", "light", {}),
+    View("phone", "light", {"rules": {rule: {"enabled": False} for rule in RULES_OF_COLOUR}}),
+    View("phone", "dark", {"runOnly": RULES_OF_COLOUR}),
+)
+# The violations of axe's rules, by how much the page has to be scrolled sideways, and the headings of cards
+# without space between themselves and the card before; once what follows the size of the screen has done so.
+EXAMINE = """async options => {
+    await new Promise(shown => requestAnimationFrame(() => requestAnimationFrame(shown)));
+    const given = {resultTypes: ["violations"], preload: false, ...options};
+    const {violations} = await axe.run(document, given);
+    const {scrollWidth, clientWidth} = document.documentElement;
+    const touching = [...document.querySelectorAll(".card")].filter((card, place, all) => {
+        const before = all[place - 1]?.getBoundingClientRect(), own = card.getBoundingClientRect();
+        return before && own.top > before.top && own.top < before.bottom + 8;
+    });
+    return [
+        ...violations.flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.html.slice(0, 200)}`)),
+        ...(scrollWidth === clientWidth ? [] : [`${scrollWidth - clientWidth} px too wide`]),
+        ...touching.map(card => `no space above the card ${card.textContent.trim().split("\\n")[0]}`),
+    ];
+}"""
+TOKEN_FIELD = re.compile(f'name="{FORM_TOKEN}" value="[^"]*"')  # another one for each session
+# One click after the other would have the page painted for each.
+OPEN_DETAILS = "document.querySelectorAll('main details > summary').forEach(each => each.click())"
 LONG = "A name that goes on and on " * 3 + "andhaswordsthatnoscreeniswideenoughfor" * 3
 
 
@@ -147,9 +189,10 @@ def _batch(web_key: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def watched(browser: Browser) -> Iterator[Page]:
-    """A page; nothing that it shows may break."""
+def watched(browser: Browser, axe: str) -> Iterator[Page]:
+    """A page, with axe in all that it shows; nothing of that may break."""
     with browser.new_context(reduced_motion="reduce") as context:
+        context.add_init_script(axe)
         page = context.new_page()
         problems: list[str] = []
         page.on("pageerror", lambda error: problems.append(str(error)))
@@ -160,70 +203,68 @@ def watched(browser: Browser) -> Iterator[Page]:
         assert problems == []
 
 
-def examine(page: Page, axe: str) -> list[str]:
-    """What is wrong with the page as it is now, on each kind of screen, in light and in dark."""
-    page.evaluate(axe)
-    wrong = []
-    # Colours are the same on every screen, and take most of the time: each is looked at once.
-    without_colours = {"rules": {rule: {"enabled": False} for rule in RULES_OF_COLOUR}}
-    for size, options in (("desktop", {}), ("phone", without_colours)):
-        show(page, size)
-        found = found_by_axe(page, **options) + too_wide(page) + touching(page)
-        wrong += [f"{size}: {each}" for each in found]
-    page.emulate_media(color_scheme="dark")
-    wrong += [f"dark: {each}" for each in found_by_axe(page, runOnly=RULES_OF_COLOUR)]
-    return [f"{page.url} {each}" for each in wrong]
+def examine(page: Page) -> list[str]:
+    """What is wrong with the page as it is now, in each view."""
+    # The view that the page is in comes first: each change has all of it laid out and painted again.
+    views = VIEWS[::-1] if page.viewport_size == SIZES[VIEWS[-1].size] else VIEWS
+    return [f"{page.url} {each}" for view in views for each in examine_view(page, view)]
 
 
-def show(page: Page, size: str) -> None:
-    """Show the page on this kind of screen, in light colours."""
-    width, height = SIZES[size]
-    page.set_viewport_size({"width": width, "height": height})
-    page.emulate_media(color_scheme="light")
+def examine_view(page: Page, view: View) -> list[str]:
+    """What is wrong in this view."""
+    show(page, view)
+    found = page.evaluate(EXAMINE, view.options)
+    return [f"{view.size}, {view.scheme}: {each}" for each in found]
 
 
-def found_by_axe(page: Page, **options: Any) -> list[str]:
-    """The violations of axe's rules; by default of all of them."""
-    given = {"resultTypes": ["violations"], "preload": False} | options
-    found = page.evaluate("options => axe.run(document, options)", given)["violations"]
-    return [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]
+def show(page: Page, view: View) -> None:
+    """Show the page as in this view."""
+    if page.viewport_size != SIZES[view.size]:
+        page.set_viewport_size(SIZES[view.size])
+    page.emulate_media(color_scheme=view.scheme)
 
 
-def too_wide(page: Page) -> list[str]:
-    """By how much the page has to be scrolled sideways, if it has."""
-    width = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    return [f"{width} px too wide"] if width else []
-
-
-def touching(page: Page) -> list[str]:
-    """The headings of cards that have no space between themselves and the card before."""
-    return [f"no space above the card {heading!r}" for heading in page.evaluate(CARDS_WITHOUT_SPACE)]
+@pytest.fixture(scope="module")
+def examined() -> set[str]:
+    """The markup of every page that was examined."""
+    return set()
 
 
 @pytest.mark.parametrize("office", ["empty", "full"])
-def test_every_page(watched: Page, axe: str, office: str, request: pytest.FixtureRequest) -> None:
-    """Every page of an organization that has nothing, and of one that has much."""
+def test_every_page(watched: Page, office: str, examined: set[str], request: pytest.FixtureRequest) -> None:
+    """Every page of an organization that has nothing, and of one that has much; the same page only once."""
     at: Office = request.getfixturevalue(office)
-    watched.goto(f"{at.base_url}/sign-in")
-    wrong = examine(watched, axe)
-    at.sign_in(watched)
+    wrong = examine_new(watched, f"{at.base_url}/sign-in", examined)
+    at.open_session(watched)
     for path in at.pages:
-        watched.goto(f"{at.base_url}{path}")
-        for details in watched.locator("main details > summary").all():
-            details.click()
-        wrong += examine(watched, axe)
+        wrong += examine_new(watched, f"{at.base_url}{path}", examined)
     assert wrong == []
 
 
-def test_every_form_with_problems(watched: Page, axe: str, full: Office) -> None:
+def examine_new(page: Page, address: str, examined: set[str]) -> list[str]:
+    """What is wrong with the page at this address, all of it opened; nothing if its markup was examined.
+
+    That is so where an address leads to another page, and where there is nothing.
+    """
+    answer = page.goto(address)
+    assert answer
+    markup = TOKEN_FIELD.sub("", answer.text())
+    if markup in examined:
+        return []
+    examined.add(markup)
+    page.evaluate(OPEN_DETAILS)
+    return examine(page)
+
+
+def test_every_form_with_problems(watched: Page, full: Office) -> None:
     """Forms that come again: what is wrong is told in a way that everyone perceives."""
     watched.goto(f"{full.base_url}/sign-in")
     watched.get_by_label("E-mail address").fill(f"x{uuid.uuid4().hex}@example.com")
     watched.get_by_label("Password").fill("wrong")
     watched.get_by_role("button", name="Sign in").click()
     watched.get_by_role("alert").wait_for()
-    wrong = examine(watched, axe)
-    full.sign_in(watched)
+    wrong = examine(watched)
+    full.open_session(watched)
     for path, button in (
         ("/links/new", "Make the link"),
         ("/origins", "Allow"),
@@ -233,27 +274,28 @@ def test_every_form_with_problems(watched: Page, axe: str, full: Office) -> None
         watched.locator("main input:not([type=hidden])").first.fill("?")
         watched.get_by_role("button", name=button, exact=True).click()
         watched.locator(".problem").first.wait_for()
-        wrong += examine(watched, axe)
+        wrong += examine(watched)
     watched.goto(f"{full.base_url}/nothing")
-    assert wrong + examine(watched, axe) == []
+    assert wrong + examine(watched) == []
 
 
-def test_the_menu_and_what_is_shown_once(watched: Page, axe: str, full: Office) -> None:
+def test_the_menu_and_what_is_shown_once(watched: Page, full: Office) -> None:
     """The open menu of a phone, a question about many links and its results, and a key that was just made."""
-    full.sign_in(watched)
-    show(watched, "phone")
+    full.open_session(watched)
+    watched.goto(f"{full.base_url}/subscription")  # a short page: what matters is the menu
+    show(watched, VIEWS[-1])
     watched.locator("details.menu summary").click()
-    wrong = examine(watched, axe)
+    wrong = examine(watched)
     watched.goto(f"{full.base_url}/links")
     watched.get_by_label("All of this page").check()
     watched.get_by_role("button", name="Enable").click()
     watched.get_by_role("button", name="Enable 25 links").wait_for()
-    wrong += examine(watched, axe)
+    wrong += examine(watched)
     watched.get_by_role("button", name="Enable 25 links").click()
     watched.get_by_role("heading", name="What became of them").wait_for()
-    wrong += examine(watched, axe)
+    wrong += examine(watched)
     watched.goto(f"{full.base_url}/keys")
     watched.get_by_role("button", name="Make a Browser SDK key").click()
     watched.locator(".secret").wait_for()
-    wrong += examine(watched, axe)
+    wrong += examine(watched)
     assert wrong == []
