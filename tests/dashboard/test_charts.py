@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import httpx
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from backend.app import utc_now
@@ -27,6 +28,43 @@ INKED = """canvas => {
 }"""
 
 
+@pytest.fixture(scope="module")
+def clicked(running: ServiceProcess) -> Office:
+    """An organization with a link that has three clicks."""
+    org = make_organization(running, "Charts")
+    domain = f"go.{org[:8]}.localhost"
+    running.command("domain", "add", domain, "--org", org)
+    api, headers = "/serviceCore/pa/v1", {"API-KEY": make_key(running, org, "rest")}
+    body = {"domain": domain, "selected_path": "p", "destination_url": "https://a.example/", "link_name": "P"}
+    with httpx.Client(base_url=running.base_url) as client:
+        assert client.post(f"{api}/create-link", json=body, headers=headers).status_code == 201
+        for _ in range(3):
+            assert client.get("/p", headers={"Host": domain}).status_code == 302
+        (link,) = client.get(f"{api}/links/page", headers=headers).json()["links"]
+    office = Office(running.base_url, make_user(running, org), {"link": link["id"]})
+    with office.client() as client:
+        wait_for(
+            lambda: _total(client.get(f"/links/{link['id']}").text),
+            "not all counted",
+            lambda total: total == "3",
+        )
+    return office
+
+
+def _total(page: str) -> str:
+    """What a page says that all columns of its first chart come to."""
+    found = re.search(r'<figure class="chart.*?<figcaption>.*?<strong>(.*?)</strong>', page, re.DOTALL)
+    assert found, page
+    return found[1]
+
+
+@pytest.fixture
+def address(page: Page, clicked: Office) -> str:
+    """The address of that link's page, which `page` may see."""
+    clicked.open_session(page)
+    return f"{clicked.base_url}/links/{clicked.ids['link']}"
+
+
 def test_the_library_is_the_package_that_is_locked() -> None:
     """The files that pages load are byte for byte those of the npm package that the lock names."""
     install_packages(VENDORED)
@@ -35,9 +73,8 @@ def test_the_library_is_the_package_that_is_locked() -> None:
         assert (FOLDER / ours).read_bytes() == (package / theirs).read_bytes(), ours
 
 
-def test_a_chart_shows_what_its_table_says(page: Page, running: ServiceProcess) -> None:
+def test_a_chart_shows_what_its_table_says(page: Page, address: str) -> None:
     """Under the strict policy the chart is drawn, and the pointer tells the numbers of the table's rows."""
-    address = _clicked_link(page, running)
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -55,9 +92,9 @@ def test_a_chart_shows_what_its_table_says(page: Page, running: ServiceProcess) 
     assert said == []
 
 
-def test_a_chart_follows_the_screen(page: Page, running: ServiceProcess) -> None:
+def test_a_chart_follows_the_screen(page: Page, address: str) -> None:
     """On a narrower screen the chart gets narrower, and in the dark it has other colours."""
-    page.goto(_clicked_link(page, running))
+    page.goto(address)
     canvas = page.locator("figure.chart canvas").first
     before = canvas.evaluate("canvas => canvas.toDataURL()")
     page.emulate_media(color_scheme="dark")
@@ -70,9 +107,8 @@ def test_a_chart_follows_the_screen(page: Page, running: ServiceProcess) -> None
     )
 
 
-def test_without_scripts_the_table_is_there(page: Page, browser: Browser, running: ServiceProcess) -> None:
+def test_without_scripts_the_table_is_there(page: Page, browser: Browser, address: str) -> None:
     """Where no script runs, there is no empty drawing, and the table opens and has the numbers."""
-    address = _clicked_link(page, running)
     with browser.new_context(java_script_enabled=False, storage_state=page.context.storage_state()) as plain:
         shown = plain.new_page()
         shown.goto(address)
@@ -80,34 +116,3 @@ def test_without_scripts_the_table_is_there(page: Page, browser: Browser, runnin
         expect(chart.locator(".plot")).to_be_hidden()
         chart.locator("summary").click()
         expect(chart.locator("tbody td").first).to_have_text("3")
-
-
-def _clicked_link(page: Page, running: ServiceProcess) -> str:
-    """The address of the page of a link with three clicks, for a page that is signed in."""
-    org = make_organization(running, "Charts")
-    domain = f"go.{org[:8]}.localhost"
-    running.command("domain", "add", domain, "--org", org)
-    key = make_key(running, org, "rest")
-    with httpx.Client(base_url=running.base_url) as client:
-        body = {
-            "domain": domain,
-            "selected_path": "p",
-            "destination_url": "https://a.example/",
-            "link_name": "P",
-        }
-        made = client.post("/serviceCore/pa/v1/create-link", json=body, headers={"API-KEY": key})
-        assert made.status_code == 201
-        for _ in range(3):
-            assert client.get("/p", headers={"Host": domain}).status_code == 302
-    Office(running.base_url, make_user(running, org), {}).sign_in(page)
-    page.goto(f"{running.base_url}/links")
-    page.get_by_role("link", name="P", exact=True).click()
-    page.wait_for_url(re.compile("/links/."))
-    wait_for(lambda: _total(page), "the clicks are counted", lambda text: text == "3")
-    return page.url
-
-
-def _total(page: Page) -> str:
-    """What the page says now that all columns come to."""
-    page.reload()
-    return page.locator("figure.chart figcaption strong").first.inner_text()

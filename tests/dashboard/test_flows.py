@@ -82,7 +82,7 @@ def test_the_page_tells_when_the_first_call_arrives(
     """Without a reload: first that a call was refused and why, then that one was accepted."""
     org = office.ids["org"]
     web_key = make_key(running, org, "web")
-    office.sign_in(page)
+    office.open_session(page)
     page.goto(f"{office.base_url}/install")
     check = page.locator("[data-live]")
     expect(check).to_contain_text("No call has arrived yet")
@@ -120,7 +120,7 @@ def test_everything_works_without_scripts(no_scripts: Page, office: Office) -> N
 
 def test_the_keyboard_reaches_the_content_first(page: Page, office: Office) -> None:
     """The first stop of the tabulator is the link that skips the navigation; focus can be seen."""
-    office.sign_in(page)
+    office.open_session(page)
     page.goto(f"{office.base_url}/links")
     page.keyboard.press("Tab")
     skip = page.get_by_role("link", name="Skip to the content")

@@ -168,7 +168,7 @@ def test_new_clicks_appear(page: Page, running: ServiceProcess) -> None:
     body = {"domain": domain, "selected_path": "a", "destination_url": "https://a.example", "link_name": "A"}
     httpx.post(f"{api}/create-link", json=body, headers=headers)
     link_id = httpx.get(f"{api}/links/page", headers=headers).json()["links"][0]["id"]
-    Office(running.base_url, make_user(running, org), {}).sign_in(page)
+    Office(running.base_url, make_user(running, org), {}).open_session(page)
     page.goto(f"{running.base_url}/links/{link_id}")
     expect(page.get_by_text("None yet.")).to_be_visible()
     shown = page.locator("[data-latest] tr")

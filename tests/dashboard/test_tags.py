@@ -188,8 +188,7 @@ def test_a_template_fills_the_form_at_once(running: ServiceProcess, page: Page) 
     ):
         url = f"{running.base_url}{API}/utm-templates"
         assert httpx.post(url, json=body, headers=headers).status_code == 201
-    office = Office(running.base_url, make_user(running, org), {})
-    office.sign_in(page)
+    Office(running.base_url, make_user(running, org), {}).open_session(page)
     page.goto(f"{running.base_url}/links/new")
     page.get_by_text("Campaign (UTM)").click()
     page.locator("#utm_campaign").fill("spring")
