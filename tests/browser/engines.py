@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, Playwright
 
 from tests.browser import webkit
-from tests.browser_setup import find_chromium
+from tests.browser_setup import find_headless_chromium
 
 FIREFOX_NAMES = ("firefox-esr", "firefox")
 # Neither its own background traffic nor its blocker of windows that a script opens.
@@ -65,7 +65,7 @@ class PlaywrightTab:
 @contextmanager
 def open_chromium(playwright: Playwright) -> Iterator[Tab]:
     """Chromium, by Playwright."""
-    executable = find_chromium() or _missing("Chromium", "apt-get install chromium")
+    executable = find_headless_chromium() or _missing("Chromium", "apt-get install chromium")
     with playwright.chromium.launch(executable_path=executable) as browser:
         yield PlaywrightTab(browser.new_page())
 
