@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
+from inspect import iscoroutinefunction
 from operator import itemgetter
 from pathlib import Path
 
@@ -81,12 +82,15 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests in a browser run last, so that those with an event loop of their own are done by then.
 
-    The tests of a file stay on one worker, since they share fixtures, but for that split; and those that
-    share a tab of one engine, from whatever file. That has to be said before xdist reads it.
+    The tests of a file stay on one worker, since they share fixtures, but for that split, which a file
+    without event loops does not need; and those that share a tab of one engine, from whatever file. That
+    has to be said before xdist reads it.
     """
-    items.sort(key=lambda item: (_runs_in_browser(item), _rank(item)))
+    whole = _files_of_browsers(items)
+    last = {item: _runs_in_browser(item) or _file_of(item.nodeid) in whole for item in items}
+    items.sort(key=lambda item: (last[item], _rank(item)))
     for item in items:
-        kind = "browser" if _runs_in_browser(item) else "other"
+        kind = "browser" if last[item] else "other"
         place = "any" if "tab" in getattr(item, "fixturenames", ()) else _file_of(item.nodeid)
         item.add_marker(pytest.mark.xdist_group("-".join((place, kind, *_engine(item)))))
 
@@ -117,6 +121,16 @@ def _longest(item: pytest.Item) -> float:
 
 def _runs_in_browser(item: pytest.Item) -> bool:
     return BROWSER_FIXTURE in getattr(item, "fixturenames", ())
+
+
+def _files_of_browsers(items: list[pytest.Item]) -> set[str]:
+    """The files that have tests in a browser, and none that needs an event loop."""
+    browsers = {_file_of(item.nodeid) for item in items if _runs_in_browser(item)}
+    return browsers - {_file_of(item.nodeid) for item in items if _is_async(item)}
+
+
+def _is_async(item: pytest.Item) -> bool:
+    return iscoroutinefunction(getattr(item, "obj", None))
 
 
 def _rank(item: pytest.Item) -> int:

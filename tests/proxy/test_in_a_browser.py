@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,15 +9,14 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from click.testing import CliRunner
 from playwright.sync_api import Page
 
-from backend.cli import main
 from tests.browser.real_service import RealService, new_shop
 from tests.conftest import ServiceStarter
 from tests.proxy import site_servers
 from tests.proxy.site_servers import Site, SiteServer
 from tests.sdk_batches import conversion, timestamp
+from tests.service_process import run_command
 
 DIST = Path(__file__).parents[2] / "sdk_dist"
 ENDINGS = {"identity": "", "br": ".br", "gzip": ".gz"}
@@ -179,8 +177,8 @@ def test_each_visitor_counts_alone(shop: RealService, site: Site) -> None:
 def test_the_doctor_finds_nothing_lost(site: Site) -> None:
     """Script, sentences and calls pass unharmed; method, path, query, body and headers of the probe too."""
     for url in (site.script, site.base_url):
-        examined = CliRunner().invoke(main, ["doctor", "proxy", url, "--json"])
-        assert json.loads(examined.stdout) == {"url": url, "ok": True, "lost": []}
+        examined = run_command("doctor", "proxy", url, environment={})
+        assert examined == {"url": url, "ok": True, "lost": []}
 
 
 @pytest.mark.parametrize("site", RECIPES, indirect=True, ids=lambda each: each.__name__)
