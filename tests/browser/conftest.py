@@ -16,6 +16,7 @@ from tests.service_process import ServiceProcess
 __all__ = ["tab", "visitor"]  # fixtures
 
 LaunchArguments = dict[str, Any]
+ContextArguments = dict[str, Any]
 
 QUIET = [
     "--disable-background-networking",
@@ -35,6 +36,12 @@ def browser_type_launch_args(browser_type_launch_args: LaunchArguments, browser_
     if browser_name == "chromium":
         return browser_type_launch_args | {"executable_path": find_headless_chromium(), "args": QUIET}
     return browser_type_launch_args
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: ContextArguments) -> ContextArguments:
+    """How Playwright opens pages: the kites of the demo shop sway for ever, and each frame is drawn anew."""
+    return browser_context_args | {"reduced_motion": "reduce"}
 
 
 @pytest.fixture
