@@ -30,10 +30,10 @@ def shop(running: ServiceProcess) -> RealService:
     return shop
 
 
-@pytest.fixture
-def site(shop: RealService, tmp_path: Path) -> Iterator[Site]:
+@pytest.fixture(scope="module")
+def site(shop: RealService, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A site with the proxy on its own origin."""
-    with site_servers.mounted(tmp_path, shop.base_url) as site:
+    with site_servers.mounted(tmp_path_factory.mktemp("site"), shop.base_url) as site:
         shop.allow(site.origin)
         yield site
 
