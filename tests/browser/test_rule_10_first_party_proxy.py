@@ -1,14 +1,15 @@
-"""Rule 10: with a first-party `baseUrl`, requests go there, as POST to the path of the service."""
+"""Rule 10: with a first-party `baseUrl`, requests go there, as POST to the path of the service.
+
+The proxies themselves, in front of the real service, are in tests/proxy/test_in_a_browser.py.
+"""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.real_service import RealService
 from tests.browser.recording_server import BATCH_PATH, RecordingServer, recording_server
 from tests.browser.shop_pages import CONVERSION, device_cookie, expect_sent, visit
-from tests.proxy_process import proxy_process
 
 
 @pytest.mark.parametrize(
@@ -39,18 +40,3 @@ def test_a_subdomain_of_the_site(page: Page, server: RecordingServer) -> None:
         assert {request["path"] for request in proxy.requests} == {BATCH_PATH}
         assert not any("Cookie" in request["headers"] for request in proxy.requests)
     assert server.requests == []
-
-
-def test_the_example_proxy_in_front_of_the_real_service(
-    page: Page, server: RecordingServer, service_of_shop: RealService
-) -> None:
-    """Must be stored, as if it had come straight: the conversion, with the attribution of the check."""
-    origin = server.url("", "proxied.localhost")
-    service_of_shop.allow(origin)
-    with proxy_process(service_of_shop.base_url) as proxy:
-        page.goto(f"{origin}/?utm_source=news")
-        page.evaluate(f"Waylink.init({{apiKey: '{service_of_shop.web_key}', baseUrl: '{proxy}'}})")
-        page.evaluate(CONVERSION)
-        assert page.evaluate("Waylink.getAttribution()")["utm_source"] == "news"
-    stored = [each for each in service_of_shop.stored("conversions") if "proxied" in repr(each)]
-    assert [each["touch"]["utm"]["utm_source"] for each in stored] == ["news"]
