@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from backend.api_host import ApiHost
@@ -17,16 +18,16 @@ Change = Callable[[str, Document], Document | None]
 MARKS = counted_once.NAME
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Archive:
     """The archive of an organization that is no longer in the database."""
 
     file: Path
     organization: TestOrganization
 
-    @property
+    @cached_property
     def entries(self) -> list[Entry]:
-        """Every document in the archive's file."""
+        """Every document in the archive's file, which tests leave as they are."""
         return list(read_entries(self.file, read_header(self.file)))
 
 

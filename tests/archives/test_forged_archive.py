@@ -3,6 +3,7 @@ organization, and nothing comes in that could not be made new."""
 
 from __future__ import annotations
 
+import re
 import uuid
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -45,8 +46,11 @@ def setting(collection: str, **fields: Any) -> Change:
 
 async def assert_nothing_is_stored(database: Database) -> None:
     """Fail where the database holds any document."""
-    for name in await database.list_collection_names():
-        assert await database[name].count_documents({}) == 0, name
+    # In one call: a count of each collection costs more than the rest of a test.
+    one: list[Document] = [{"$limit": 1}]
+    names = await database.list_collection_names()
+    others = [{"$unionWith": {"coll": name, "pipeline": one}} for name in names]
+    assert await database["nothing"].aggregate(others).to_list(None) == []
 
 
 TOUCH: dict[str, Any] = {"at": NOW, "utm": {}, "click_ids": {}}
@@ -222,8 +226,9 @@ async def test_what_could_not_be_made_new(
 async def test_every_problem_is_told_at_once(archive: Archive, elsewhere: Database, tmp_path: Path) -> None:
     """Twenty of them, and how many more there are: nobody mends a file one line after the other."""
     forged = forge(archive, tmp_path, lambda name, document: document | {"at": "", "created_at": ""})
-    with pytest.raises(RefusedArchive, match=r"(?s)(line \d+, .*){20}and \d+ more$"):
+    with pytest.raises(RefusedArchive, match=r"and \d+ more$") as refused:
         await restore(elsewhere, forged)
+    assert len(re.findall(r"line \d+, ", str(refused.value))) == 20
 
 
 async def test_loops(archive: Archive, elsewhere: Database, tmp_path: Path) -> None:
