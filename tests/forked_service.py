@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import runpy
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -61,10 +62,15 @@ class ForkedProcess:
 
 
 @contextmanager
-def forked(environment: dict[str, str], log: Path) -> Iterator[tuple[ForkedProcess, str]]:
-    """A service with this environment, and the line that it prints; it writes stderr to `log`."""
+def forked(
+    environment: dict[str, str], log: Path, module: str | None = None
+) -> Iterator[tuple[ForkedProcess, str]]:
+    """A service with this environment, and the line that it prints; it writes stderr to `log`.
+
+    `module` is one to run instead, as `python -m` does.
+    """
     reader, writer = FORK_SERVER.Pipe(duplex=False)
-    process = FORK_SERVER.Process(target=_serve, args=(environment, writer, log))
+    process = FORK_SERVER.Process(target=_serve, args=(environment, writer, log, module))
     process.start()
     writer.close()
     forked = ForkedProcess(process)
@@ -75,11 +81,14 @@ def forked(environment: dict[str, str], log: Path) -> Iterator[tuple[ForkedProce
             forked.wait()
 
 
-def _serve(environment: dict[str, str], printed: Connection, log: Path) -> None:
+def _serve(environment: dict[str, str], printed: Connection, log: Path, module: str | None) -> None:
     os.environ.clear()
     os.environ.update(environment)
     os.dup2(printed.fileno(), 1)
     printed.close()
     with log.open("a") as written:
         os.dup2(written.fileno(), 2)
-    main(["serve", "--json"], prog_name="waylink")
+    if module:
+        runpy.run_module(module, run_name="__main__")
+    else:
+        main(["serve", "--json"], prog_name="waylink")

@@ -94,18 +94,19 @@ class ServiceProcess:
 
 @contextmanager
 def service_process(
-    data_dir: Path, command: Sequence[str] | None = None, **settings: str
+    data_dir: Path, command: Sequence[str] | None = None, *, module: str | None = None, **settings: str
 ) -> Iterator[ServiceProcess]:
     """A service for the length of the block; `settings` are WAYLINK_ variables.
 
-    It is `waylink serve --json`, forked, unless there is a command to start. What it logs is in the file
-    `log` of `data_dir`.
+    It is `waylink serve --json`, forked, or so is `module` instead, unless there is a command to start. What
+    it logs is in the file `log` of `data_dir`.
     """
     usual = {"WAYLINK_PORT": str(free_port()), "WAYLINK_DRAIN_SECONDS": "0.05"}
     environment = environment_of(data_dir, **(usual | settings))
     data_dir.mkdir(parents=True, exist_ok=True)
     log = data_dir / "log"
-    with _started(command, environment, log) if command else forked(environment, log) as (process, ready):
+    starting = _started(command, environment, log) if command else forked(environment, log, module)
+    with starting as (process, ready):
         try:
             assert ready, f"the service ended before it was ready: {log.read_text()}"
             yield ServiceProcess(process, environment, json.loads(ready)["base_url"])

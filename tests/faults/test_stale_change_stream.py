@@ -16,7 +16,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.redirector.link_cache import LinkCache
 from backend.settings import Settings
-from backend.storage.database import open_database
+from backend.storage.database import Indexes, open_database
 from backend.storage.links import NAME, insert_links
 from backend.storage.mongo import Database
 from tests.polling import wait_for_async
@@ -85,7 +85,7 @@ async def test_a_stream_on_a_member_that_fell_behind_is_left(
 ) -> None:
     """The primary steps down and lags: changes at the new one are seen within a second, and it is logged."""
     settings = Settings(mongodb_uri=members.uri)
-    async with open_database(settings) as database, followed_link(database) as (cache, link):
+    async with open_database(settings, Indexes.LEAVE) as database, followed_link(database) as (cache, link):
         healthy = await seconds_until_seen(cache, link, database)
         await asyncio.to_thread(members.lag_behind)
         await asyncio.to_thread(members.wait_for_primary)
@@ -105,8 +105,8 @@ async def test_a_stream_whose_connection_hangs_is_left(members: ReplicaSet, tell
     async with relay(port) as (relayed, hang):
         uri = f"mongodb://127.0.0.1:{relayed}/?directConnection=true"
         async with (
-            open_database(Settings(mongodb_uri=uri)) as database,
-            open_database(Settings(mongodb_uri=members.uri)) as other,
+            open_database(Settings(mongodb_uri=uri), Indexes.LEAVE) as database,
+            open_database(Settings(mongodb_uri=members.uri), Indexes.LEAVE) as other,
             followed_link(database) as (cache, link),
         ):
             taken = []

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from tests.faults.hanging_service import PATHS, REFUSAL, THREAD
 from tests.polling import wait_for_async
 from tests.service_process import ServiceProcess, service_process
 
-HANGING = (sys.executable, "-m", "tests.faults.hanging_service")
+HANGING = "tests.faults.hanging_service"
 
 
 async def hang(service: ServiceProcess, path: str) -> None:
@@ -39,7 +38,7 @@ async def pid_that_answers(service: ServiceProcess) -> int | None:
 @pytest.mark.parametrize("path", sorted(PATHS))
 async def test_a_worker_that_hangs_is_replaced(tmp_path: Path, path: str) -> None:
     """The only worker hangs, in Python or in C: another one answers, and a line of the log has the stack."""
-    with service_process(tmp_path, HANGING, WAYLINK_STALL_SECONDS="2") as service:
+    with service_process(tmp_path, module=HANGING, WAYLINK_STALL_SECONDS="2") as service:
         (hung,) = service.workers
         assert await pid_that_answers(service) == hung
         await hang(service, path)
@@ -58,7 +57,7 @@ async def test_a_worker_that_hangs_is_replaced(tmp_path: Path, path: str) -> Non
 async def test_sigterm_ends_a_service_that_hangs(tmp_path: Path) -> None:
     """A worker is left alone as long as its loop turns; told to stop while it hangs, the service ends with
     exit code 1, and says where it stood."""
-    with service_process(tmp_path, HANGING, WAYLINK_STALL_SECONDS="3") as service:
+    with service_process(tmp_path, module=HANGING, WAYLINK_STALL_SECONDS="3") as service:
         (worker,) = service.workers
         until = time.monotonic() + 3.5
         while time.monotonic() < until:
@@ -74,7 +73,7 @@ async def test_sigterm_ends_a_service_that_hangs(tmp_path: Path) -> None:
 
 async def test_sigterm_ends_a_service_whose_worker_does_not_end(tmp_path: Path) -> None:
     """A thread that never ends keeps a worker's process after its loop: it is killed in the end."""
-    with service_process(tmp_path, HANGING, WAYLINK_GRACEFUL_SECONDS="1") as service:
+    with service_process(tmp_path, module=HANGING, WAYLINK_GRACEFUL_SECONDS="1") as service:
         await hang(service, THREAD)  # is answered
         assert await asyncio.to_thread(service.stop) == 1
         assert "(exit code -9)" in service.log_text
@@ -82,7 +81,7 @@ async def test_sigterm_ends_a_service_whose_worker_does_not_end(tmp_path: Path) 
 
 async def test_a_worker_that_can_not_be_replaced_says_why(tmp_path: Path) -> None:
     """What keeps the next worker from starting is in the log; it is tried again until it starts."""
-    with service_process(tmp_path, HANGING) as service:
+    with service_process(tmp_path, module=HANGING) as service:
         (tmp_path / REFUSAL.name).write_text("the disk is away")
         (killed,) = service.workers
         os.kill(killed, signal.SIGKILL)

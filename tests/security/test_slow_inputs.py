@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import sys
 import uuid
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
@@ -26,7 +25,7 @@ from tests.organizations import TestOrganization, create_test_organization
 from tests.security.slow_inputs import LONG_PATHS, slow_inputs
 from tests.service_process import ServiceProcess, service_process
 
-MEASURED = (sys.executable, "-m", "tests.faults.measured_service")
+MEASURED = "tests.faults.measured_service"
 LINKS = 12_000  # more than the association file looks at
 # Seconds of work. 0.05 is wanted, and 0.02 is usual; host names without limits took 0.4.
 LONGEST = 0.15
@@ -82,7 +81,7 @@ async def test_no_input_holds_the_loop(
     """Whatever is sent, the loop goes on in a moment, and the service answers with no fault."""
     organization, database = large
     settings = database | {"WAYLINK_TRUSTED_PROXIES": "127.0.0.1"}
-    with service_process(tmp_path, MEASURED, **settings) as service:
+    with service_process(tmp_path, module=MEASURED, **settings) as service:
         async with httpx.AsyncClient(base_url=service.base_url, timeout=60) as client:
             pauses = {}
             for name, raw in slow_inputs(organization).items():
