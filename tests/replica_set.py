@@ -143,7 +143,7 @@ def _member(
         "--oplogSize", "100",
         "--wiredTigerCacheSizeGB", "0.25",
         "--nounixsocket",
-        # As of the server that Waylink starts.
+        # Both as of the server that Waylink starts.
         "--setParameter", "transactionLifetimeLimitSeconds=5",
         "--setParameter", "diagnosticDataCollectionEnabled=false",
         # Tests put in what happened on fixed days; once a minute it would take away what has expired since.

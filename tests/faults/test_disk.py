@@ -60,7 +60,7 @@ class Visits:
                 began = time.monotonic()
                 assert (await client.get(f"/{self.link.path}")).status_code == 302
                 self.waited.append(time.monotonic() - began)
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.05)
 
     async def _ask_for_health(self) -> None:
         async with httpx.AsyncClient(base_url=self.service.base_url, timeout=LONGEST) as client:

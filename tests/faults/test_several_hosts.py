@@ -149,7 +149,7 @@ async def test_clicks_at_both_hosts_are_counted_through_a_failover(
     hosts: Hosts, times_as_long: int, outcome: TellOutcome
 ) -> None:
     """Visits at both hosts, before and after MongoDB's primary is killed: both say the same, exact sum."""
-    times = 50 * times_as_long
+    times = 25 * times_as_long
     short_url = await asyncio.to_thread(hosts.new_link, 0)
     answered = [await follow_often(hosts, host, short_url, times) for host in (0, 1)]
     await asyncio.to_thread(hosts.members.kill_primary)

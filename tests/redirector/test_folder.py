@@ -35,11 +35,19 @@ FIRST, SECOND = OrgId(f"0{uuid.uuid4()}"[:36]), OrgId(f"f{uuid.uuid4()}"[:36])
 _HELPED = 80.0  # seconds: a helper has a low priority, and waits long where much else runs
 
 
-@pytest.fixture
-async def database(service: Service) -> AsyncIterator[Database]:
+@pytest.fixture(scope="module")
+async def own_database(service: Service) -> AsyncIterator[Database]:
     """A database of this file's own, in which no service folds clicks."""
     async with fresh_database(service.resources.database) as own:
         yield own
+
+
+@pytest.fixture
+async def database(own_database: Database) -> Database:
+    """The same, empty but for its indexes."""
+    for name in await own_database.list_collection_names():
+        await own_database[name].delete_many({})
+    return own_database
 
 
 @pytest.fixture
