@@ -114,7 +114,8 @@ def replica_set(
     """A replica set that elects a new primary within about a second, for the length of the block.
 
     `can_fail` lets `fail_commands` have its members refuse commands, and `stop_replication` work. Without
-    `waits_for_disk` a write is confirmed before it is on the disk, so such members must not be killed.
+    `waits_for_disk` a write is confirmed before it is on the disk, so such members must not be killed, unless
+    it is one of three that stays away: the others have what it had confirmed.
     """
     with ExitStack() as started:
         members: dict[int, subprocess.Popen[bytes]] = {}

@@ -163,8 +163,8 @@ class Mongod:
             "--setParameter", "enableLocalhostAuthBypass=false",
             # What a killed process had begun locks its documents this long; ours take milliseconds.
             "--setParameter", "transactionLifetimeLimitSeconds=5",
-            # Each second it would note hundreds of its own figures, in up to 200 MB that nobody reads: a third
-            # of what it does while nothing is asked of it.
+            # Each second it would note its own figures, in up to 200 MB that nobody reads: a third of what it
+            # does while nothing is asked of it.
             "--setParameter", "diagnosticDataCollectionEnabled=false",
         ]  # fmt: skip
 

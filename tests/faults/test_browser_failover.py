@@ -42,7 +42,7 @@ SELL = """([prefix, sales]) => {
 def members(tmp_path: Path) -> Iterator[ReplicaSet]:
     """Three MongoDB servers."""
     (tmp_path / "members").mkdir()
-    with replica_set(tmp_path / "members") as members:
+    with replica_set(tmp_path / "members", waits_for_disk=False) as members:
         yield members
 
 

@@ -70,7 +70,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     """Two services that know nothing of each other but the database."""
     folder = tmp_path_factory.mktemp("hosts")
     with ExitStack() as running:
-        members = running.enter_context(replica_set(folder))
+        members = running.enter_context(replica_set(folder, waits_for_disk=False))
         settings = {"WAYLINK_MONGODB_URI": members.uri, "WAYLINK_WORKERS": "2"}
         one, two = (
             running.enter_context(service_process(folder / name, **settings)) for name in ("one", "two")
