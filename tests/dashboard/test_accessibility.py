@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,10 +20,12 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 from pymongo import MongoClient
+from pymongo.database import Database
 
 from backend.app import utc_now
 from backend.dashboard.frame.form import FORM_TOKEN
 from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS
+from backend.storage import broken_destinations, link_reports
 from backend.storage.limited import KEPT, NAME
 from sdk_build.node import install_packages
 from tests.dashboard.office import Office, make_key, make_organization, make_user
@@ -74,6 +77,7 @@ TOKEN_FIELD = re.compile(f'name="{FORM_TOKEN}" value="[^"]*"')  # another one fo
 # One click after the other would have the page painted for each.
 OPEN_DETAILS = "document.querySelectorAll('main details > summary').forEach(each => each.click())"
 LONG = "A name that goes on and on " * 3 + "andhaswordsthatnoscreeniswideenoughfor" * 3
+DESTINATION = f"https://shop.example/{'long/' * 60}"
 
 
 @pytest.fixture(scope="module")
@@ -104,8 +108,16 @@ def full(running: ServiceProcess) -> Office:
         link_id = _links(client, keys["rest"], domain)
         _visits(client, domain, keys["web"], site)
     _refuse_by_limits(running, org)
+    _blame(running, org, link_id)
     ids = {"link_id": link_id, "domain": domain} | _named_items(running, org)
     return Office(running.base_url, make_user(running, org, make_organization(running, "Second")), ids)
+
+
+@contextmanager
+def database_of(running: ServiceProcess) -> Iterator[Database[dict[str, Any]]]:
+    """The service's database, to read and write beside it."""
+    with MongoClient[dict[str, Any]](running.environment["WAYLINK_MONGODB_URI"]) as client:
+        yield client[running.environment["WAYLINK_MONGODB_DATABASE"]]
 
 
 def _refuse_by_limits(running: ServiceProcess, org: str) -> None:
@@ -113,9 +125,26 @@ def _refuse_by_limits(running: ServiceProcess, org: str) -> None:
     refused = {"requests": 12345, "last": utc_now()}
     limits = dict.fromkeys((CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS), refused)
     kept = {"_id": f"{org}/2026-01-31", "limits": limits, "expires_at": utc_now() + KEPT}
-    client: MongoClient[dict[str, Any]] = MongoClient(running.environment["WAYLINK_MONGODB_URI"])
-    with client:
-        client[running.environment["WAYLINK_MONGODB_DATABASE"]][NAME].insert_one(kept)
+    with database_of(running) as database:
+        database[NAME].insert_one(kept)
+
+
+def _blame(running: ServiceProcess, org: str, link_id: str) -> None:
+    """What a look at the link's destination, and a visitor who reports the link, would have left."""
+    now = utc_now()
+    kept = {"_id": link_id, "org_id": org, "expires_at": now + KEPT}
+    broken = {
+        "field": "destination_url",
+        "url": DESTINATION,
+        "problem": "answers with status 404",
+        "since": now,
+    }
+    report = {"reason": "fraud", "text": LONG, "at": now}
+    with database_of(running) as database:
+        database[broken_destinations.NAME].insert_one(
+            kept | {"broken": [broken], "since": now, "checked_at": now}
+        )
+        database[link_reports.NAME].insert_one(kept | {"count": 1, "latest": [report], "last_at": now})
 
 
 def _tags(client: httpx.Client, key: str) -> None:
@@ -130,8 +159,7 @@ def _tags(client: httpx.Client, key: str) -> None:
 
 def _named_items(running: ServiceProcess, org: str) -> dict[str, str]:
     """The ids of a tag and of a template."""
-    with MongoClient[dict[str, Any]](running.environment["WAYLINK_MONGODB_URI"]) as client:
-        database = client[running.environment["WAYLINK_MONGODB_DATABASE"]]
+    with database_of(running) as database:
         tag, template = (database[name].find_one({"org_id": org}) for name in ("tags", "utm_templates"))
     assert tag
     assert template
@@ -139,13 +167,13 @@ def _named_items(running: ServiceProcess, org: str) -> dict[str, str]:
 
 
 def _links(client: httpx.Client, key: str, domain: str) -> str:
-    """Thirty links, the oldest of which has every field; the id of that one."""
-    for number in range(30):
+    """Thirty links, the newest of which has every field; the id of that one."""
+    for number in reversed(range(30)):
         fields = {"utm_source": "newsletter", "social_title": "Spring", "custom_data": {"a": [LONG]}}
         body = {
             "domain": domain,
             "selected_path": f"path-{number}",
-            "destination_url": f"https://shop.example/{'long/' * 60}",
+            "destination_url": DESTINATION,
             "link_name": LONG if number == 0 else f"Link {number}",
             **(fields if number == 0 else {}),
         }
@@ -286,12 +314,12 @@ def test_the_menu_and_what_is_shown_once(watched: Page, full: Office) -> None:
     show(watched, VIEWS[-1])
     watched.locator("details.menu summary").click()
     wrong = examine(watched)
-    watched.goto(f"{full.base_url}/links")
+    watched.goto(f"{full.base_url}/links?q=Link 2")  # some: what is told of each looks alike
     watched.get_by_label("All of this page").check()
     watched.get_by_role("button", name="Enable").click()
-    watched.get_by_role("button", name="Enable 25 links").wait_for()
+    watched.get_by_role("button", name="Enable 11 links").wait_for()
     wrong += examine(watched)
-    watched.get_by_role("button", name="Enable 25 links").click()
+    watched.get_by_role("button", name="Enable 11 links").click()
     watched.get_by_role("heading", name="What became of them").wait_for()
     wrong += examine(watched)
     watched.goto(f"{full.base_url}/keys")
