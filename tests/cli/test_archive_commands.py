@@ -11,11 +11,17 @@ from typing import Any
 from pymongo import MongoClient
 
 from backend.archives.archive_file import ArchiveWriter, Header, read_entries, read_header
-from backend.settings import Settings
 from tests.polling import wait_for
-from tests.service_process import WAYLINK, ServiceProcess, environment_of, run_command, run_process
+from tests.service_process import (
+    WAYLINK,
+    ServiceProcess,
+    environment_of,
+    own_database,
+    run_command,
+    run_process,
+)
 
-MANY = 8_000
+MANY = 4_000
 DOMAIN = "go.archived.example"
 
 
@@ -59,18 +65,18 @@ def kill_while_it_stores(command: tuple[str, ...], environment: dict[str, str], 
         process.send_signal(signal.SIGKILL)
 
 
-def test_a_killed_restore_goes_on(tmp_path: Path, running: ServiceProcess, settings: Settings) -> None:
+def test_a_killed_restore_goes_on(tmp_path: Path, running: ServiceProcess, mongodb_uri: str) -> None:
     """Killed while it stores, a restore leaves no organization; the next one ends with all, and a third is
     refused."""
     org_id, file = export_one(running, tmp_path)
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    environment = environment_of(
-        tmp_path / "to", WAYLINK_MONGODB_URI=str(settings.mongodb_uri), WAYLINK_MONGODB_DATABASE=name
-    )
-    command = ("restore", str(multiplied(file)))
-    client: MongoClient[dict[str, Any]] = MongoClient(settings.mongodb_uri)
-    try:
-        kill_while_it_stores(command, environment, client[name]["restores"])
+    with (
+        own_database(mongodb_uri) as own,
+        MongoClient[dict[str, Any]](mongodb_uri) as client,
+    ):
+        environment = environment_of(tmp_path / "to", **own)
+        stored = client[own["WAYLINK_MONGODB_DATABASE"]]
+        command = ("restore", str(multiplied(file)))
+        kill_while_it_stores(command, environment, stored["restores"])
         assert run_command("organization", "list", environment=environment) == {"organizations": []}
         restored = run_command(*command, environment=environment)
         assert restored == {
@@ -82,13 +88,10 @@ def test_a_killed_restore_goes_on(tmp_path: Path, running: ServiceProcess, setti
             "domains": 1,
             "organizations": 1,
         }
-        assert client[name]["links"].count_documents({}) == MANY
+        assert stored["links"].count_documents({}) == MANY
         again = run_process(*command, environment=environment)
         assert again.returncode == 1
         assert f"already has an organization with the id {org_id}" in again.stderr
-    finally:
-        client.drop_database(name)
-        client.close()
 
 
 def test_a_forged_file_does_not_control_the_terminal(running: ServiceProcess, tmp_path: Path) -> None:
