@@ -20,7 +20,10 @@ FIREFOX_PREFERENCES: dict[str, str | float | bool] = {
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
     "dom.disable_open_during_load": False,
+    # Nothing is fetched from Mozilla's settings servers; a release heeds it where the environment says so.
+    "services.settings.server": "data:,#remote-settings-dummy/v1",
 }
+FIREFOX_ENVIRONMENT = {"MOZ_REMOTE_SETTINGS_DEVTOOLS": "1"}
 
 
 class Tab(Protocol):
@@ -76,7 +79,10 @@ def open_firefox(playwright: Playwright) -> Iterator[Tab]:
     found = next((path for path in map(shutil.which, FIREFOX_NAMES) if path), None)
     executable = found or _missing("Firefox", "apt-get install firefox-esr")
     with playwright.firefox.launch(
-        channel="moz-firefox", executable_path=executable, firefox_user_prefs=FIREFOX_PREFERENCES
+        channel="moz-firefox",
+        executable_path=executable,
+        firefox_user_prefs=FIREFOX_PREFERENCES,
+        env={**os.environ, **FIREFOX_ENVIRONMENT},
     ) as browser:
         yield PlaywrightTab(browser.new_page())
 
