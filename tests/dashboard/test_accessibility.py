@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize
+from playwright.sync_api import Browser, BrowserType, Page, ViewportSize
 from pymongo import MongoClient
 from pymongo.database import Database
 
@@ -28,6 +28,7 @@ from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADD
 from backend.storage import broken_destinations, link_reports
 from backend.storage.limited import KEPT, NAME
 from sdk_build.node import install_packages
+from tests.browser.conftest import LaunchArguments
 from tests.dashboard.office import Office, make_key, make_organization, make_user
 from tests.service_process import ServiceProcess
 
@@ -216,10 +217,18 @@ def _batch(web_key: str) -> dict[str, Any]:
     }
 
 
+@pytest.fixture(scope="module")
+def sparing(browser_type: BrowserType, browser_type_launch_args: LaunchArguments) -> Iterator[Browser]:
+    """Chromium that does not optimize scripts: axe begins anew on each page, and is done before it pays."""
+    flags = [*browser_type_launch_args["args"], "--js-flags=--no-opt --no-maglev"]
+    with browser_type.launch(**(browser_type_launch_args | {"args": flags})) as browser:
+        yield browser
+
+
 @pytest.fixture
-def watched(browser: Browser, axe: str) -> Iterator[Page]:
+def watched(sparing: Browser, axe: str) -> Iterator[Page]:
     """A page, with axe in all that it shows; nothing of that may break."""
-    with browser.new_context(reduced_motion="reduce") as context:
+    with sparing.new_context(reduced_motion="reduce") as context:
         context.add_init_script(axe)
         page = context.new_page()
         problems: list[str] = []
