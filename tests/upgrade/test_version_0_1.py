@@ -12,7 +12,6 @@ from pymongo import MongoClient
 
 from tests.polling import wait_for
 from tests.service_process import (
-    SERVE,
     ServiceProcess,
     environment_of,
     invoke,
@@ -145,7 +144,7 @@ def test_there_and_back(own: dict[str, str], former: FormerOrganization, tmp_pat
     """
     (code := tmp_path / "former").mkdir()
     environment = environment_of(tmp_path / "data", **own)
-    with service_process(tmp_path / "data", SERVE, **own) as service:
+    with service_process(tmp_path / "data", **own) as service:
         assert totals(service, former) == CLICKS
         click(service, former)
         wait_for(lambda: former_clicks(own), "clicks are moved into blocks", lambda left: left == 0)
@@ -162,7 +161,7 @@ def test_there_and_back(own: dict[str, str], former: FormerOrganization, tmp_pat
         assert totals(service, former) == [CLICKS[0] + 1, *CLICKS[1:]]
         click(service, former)
         assert former_clicks(own) == 1  # so it is the former version that has run
-    with service_process(tmp_path / "data", SERVE, **own) as service:
+    with service_process(tmp_path / "data", **own) as service:
         wait_for(lambda: former_clicks(own), "the click is moved too", lambda left: left == 0)
         assert totals(service, former) == [CLICKS[0] + 2, *CLICKS[1:]]
         click(service, former)
