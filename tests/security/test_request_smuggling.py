@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 import socket
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.service_process import ServiceProcess
+from tests.conftest import ServiceStarter
 
 SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 BATCH = b"POST /serviceCore/sdk/v1/batch HTTP/1.1\r\nHost: localhost\r\n"
@@ -83,10 +84,11 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def address(running: ServiceProcess) -> tuple[str, int]:
-    """Where a real service listens."""
-    return "127.0.0.1", urlsplit(running.base_url).port or 0
+@pytest.fixture(scope="module")
+def address(start_service: ServiceStarter) -> Iterator[tuple[str, int]]:
+    """Where a real service listens that closes idle connections soon."""
+    with start_service(WAYLINK_KEEP_ALIVE_SECONDS="2") as running:
+        yield "127.0.0.1", urlsplit(running.base_url).port or 0
 
 
 def answers_to(address: tuple[str, int], request: bytes) -> list[int]:

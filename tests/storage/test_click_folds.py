@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backend.app import Service
 from backend.doctor.storage import examine_storage
 from backend.domain.clicks import Click, NotCounted
 from backend.domain.destination import Outcome
@@ -39,6 +40,7 @@ from backend.storage.rollups import Rollups, seconds_in
 from backend.storage.unfolded_clicks import has_uncounted_clicks, waiting_clicks
 from backend.storage.visitor_sketches import count_visitors
 from tests.clicks import click, defer, fold, recorded_clicks, ship
+from tests.fresh_database import fresh_database
 
 START = datetime(2026, 2, 27, 22, tzinfo=UTC)
 FACTS = st.fixed_dictionaries(
@@ -56,6 +58,13 @@ FACTS = st.fixed_dictionaries(
 CLICKS = st.tuples(
     st.integers(0, 4), st.integers(0, 4 * 3600).map(lambda s: START + timedelta(seconds=s)), FACTS
 )
+
+
+@pytest.fixture(scope="module")
+async def database(service: Service) -> AsyncIterator[Database]:
+    """A database of this file's own: once a minute the service under test would fold and merge what waits."""
+    async with fresh_database(service.resources.database) as fresh:
+        yield fresh
 
 
 def new_org() -> OrgId:
