@@ -38,21 +38,26 @@ async def elsewhere(database: Database) -> AsyncIterator[Database]:
         yield fresh
 
 
+async def interrupted_restore(database: Database, archive: Archive, stored: float) -> None:
+    """Restore the archive, and end once more than this part of it is stored; before that it is checked."""
+    done, most = 0, (1 + stored) * archive.file.stat().st_size
+
+    def interrupt(more: int) -> None:
+        nonlocal done
+        done += more
+        if done > most:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await restore_organization(database, archive.file, interrupt, lambda _: False)
+
+
 async def test_a_domain_is_kept_for_an_organization_that_is_being_restored(
     archive: Archive, elsewhere: Database
 ) -> None:
     """Its links are stored before it is usable: nobody else gets a domain that has them."""
     own, other = archive.organization, await create_test_organization(elsewhere)
-    size, done = archive.file.stat().st_size, 0
-
-    def interrupt(more: int) -> None:
-        nonlocal done
-        done += more
-        if done > 1.8 * size:  # once for the check, and nearly once more
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        await restore_organization(elsewhere, archive.file, interrupt, lambda _: False)
+    await interrupted_restore(elsewhere, archive, stored=0.8)
     assert await elsewhere[restores.NAME].find_one({"_id": own.id})
     with pytest.raises(DomainTaken):
         await insert_domain(elsewhere, own.domain, other.id, NOW)
@@ -86,16 +91,7 @@ async def test_a_domain_that_is_added_while_its_restore_begins(archive: Archive,
 async def test_a_restore_that_is_given_up(archive: Archive, elsewhere: Database) -> None:
     """What an interrupted restore has stored goes with its domains, and one that is still at work fails."""
     own, other = archive.organization, await create_test_organization(elsewhere)
-    size, done = archive.file.stat().st_size, 0
-
-    def interrupt(more: int) -> None:
-        nonlocal done
-        done += more
-        if done > size:  # checked, and nothing stored
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        await restore_organization(elsewhere, archive.file, interrupt, lambda _: False)
+    await interrupted_restore(elsewhere, archive, stored=0)
     with pytest.raises(DomainTaken):
         await insert_domain(elsewhere, own.domain, other.id, NOW)
     await delete_organization(elsewhere, own.id, NOW)
