@@ -21,7 +21,8 @@ _log = logging.getLogger("waylink.storage")
 async def create_indexes(database: Database) -> None:
     """Create the missing indexes of all collections. Each collection's file declares its own.
 
-    One collection after another: side by side they wait for one another's locks. Those of `organizations` come last: where that collection exists, all were made once.
+    One collection after another: side by side they wait for one another's locks. Those of `organizations`
+    come last: where that collection exists, all were made once.
     """
     declared = declared_indexes()
     last = declared.pop(organizations.NAME)
