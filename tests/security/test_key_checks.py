@@ -21,9 +21,17 @@ BACKEND = Path(__file__).parents[2] / "backend"
 SECRET = re.compile(r"(token|secret|password|digest|signature|hash)$|^(key|api_key)(_text)?$")
 
 
+# Only a file with both is parsed: that takes much longer than to read it.
+COMPARES = re.compile("[=!]=")
+SECRET_NAME = re.compile("token|secret|password|digest|signature|hash|key")
+
+
 def compared_secrets(file: Path) -> Iterator[str]:
     """Each `==` and `!=` of a file with a secret, by its name, on one of its sides."""
-    for node in ast.walk(ast.parse(file.read_text())):
+    text = file.read_text()
+    if not (COMPARES.search(text) and SECRET_NAME.search(text)):
+        return
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
             sides = [node.left, *node.comparators]
             names = [getattr(side, "attr", getattr(side, "id", "")) for side in sides]

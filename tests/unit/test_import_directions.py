@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -64,13 +64,16 @@ MAY_IMPORT: dict[str, set[str]] = {
 }  # fmt: skip
 
 
-def imported_modules(file: Path) -> Iterator[str]:
+@cache
+def imported_modules(file: Path) -> list[str]:
     """Every module that a file imports, at its head or inside a function."""
+    found: list[str] = []
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
+            found += (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{name.name}" for name in node.names)
+            found += (f"{node.module}.{name.name}" for name in node.names)
+    return found
 
 
 def room_of(module: str) -> str:
