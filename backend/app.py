@@ -15,6 +15,7 @@ from backend.block_list import BlockList
 from backend.current import Clock, Resources, attach, handling
 from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
 from backend.destination_watch.watch import DestinationWatch
+from backend.garbage import look_for_garbage_seldom
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.operations.blueprint import operations
 from backend.operations.health import not_ready_while
@@ -63,7 +64,10 @@ def prepare() -> None:
 
 
 def create_app(settings: Settings | None = None, clock: Clock = utc_now) -> Service:
-    """The ASGI application for these settings; None reads them from the environment.
+    """The ASGI application for these settings.
+
+    None reads them from the environment, and takes the process for the service's own: its logs, and how often
+    it looks for garbage. That is for servers other than `waylink serve`, which start one application.
 
     When the ASGI server starts it, it opens its database (and starts a MongoDB server if none is configured).
     When the server stops, it closes what it opened.
@@ -71,6 +75,7 @@ def create_app(settings: Settings | None = None, clock: Clock = utc_now) -> Serv
     if settings is None:
         settings = load_settings()
         configure_logs(settings.log_level)
+        look_for_garbage_seldom()
     return Service(settings, clock)
 
 

@@ -29,7 +29,7 @@ from backend.domain.attribution import Device, Touch
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.ids import DeviceId, OrgId
 from backend.domain.query_period import QueryPeriod
-from backend.serving.job import look_for_garbage_seldom
+from backend.garbage import look_for_garbage_seldom
 from backend.settings import Settings
 from backend.storage import conversions, devices, identities
 from backend.storage.analytics_answers import answer

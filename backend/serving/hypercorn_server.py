@@ -9,22 +9,25 @@ from collections.abc import Awaitable, Callable
 from functools import lru_cache, partial
 from time import time
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import h11
 import hypercorn.asyncio.run
 import hypercorn.protocol
 from hypercorn.asyncio import serve
+from hypercorn.asyncio.task_group import _handle
 from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.config import Config
 from hypercorn.events import Closed, Event, RawData, Updated
-from hypercorn.protocol.events import Body, EndBody, Request, Response, StreamClosed
+from hypercorn.protocol.events import EndBody, StreamClosed
 from hypercorn.protocol.events import Event as StreamEvent
 from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
-from hypercorn.protocol.http_stream import HTTPStream
-from hypercorn.utils import LifespanFailureError
+from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
+from hypercorn.utils import LifespanFailureError, build_and_validate_headers
 
+from backend.json_api.asgi_request import WHOLE_BODY
 from backend.serving.connections import Connections
-from backend.serving.plain_exchange import Headers, PlainHead, PlainRequest, read_request, write_head
+from backend.serving.plain_exchange import Headers, PlainRequest, read_request, write_head
 from backend.serving.request_framing import StrictConnection
 from backend.settings import Settings
 
@@ -104,7 +107,6 @@ class QuickProtocol(StrictProtocol):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._plain: bytes | None = None  # the request in progress, if h11 does not know of it
-        self._unsent: tuple[Response, PlainHead] | None = None
         self._is_answered = False
         # Whether the connection closes after the answer in progress.
         self._is_last = False
@@ -137,50 +139,40 @@ class QuickProtocol(StrictProtocol):
         )
 
     async def _begin(self, request: PlainRequest, data: bytes) -> None:
-        self._plain, self._unsent, self._is_answered = data, None, False
+        self._plain, self._is_answered = data, False
         await self.send(Updated(idle=False))
-        places = (self.ssl, self.client, self.server)
-        application = (self.app, self.config, self.context, self.task_group)
-        self.stream = stream = HTTPStream(*application, *places, self.stream_send, STREAM_ID)
-        method, target, headers, body = request
-        await stream.handle(Request(STREAM_ID, headers, "1.1", method, target, self.connection_state))
+        self.stream = stream = _PlainStream(self)
+        stream.begin(request)
         self.keep_alive_requests += 1
         await self.context.mark_request()
-        # The whole body in one message; Hypercorn would say in another one that this was all of it.
-        await stream.app_put({"type": "http.request", "body": body, "more_body": False})
+
+    async def send_whole(self, start: Any, body: bytes) -> bool:
+        """Send an answer, if it is one of the plainest form and its body the whole of it."""
+        if self._plain is None or self.keep_alive_requests >= self.config.keep_alive_max_requests:
+            return False
+        headers = build_and_validate_headers(start.get("headers", []))
+        head = write_head(int(start["status"]), [*headers, *_common_headers(self.config, int(time()))])
+        if head is None or len(body) != head.length:
+            return False
+        self._is_answered = True
+        await self.send(RawData(head.data + body))
+        return True
 
     async def stream_send(self, event: StreamEvent) -> None:
-        """As in Hypercorn: the next part of the answer."""
-        if self._plain is None or not await self._send_plain(event):
+        """As in Hypercorn: the next part of an answer that was not sent whole, or its end."""
+        if self._plain is None:
             await super().stream_send(event)
-
-    async def _send_plain(self, event: StreamEvent) -> bool:
-        """Send the next part of an answer. False if h11 has to, which then knows all that came before."""
-        if isinstance(event, Response) and self.keep_alive_requests < self.config.keep_alive_max_requests:
-            head = write_head(event.status_code, [*event.headers, *_common_headers(self.config, int(time()))])
-            if head:
-                self._unsent = event, head
-                return True
-        elif isinstance(event, StreamClosed) and self._is_answered:
-            await self._end_plain()
-            return True
-        elif isinstance(event, EndBody) and self._is_answered:
-            return True
-        elif self._unsent and isinstance(event, (Body, EndBody)):
-            body = event.data if isinstance(event, Body) else b""
-            head = self._unsent[1]
-            if len(body) == head.length:
-                self._unsent, self._is_answered = None, True
-                await self.send(RawData(head.data + body))
-                return True
-        await self._leave_to_h11()
-        return False
+        elif not self._is_answered:
+            await self._leave_to_h11()
+            await super().stream_send(event)
+        elif isinstance(event, StreamClosed):
+            await self.end_plain()
+        elif not isinstance(event, EndBody):
+            self._is_last = True
+            raise h11.LocalProtocolError("Too much data for declared Content-Length")
 
     async def _leave_to_h11(self) -> None:
         assert self._plain is not None
-        if self._is_answered:
-            self._is_last = True
-            raise h11.LocalProtocolError("Too much data for declared Content-Length")
         self.connection.receive_data(self._plain)
         for event in iter(self.connection.next_event, h11.NEED_DATA):
             if isinstance(event, h11.EndOfMessage):
@@ -189,10 +181,8 @@ class QuickProtocol(StrictProtocol):
             self.connection.receive_data(b"")
             self.connection.next_event()
         self._plain = None
-        if self._unsent:
-            await super().stream_send(self._unsent[0])
 
-    async def _end_plain(self) -> None:
+    async def end_plain(self) -> None:
         """Go on to the next request, as Hypercorn's `_maybe_recycle` does."""
         self._plain = None
         # Without a stream, the client is gone. What came behind the last request is not handled.
@@ -200,6 +190,84 @@ class QuickProtocol(StrictProtocol):
         await self._close_stream()
         await self.can_read.set()
         await self.send(Closed() if self._is_last else Updated(idle=True))
+
+
+class _PlainStream(HTTPStream):
+    """A request that arrived whole, and its answer, which is held back until it is known to be whole.
+
+    Hypercorn has a queue for the body and a message for each part of the answer, which takes longer than all
+    of this.
+    """
+
+    def __init__(self, protocol: QuickProtocol) -> None:
+        places = (protocol.ssl, protocol.client, protocol.server)
+        application = (protocol.app, protocol.config, protocol.context, protocol.task_group)
+        super().__init__(*application, *places, protocol.stream_send, STREAM_ID)
+        self._protocol = protocol
+        self._start: Any = None  # the head of the answer, as long as it is held back
+        self._body: bytes | None = None  # until the application has asked for it
+        self._gone: asyncio.Future[None] | None = None  # what the application waits for, if it asks again
+
+    def begin(self, request: PlainRequest) -> None:
+        """Give the request to the application."""
+        method, target, headers, self._body = request
+        self.start_time = time()
+        path, _, query = target.partition(b"?")
+        self.scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "asgi": {"spec_version": "2.1", "version": "3.0"},
+            "method": method,
+            "scheme": self.scheme,
+            "path": unquote(path.decode("ascii")),
+            "raw_path": path,
+            "query_string": query,
+            "root_path": self.config.root_path,
+            "headers": headers,
+            "client": self.client,
+            "server": self.server,
+            "state": self._protocol.connection_state.copy(),  # type: ignore[typeddict-item]
+            "extensions": {WHOLE_BODY: {"body": self._body}},
+        }
+        # The application gets neither Hypercorn's threads nor its loop, which are for WSGI.
+        ways: tuple[Any, ...] = (self._receive, self.app_send, None, None)
+        self.task_group.spawn(_handle, self.app, self.config, self.scope, *ways)
+
+    async def _receive(self) -> Any:
+        """The next message for the application: the whole body, then the end of the connection."""
+        body, self._body = self._body, None
+        if body is not None:
+            return {"type": "http.request", "body": body, "more_body": False}
+        if not self.closed:
+            self._gone = self._gone or asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._gone)
+        return {"type": "http.disconnect"}
+
+    async def app_put(self, message: Any) -> None:
+        """As in Hypercorn: tell the application something, here that the request is over."""
+        if self._gone and not self._gone.done():
+            self._gone.set_result(None)
+
+    async def app_send(self, message: Any) -> None:
+        """As in Hypercorn: the next part of the answer; None when the application has ended."""
+        start, kind = self._start, message["type"] if message else ""
+        if start is None and self.state is ASGIHTTPState.REQUEST and kind == "http.response.start":
+            self._start = message
+            return
+        self._start = None
+        if start and kind == "http.response.body" and await self._protocol.send_whole(start, _body(message)):
+            self.response, self.state = start, ASGIHTTPState.RESPONSE
+            if not message.get("more_body", False):
+                self.state = ASGIHTTPState.CLOSED
+                await self._protocol.end_plain()
+            return
+        if start:
+            await super().app_send(start)
+        await super().app_send(message)
+
+
+def _body(message: Any) -> bytes:
+    return bytes(message.get("body", b""))
 
 
 class BoundedServer(TCPServer):

@@ -12,11 +12,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from backend.garbage import look_for_garbage_seldom
 from backend.settings import Settings
-
-# So many new objects may there be before Python looks for garbage. By default it looks every few requests, at
-# those in progress mostly, which takes a twentieth of their processor time.
-_GARBAGE = 10_000, 10, 10
 
 MakeApp = Callable[[Settings], Any]
 
@@ -63,9 +60,3 @@ def load_application() -> None:
     import_module("backend.app").prepare()
     look_for_garbage_seldom()
     gc.enable()
-
-
-def look_for_garbage_seldom() -> None:
-    """Never among what is there now, and among new objects when there are many."""
-    gc.freeze()
-    gc.set_threshold(*_GARBAGE)
