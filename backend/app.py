@@ -137,7 +137,7 @@ class Service:
         await self._run(block_list)
         click_signing = ClickSigning(database)
         await self._run(click_signing)
-        self.resources = self._make_resources(database, block_list, click_signing)
+        self.resources = self._make_resources(database, pulse, block_list, click_signing)
         self._opened.push_async_callback(self.resources.rate_limits.stop)
         self._make_routes()
         update_before_scrape(self.api, self.redirector.report)
@@ -157,11 +157,12 @@ class Service:
         return await self._opened.enter_async_context(opening)
 
     def _make_resources(
-        self, database: Database, block_list: BlockList, click_signing: ClickSigning
+        self, database: Database, pulse: Pulse, block_list: BlockList, click_signing: ClickSigning
     ) -> Resources:
         return Resources(
             self.settings,
             database,
+            pulse,
             self._clock,
             KeyCache(database, self._clock),
             ServiceLimits(database, self.settings, self._clock),

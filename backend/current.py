@@ -23,6 +23,7 @@ from backend.storage.click_signing import ClickSigning
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.key_cache import KeyCache
 from backend.storage.mongo import Database
+from backend.storage.pulse import Pulse
 from backend.web_client.page_reader import PageReader
 
 _KEY = "waylink"
@@ -38,6 +39,7 @@ class Resources:
 
     settings: Settings
     database: Database
+    pulse: Pulse
     clock: Clock
     keys: KeyCache
     rate_limits: ServiceLimits

@@ -121,7 +121,7 @@ def replica_set(
         members: dict[int, subprocess.Popen[bytes]] = {}
         for _ in range(size):
             port = free_port()
-            started.enter_context(_member(members, folder / str(port), port, can_fail))
+            started.enter_context(_member(members, folder / str(port), port, can_fail, waits_for_disk))
         _initiate(list(members), waits_for_disk)
         running = ReplicaSet(members)
         running.wait_for_primary()
@@ -130,7 +130,11 @@ def replica_set(
 
 @contextmanager
 def _member(
-    members: dict[int, subprocess.Popen[bytes]], folder: Path, port: int, can_fail: bool
+    members: dict[int, subprocess.Popen[bytes]],
+    folder: Path,
+    port: int,
+    can_fail: bool,
+    waits_for_disk: bool,
 ) -> Iterator[None]:
     """A member, in `members` by its port."""
     folder.mkdir()
@@ -150,6 +154,8 @@ def _member(
         # Tests put in what happened on fixed days; once a minute it would take away what has expired since.
         "--setParameter", "ttlMonitorEnabled=false",
         *(("--setParameter", "enableTestCommands=1") if can_fail else ()),
+        # Twice a second instead of ten times, where nothing waits for it.
+        *(() if waits_for_disk else ("--journalCommitInterval", "500")),
     ]  # fmt: skip
     members[port] = _start(command)
     try:

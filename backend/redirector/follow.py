@@ -80,6 +80,7 @@ class Redirector:
             resources.database,
             capacity=settings.link_cache_size,
             seconds_to_live=settings.link_cache_seconds,
+            on_write=resources.pulse.note_write,
         )
         self._limited = LimitedLinks(resources, lane)
         self._reports = LinkReports(resources, self.cache)

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -102,8 +102,17 @@ class LinkCache:
     change. Otherwise it is read again; only if the database does not answer is an old entry used.
     """
 
-    def __init__(self, database: Database, *, capacity: int, seconds_to_live: float) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        capacity: int,
+        seconds_to_live: float,
+        on_write: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_write` is told whenever MongoDB has confirmed a write that following changes takes."""
         self._database = database
+        self._on_write = on_write
         self._capacity = capacity
         self._seconds_to_live = seconds_to_live
         self._entries: OrderedDict[LinkKey, CachedLink] = OrderedDict()
@@ -248,7 +257,7 @@ class LinkCache:
             self._size -= entry.size
 
     async def _go_on_watching(self) -> None:
-        async for change in watch_changes(self._database):
+        async for change in watch_changes(self._database, self._on_write):
             self._note(change)
 
     def _note(self, change: Change) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,14 +62,14 @@ class Current:
 Change = LinkChanged | LinkDeleted | EverythingChanged | ReadsInDoubt | Current
 
 
-async def watch_changes(database: Database) -> AsyncIterator[Change]:
+async def watch_changes(database: Database, on_write: Callable[[], None]) -> AsyncIterator[Change]:
     """Changes of links and apps. At least twice a second, `Current` proves that none was missed.
 
     Starts with EverythingChanged. If the stream can't prove that it is current, it is replaced by another
     one, which continues at the same place; if that is impossible, EverythingChanged is reported again. Never
-    ends.
+    ends. `on_write` is called whenever MongoDB has confirmed a write of its own: it answers.
     """
-    stream = _Stream(database)
+    stream = _Stream(Heart(database, on_write), database)
     beating = BackgroundTask("proving that changes are seen", stream.heart.go_on_beating)
     beating.start()
     try:
@@ -90,8 +90,8 @@ class _Unproven(Exception):
 class _Stream:
     """The change stream, and the time up to which it is known to be complete."""
 
-    def __init__(self, database: Database) -> None:
-        self.heart = Heart(database)
+    def __init__(self, heart: Heart, database: Database) -> None:
+        self.heart = heart
         self._database = database
         self._place: Any = None  # where the next stream continues; None: it starts with new changes
         self._proved_at = time.monotonic()

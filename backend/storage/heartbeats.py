@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import islice
 
@@ -35,10 +36,12 @@ _MOST_ON_THEIR_WAY = 1000
 class Heart:
     """Writes heartbeats and notes which of them came back. All times are of `time.monotonic`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, on_stored: Callable[[], None]) -> None:
+        """`on_stored` is called whenever one is stored, so MongoDB answers."""
         # No need to wait for a majority: only confirmed writes come through a change stream.
         self._beats = database.get_collection(NAME, write_concern=WriteConcern(w=1))
         self.id = uuid.uuid4().hex
+        self._on_stored = on_stored
         self._number = 0
         self._on_their_way: dict[int, tuple[float, float]] = {}
 
@@ -51,13 +54,15 @@ class Heart:
 
     async def _beat(self, number: int) -> None:
         began = time.monotonic()
-        document = {"number": number, "at": datetime.now(UTC)}
+        # Of the minute, so that all but the first in it leave the index alone.
+        document = {"number": number, "at": datetime.now(UTC).replace(second=0, microsecond=0)}
         try:
             with deadline(_PATIENCE):
                 await self._beats.replace_one({"_id": self.id}, document, upsert=True)
         except StorageError:
             return  # others find out that the database is away
         self._on_their_way[number] = began, time.monotonic()
+        self._on_stored()
         if len(self._on_their_way) > _MOST_ON_THEIR_WAY:
             # The oldest stays: it says since when none comes back.
             del self._on_their_way[next(islice(self._on_their_way, 1, None))]

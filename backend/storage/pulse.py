@@ -1,10 +1,15 @@
-"""Checks four times a second whether MongoDB answers, so that requests need not wait to find out."""
+"""Knows at any time whether MongoDB answers, so that requests need not wait to find out.
+
+A write that was just confirmed says so too: in a service that follows changes of links there is one each 0.4
+seconds, and nothing else is asked. What only reads may be answered by a member that is primary no more.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Sequence
 
 from pymongo.errors import ExecutionTimeout
@@ -13,10 +18,11 @@ from backend.concurrency.background_task import BackgroundTask
 from backend.storage.lanes import Lane
 from backend.storage.mongo import Database, StorageError, deadline, ping
 
-_EVERY = 0.25  # seconds
+_SILENCE = 0.45  # seconds without an answer after which it is asked: longer than from write to write
+_EVERY = 0.25  # while it is away
 # It is away once it has not answered for the first of these seconds, nor, asked again, for the second: the
-# first may have been lost with its connection. With the pause above, within 1.65 seconds.
-_PATIENCE = (1.0, 0.4)
+# first may have been lost with its connection. With the silence before, within 1.65 seconds.
+_PATIENCE = (0.8, 0.4)
 # After MongoDB hung, the driver takes the hang for the time of a round trip. For a second or two it refuses,
 # without asking, whatever has less time than that. No hang of its own connection lasts as long as this.
 _MORE_THAN_MEASURED = 4.0
@@ -32,6 +38,7 @@ class Pulse:
         # Of its own: behind other calls it would learn too late that MongoDB answers again.
         self._own_lane = Lane("pulse", 1, 10)
         self._asking = BackgroundTask("asking whether MongoDB answers", self._go_on_asking)
+        self._answered_at = float("-inf")
         self.is_away = False
 
     async def __aenter__(self) -> Pulse:
@@ -48,10 +55,18 @@ class Pulse:
         """A description of the error if it can't be asked now; else None."""
         return self._asking.failure
 
+    def note_write(self) -> None:
+        """Note that MongoDB has confirmed a write just now."""
+        self._answered_at = time.monotonic()
+
     async def _go_on_asking(self) -> None:
         while True:
-            self._note(is_away=not await self._answers())
-            await asyncio.sleep(_EVERY)
+            self._note(is_away=self._silence >= _SILENCE and not await self._answers())
+            await asyncio.sleep(_EVERY if self.is_away else max(0.0, _SILENCE - self._silence))
+
+    @property
+    def _silence(self) -> float:
+        return time.monotonic() - self._answered_at
 
     async def _answers(self) -> bool:
         for seconds in _PATIENCE[1:] if self.is_away else _PATIENCE:
@@ -68,6 +83,7 @@ class Pulse:
         """True once MongoDB answers. Raises StorageError if it does not within these seconds."""
         with deadline(seconds):
             await ping(self._database)
+        self._answered_at = time.monotonic()
         return True
 
     def _note(self, *, is_away: bool) -> None:

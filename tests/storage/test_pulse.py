@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from typing import Any
+
+from motor.motor_asyncio import AsyncIOMotorClient
+from pymongo.monitoring import CommandListener, CommandStartedEvent
 
 from backend.storage.database import connect
 from backend.storage.lanes import BACKGROUND, Lane
@@ -56,3 +61,36 @@ async def test_a_server_that_hung_is_asked_though_the_driver_takes_it_for_slow(m
         await until(lambda: server.description.min_round_trip_time == 2.0, "it measures by itself")
         async with Pulse(database, [lane]):
             await until(lambda: lane.times > 1, "it counts as away")
+
+
+class Pings(CommandListener):
+    """Counts how often it was asked whether it answers."""
+
+    number = 0
+
+    def started(self, event: CommandStartedEvent) -> None:
+        """Count."""
+        self.number += event.command_name == "ping"
+
+    def succeeded(self, event: object) -> None:
+        """Of no interest."""
+
+    def failed(self, event: object) -> None:
+        """Of no interest."""
+
+
+async def test_who_sees_writes_confirmed_does_not_ask(mongodb_uri: str) -> None:
+    """While writes are confirmed MongoDB is not asked whether it answers, and is asked once they cease."""
+    lane, pings = Told(), Pings()
+    client = AsyncIOMotorClient[dict[str, Any]](mongodb_uri, event_listeners=[pings])
+    lane.times = 1  # it does not fail
+    async with Pulse(client["pulse"], [lane]) as pulse:
+        await until(lambda: pings.number, "it is never asked")
+        asked = pings.number
+        for _ in range(40):
+            pulse.note_write()
+            await asyncio.sleep(0.05)
+        assert pings.number == asked
+        assert lane.times > 3  # it goes on telling
+        await until(lambda: pings.number > asked, "it is never asked again")
+    client.close()
