@@ -80,6 +80,14 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
         START | {"headers": [(b"content-length", b"4"), (b"x", b"a\r\nset-cookie: b")]},
         {"type": "http.response.body", "body": b"done"},
     ],
+    "a head alone": [START],
+    "a head twice": [START, START, {"type": "http.response.body", "body": b"done"}],
+    "a body alone": [{"type": "http.response.body", "body": b"done"}],
+    "more behind the end": [
+        START,
+        {"type": "http.response.body", "body": b"done"},
+        {"type": "http.response.body", "body": b"more"},
+    ],
     "none": [],
 }
 
