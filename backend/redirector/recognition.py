@@ -39,9 +39,18 @@ _PREVIEW_FETCHERS = (
     "mastodon", "bluesky cardyb", "snap url preview", "kakaotalk-scrap", "line-poker", "microsoftpreview",
 )  # fmt: skip
 
+
+def in_lower_case(pattern: str) -> str:
+    """The pattern that finds in lower case what this one finds when it ignores case, several times as fast.
+
+    `re` skips an alternative by its first letter only where case counts, and the list has over a thousand.
+    """
+    return re.sub(r"\\.|[A-Z]+", lambda found: found[0] if found[0][0] == "\\" else found[0].lower(), pattern)
+
+
 # The kept lists themselves: CrawlerDetect gives one name of a text only, and looks for it in another text
 # (the one without `_NO_CRAWLERS`) than the one that we give.
-_CRAWLERS = re.compile("|".join(providers.crawlers.data), re.IGNORECASE)
+_CRAWLERS = re.compile("|".join(map(in_lower_case, providers.crawlers.data)))
 _NO_CRAWLERS = re.compile("|".join(providers.exclusions.data), re.IGNORECASE)
 # The time of some patterns grows with the square of a word's length, and no name is this long.
 _LONG_WORD = re.compile(r"([\w-]{40})[\w-]+([\w-]{40})")
@@ -88,4 +97,6 @@ def _kind(text: str, browser: str) -> ClientKind:
 def _listed_names(text: str) -> list[str]:
     """All names in the text that are in the list of crawlers, in lower case."""
     shortened = _LONG_WORD.sub(r"\1\2", text)
-    return [match[0].lower() for match in _CRAWLERS.finditer(_NO_CRAWLERS.sub("", shortened.strip()))]
+    # Of Latin-1, each letter in lower case is one letter, and the only one that `re` takes for it.
+    lowered = _NO_CRAWLERS.sub("", shortened.strip()).lower()
+    return [match[0] for match in _CRAWLERS.finditer(lowered)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +11,10 @@ from itertools import pairwise
 from random import Random
 
 import pytest
+from crawlerdetect import providers
 
 from backend.domain.client import ClientKind, Platform
-from backend.redirector.recognition import LONGEST_USER_AGENT, recognize
+from backend.redirector.recognition import LONGEST_USER_AGENT, in_lower_case, recognize
 from tests.redirector.user_agents import CLIENTS
 
 CASES = [
@@ -89,6 +91,22 @@ def test_no_user_agent_takes_long() -> None:
         for mutation in mutations(agent, random):
             with at_most(1, f"{mutation!r} of seed {seed}"):
                 recognize(mutation.encode("latin-1", "replace")[:LONGEST_USER_AGENT])
+
+
+def test_the_list_finds_in_lower_case_what_it_finds_in_any() -> None:
+    """Each pattern of the list of crawlers keeps its meaning, with its classes and escapes."""
+    anywhere = re.compile("|".join(providers.crawlers.data), re.IGNORECASE)
+    lowered = re.compile("|".join(map(in_lower_case, providers.crawlers.data)))
+    latin = "".join(map(chr, range(256)))
+    for text in [
+        *AGENTS,
+        *map(str.swapcase, AGENTS),
+        *providers.crawlers.data[::20],
+        latin,
+        "Y!J-ABC Go 1\\Z",
+    ]:
+        found = [match[0].lower() for match in anywhere.finditer(text)]
+        assert [match[0] for match in lowered.finditer(text.lower())] == found
 
 
 def test_a_name_that_the_list_of_exceptions_splits() -> None:
