@@ -12,6 +12,7 @@ import math
 import re
 import types
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urljoin
 
@@ -243,12 +244,17 @@ def _called(name: str, argument: ast.AST) -> ast.AST:
 
 def load(name: str, **names: object) -> types.SimpleNamespace:
     """The names of one module; `names` are what a test provides for it."""
+    scope = BUILT_INS | names
+    exec(_compiled(name), scope)
+    return types.SimpleNamespace(**scope)
+
+
+@cache
+def _compiled(name: str) -> types.CodeType:
+    """One module: property tests load theirs anew for each example."""
     tree = ast.parse((SOURCE / f"{name}.py").read_text(), f"{name}.py")
     tree.body = [each for each in tree.body if not isinstance(each, ast.ImportFrom)]
-    compiled = compile(ast.fix_missing_locations(_Literals().visit(tree)), f"{name}.py", "exec")
-    scope = BUILT_INS | names
-    exec(compiled, scope)
-    return types.SimpleNamespace(**scope)
+    return compile(ast.fix_missing_locations(_Literals().visit(tree)), f"{name}.py", "exec")
 
 
 def js(value: Any) -> Any:

@@ -75,17 +75,18 @@ def test_the_error_is_what_is_said_of_it() -> None:
     seed=some.integers(0, 9),
     count=some.one_of(some.sampled_from(NEAR_THE_LIMIT), some.integers(0, 1000)),
     ends=some.lists(some.integers(0, 1000), max_size=5),
-    order=some.randoms(use_true_random=False),
+    order=some.integers(0, 2**32),
 )
 def test_order_groups_and_repetition_do_not_matter(
-    seed: int, count: int, ends: list[int], order: random.Random
+    seed: int, count: int, ends: list[int], order: int
 ) -> None:
     """Added in groups, united from sketches or added twice: the same visitors are the same bytes."""
     seen = visitors(count, seed)
     at_once = add_visitors(None, seen)
-    order.shuffle(seen)
+    any_order = random.Random(order)  # Hypothesis would draw each place of each order by itself
+    any_order.shuffle(seen)
     groups = parts(seen, ends)
-    order.shuffle(groups)
+    any_order.shuffle(groups)
     one_by_one: bytes | None = None
     for group in [*groups, *groups[:2]]:
         one_by_one = add_visitors(one_by_one, group)
