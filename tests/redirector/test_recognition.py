@@ -95,6 +95,7 @@ def test_no_user_agent_takes_long() -> None:
 
 def test_the_list_finds_in_lower_case_what_it_finds_in_any() -> None:
     """Each pattern of the list of crawlers keeps its meaning, with its classes and escapes."""
+    assert in_lower_case(r"\S+A\\BC[A-Z]\W") == r"\S+a\\bc[a-z]\W"
     anywhere = re.compile("|".join(providers.crawlers.data), re.IGNORECASE)
     lowered = re.compile("|".join(map(in_lower_case, providers.crawlers.data)))
     latin = "".join(map(chr, range(256)))
