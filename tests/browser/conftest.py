@@ -51,7 +51,7 @@ def server() -> Iterator[RecordingServer]:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def service_of_shop(running: ServiceProcess) -> RealService:
     """The real service, with an organization whose pages a test serves itself."""
     return new_shop(running)
