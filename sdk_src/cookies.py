@@ -4,7 +4,7 @@ from ids import UUID, new_uuid
 from options import options
 
 __pragma__('skip')
-from browser import __pragma__, RegExp, document, location
+from browser import __pragma__, document, location
 
 __pragma__('noskip')
 
@@ -16,9 +16,10 @@ LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
 def read_cookie(name):
     """The id in the cookie of exactly this name, or undefined."""
     try:
-        # Split, not matched: where there is none, a match had nothing to take the id from, and to raise an exception
-        # costs a page more than all the rest of this.
-        return ('; ' + document.cookie + ';').js_split(RegExp('; ' + name + '=(' + UUID + ');'))[1]
+        # Where there is none, no exception: to raise one costs a page more than all the rest of this. Nor a split, for
+        # which a browser prepares the pattern twice.
+        found = ('; ' + document.cookie + ';').match('; ' + name + '=(' + UUID + ');') or []
+        return found[1]
     except:
         pass
 
@@ -51,7 +52,7 @@ def keep_cookie(device, current):
             if current and read_cookie(KEPT) == device:
                 return True
             write_cookie(probe, device, 9 if current else LIFETIME, domain)
-            if document.cookie.includes(probe + '=' + device):
+            if read_cookie(probe) == device:
                 if current:
                     write_cookie(probe, '', 0, domain)
                     write_cookie(NAME, device, LIFETIME, domain)

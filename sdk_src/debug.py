@@ -10,10 +10,15 @@ __pragma__('noskip')
 sentences = None  # with `debug`, a promise of what `waylink.json` holds
 
 
+def read_json(response):
+    """What an answer holds, by one function: to say where a browser was asked costs more in a long one."""
+    return response.json()
+
+
 async def explain():
     """From now on say what happens, in sentences, or in codes where the file can't be had: these are documented."""
     global sentences
-    sentences = fetch(texts_url()).then(lambda response: response.json()).catch(lambda _: {})
+    sentences = fetch(texts_url()).then(read_json).catch(lambda _: {})
 
 
 async def say(code, detail, warns):

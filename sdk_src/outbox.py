@@ -12,7 +12,7 @@ it left is sent once more.
 from attribution import received, tell
 from clock import now
 from cookies import delete_cookies
-from debug import say
+from debug import read_json, say
 from device_id import device
 from locks import alone
 from options import batch_url, options
@@ -91,7 +91,7 @@ async def send_batch(batch):
             )
             wait = response.headers.js_get('retry-after')
             is_final = REFUSED.includes(response.status)
-            content = is_final or await response.json()
+            content = is_final or await read_json(response)
             for entry in batch:
                 result = is_final or content.results.find(lambda each: each.call_id == entry.call.call_id)  # noqa: B023 - run at once
                 if result:
@@ -142,7 +142,7 @@ def erase(owner):
     session.forget()
     delete_cookies()
     if owner and options.eraseOnWithdrawal:
-        post('{"erase":true,', owner).then(lambda response: response.json()).then(received).catch(say)
+        post('{"erase":true,', owner).then(read_json).then(received).catch(say)
 
 
 def pause_of(text):
