@@ -17,6 +17,7 @@ from backend.dashboard import answer_browsers, attach_dashboard_service, dashboa
 from backend.destination_watch.watch import DestinationWatch
 from backend.garbage import look_for_garbage_seldom
 from backend.json_api.error_handlers import answer_errors, answer_http_error
+from backend.json_api.one_way_rule import OneWayRule
 from backend.operations.blueprint import operations
 from backend.operations.health import not_ready_while
 from backend.operations.logs import configure_logs
@@ -25,6 +26,7 @@ from backend.operations.observation import ObservedRoute, observe
 from backend.operations.tls import tls
 from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
+from backend.redirector.country import load_table
 from backend.redirector.follow import Redirector
 from backend.redirector.link_file import path_in
 from backend.redirector.recognition import recognize
@@ -55,12 +57,14 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def prepare() -> None:
-    """Read and compile the lists of clients, which takes a while, before the first visit needs them.
+def prepare(settings: Settings) -> None:
+    """Read and compile the lists of clients and countries, which takes a while, before the first visit.
 
     What is made is kept, and forks of the process have it.
     """
     recognize(b"")
+    if settings.mmdb is None:
+        load_table()
 
 
 def create_app(settings: Settings | None = None, clock: Clock = utc_now) -> Service:
@@ -127,7 +131,7 @@ class Service:
 
     async def startup(self) -> None:
         """Open everything that requests need."""
-        prepare()
+        prepare(self.settings)
         lanes = [self._requests, self._redirects]
         for lane in lanes:
             self._opened.callback(lane.close)
@@ -218,6 +222,7 @@ def create_api(resources: Resources, sdk_service: SdkService) -> Quart:
     """The Quart application of the API host, for everything but batches of the browser SDK."""
     api = Quart("backend")
     attach(api, resources, sdk_service, LinkService(resources), SalesService(resources))
+    api.url_rule_class = OneWayRule
     # A double slash is an unknown path like any other, not a redirect.
     api.url_map.merge_slashes = False
     api.url_map.converters["link"] = LinkText

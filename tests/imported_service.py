@@ -7,9 +7,10 @@ from tempfile import TemporaryDirectory
 
 from backend.operations.shared_counts import SHARED_FOLDER
 from backend.serving.job import load_application
+from backend.settings import Settings
 
 # What counts is made as the service is imported, and only counts for several processes with a folder for it.
 # Each service has a folder of its own.
 _folder = TemporaryDirectory(prefix="waylink-")
 os.environ[SHARED_FOLDER] = _folder.name
-load_application()
+load_application(Settings())

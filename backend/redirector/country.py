@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -45,8 +46,14 @@ def _mmdb_lookup(path: Path) -> Lookup:
     return lookup
 
 
+@cache
+def load_table() -> GeoIP2Fast:
+    """The table from PyPI. Read once: it is large, forks share it, and reading it starts `ps` twice."""
+    return GeoIP2Fast()
+
+
 def _table_lookup() -> Lookup:
-    table = GeoIP2Fast()
+    table = load_table()
 
     def lookup(address: str) -> str | None:
         return country_code(table.lookup(address).country_code)

@@ -49,14 +49,14 @@ def begin(job: Job, news: Connection, inherited: Iterable[Connection]) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, TOLD_BY_SUPERVISOR)
-    load_application()
+    load_application(job.settings)
     import_module(_WORKER).run_job(job, news)
 
 
-def load_application() -> None:
+def load_application(settings: Settings) -> None:
     """Import the application, which takes a while. The supervisor does it for workers that are forks."""
     gc.disable()  # of what is imported nothing becomes garbage
     import_module(_WORKER)
-    import_module("backend.app").prepare()
+    import_module("backend.app").prepare(settings)
     look_for_garbage_seldom()
     gc.enable()

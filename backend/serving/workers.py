@@ -57,7 +57,7 @@ def run_workers(settings: Settings, on_ready: Callable[[], None], make_app: Make
     with TemporaryDirectory(prefix="waylink-") as folder:
         os.environ[SHARED_FOLDER] = folder  # read as the application is loaded
         if _FORKS:
-            load_application()
+            load_application(settings)
         _Supervisor(Job(settings, make_app, listener, Path(folder))).run(on_ready)
 
 
