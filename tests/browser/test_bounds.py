@@ -161,7 +161,7 @@ def test_each_answer_that_acknowledges_nothing_costs_a_longer_pause(browser: Bro
             server.answer = answer
             page.evaluate("Waylink.trackEvent('a'); 0")
         for name, page in pages.items():
-            page.wait_for_function("pauses.length >= 3")
+            page.wait_for_function("pauses.length >= 3", polling=200)  # else with each frame, for seconds
             pauses = page.evaluate("pauses")
             assert 400 < pauses[0] <= 1500, name
             assert 1900 < pauses[2] <= 14_000, name

@@ -144,7 +144,7 @@ def test_two_tabs_send_once(page: Page, server: RecordingServer) -> None:
     server.answer = refuse(503)
     page.evaluate(CONVERSION)
     page.goto(server.url("/blank", host="localhost"))
-    page.wait_for_function("localStorage.waylink_pause < Date.now()")
+    page.wait_for_function("localStorage.waylink_pause < Date.now()", polling=100)
     server.answer = slowly
     other = page.context.new_page()
     other.goto(server.url("/", host="localhost"))

@@ -10,6 +10,7 @@ from playwright.sync_api import Page
 
 from backend.sdk_files import build, integrity
 from benchmarks.received_bytes import received_bytes
+from sdk_build.node import install_packages
 from tests.browser.real_service import RealService
 from tests.local_server import Silent, local_server
 
@@ -41,6 +42,7 @@ def test_what_the_benchmark_prints(page: Page) -> None:
     """`python -m benchmarks.sdk` counts the bytes that a browser receives, with and without compression."""
     browser = page.context.browser
     assert browser is not None
+    install_packages()
     (received,) = received_bytes(browser, [(DIST / "waylink.js").read_text()])
     endings = {"identity": "", "gzip": ".gz", "br": ".br"}
     assert received == {
