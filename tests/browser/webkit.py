@@ -9,16 +9,13 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-from selenium import webdriver
-from selenium.webdriver.common.by import By
-from selenium.webdriver.remote.client_config import ClientConfig
-from selenium.webdriver.remote.remote_connection import RemoteConnection
-from selenium.webdriver.remote.webdriver import WebDriver
+from typing import TYPE_CHECKING, Any
 
 from tests.polling import wait_for
 from tests.service_process import free_port
+
+if TYPE_CHECKING:
+    from selenium.webdriver.remote.webdriver import WebDriver
 
 DRIVER = "WebKitWebDriver"
 SCREEN = "Xvfb"
@@ -67,7 +64,7 @@ class WebKitTab:
 
     def click(self, selector: str) -> None:
         """Click an element as a visitor does."""
-        self._driver.find_element(By.CSS_SELECTOR, selector).click()
+        self._driver.find_element("css selector", selector).click()
 
     def cookies(self) -> list[dict[str, Any]]:
         """The cookies that the page's host gets."""
@@ -91,6 +88,11 @@ def webkit_driver() -> Iterator[str]:
 @contextmanager
 def webkit_tab(address: str) -> Iterator[WebKitTab]:
     """A tab of a fresh browser."""
+    # Late: every process of tests collects those of browsers, and few of them open WebKit.
+    from selenium import webdriver
+    from selenium.webdriver.remote.client_config import ClientConfig
+    from selenium.webdriver.remote.remote_connection import RemoteConnection
+
     options = webdriver.WebKitGTKOptions()
     options.binary_location = str(find_minibrowser())
     options.add_argument("--automation")

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from bson import json_util
+from bson.codec_options import CodecOptions
+from bson.raw_bson import RawBSONDocument
 
 from backend.app import Service, utc_now
 from backend.archives.export import export_organization
@@ -52,13 +53,14 @@ from tests.polling import wait_for_async
 SOON, LATER = timedelta(seconds=90), timedelta(minutes=3)
 
 
-async def traces(database: Database, org_id: OrgId) -> dict[str, list[str]]:
-    """Every document in which the organization's id stands anywhere, by collection."""
-    found: dict[str, list[str]] = {}
+async def traces(database: Database, org_id: OrgId) -> dict[str, list[bytes]]:
+    """Every document in which the organization's id stands anywhere, by collection; as MongoDB has it."""
+    unread: CodecOptions[RawBSONDocument] = CodecOptions(document_class=RawBSONDocument)
+    found: dict[str, list[bytes]] = {}
     for name in await database.list_collection_names():
-        async for document in database[name].find():
-            if org_id in (text := json_util.dumps(document)):
-                found.setdefault(name, []).append(text)
+        async for document in database.get_collection(name, codec_options=unread).find():
+            if org_id.encode() in document.raw:
+                found.setdefault(name, []).append(document.raw)
     return found
 
 
