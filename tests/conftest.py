@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import uuid
@@ -16,6 +17,7 @@ from pathlib import Path
 import httpx
 import hypothesis
 import pytest
+import uvloop
 
 from backend.app import Service, create_app, utc_now
 from backend.settings import Settings
@@ -76,6 +78,11 @@ LONGEST_FIRST = (
 def pytest_xdist_auto_num_workers() -> int:
     """Two workers more than there are cores: half of their time tests wait, for processes and for pauses."""
     return (os.cpu_count() or 1) + 2
+
+
+def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Run tests on the loop that the service runs on."""
+    return {"uvloop": uvloop.new_event_loop}
 
 
 @pytest.hookimpl(tryfirst=True)
