@@ -15,7 +15,7 @@ from backend.block_list import BlockList
 from backend.current import Clock, Resources, attach, handling
 from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
 from backend.destination_watch.watch import DestinationWatch
-from backend.garbage import look_for_garbage_seldom
+from backend.interpreter import set_up_interpreter
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.json_api.one_way_rule import OneWayRule
 from backend.operations.blueprint import operations
@@ -70,8 +70,8 @@ def prepare(settings: Settings) -> None:
 def create_app(settings: Settings | None = None, clock: Clock = utc_now) -> Service:
     """The ASGI application for these settings.
 
-    None reads them from the environment, and takes the process for the service's own: its logs, and how often
-    it looks for garbage. That is for servers other than `waylink serve`, which start one application.
+    None reads them from the environment, and takes the process for the service's own, with its logs and its
+    interpreter. That is for servers other than `waylink serve`, which start one application.
 
     When the ASGI server starts it, it opens its database (and starts a MongoDB server if none is configured).
     When the server stops, it closes what it opened.
@@ -79,7 +79,7 @@ def create_app(settings: Settings | None = None, clock: Clock = utc_now) -> Serv
     if settings is None:
         settings = load_settings()
         configure_logs(settings.log_level)
-        look_for_garbage_seldom()
+        set_up_interpreter()
     return Service(settings, clock)
 
 

@@ -29,7 +29,7 @@ from backend.domain.attribution import Device, Touch
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.ids import DeviceId, OrgId
 from backend.domain.query_period import QueryPeriod
-from backend.garbage import look_for_garbage_seldom
+from backend.interpreter import set_up_interpreter
 from backend.settings import Settings
 from backend.storage import conversions, devices, identities
 from backend.storage.analytics_answers import answer
@@ -67,7 +67,7 @@ async def _measure(number: int, rounds: int) -> None:
             async with open_database(settings) as database:
                 org_id = OrgId(await prepare_domain(database))
                 sold = await _store(database, org_id, number)
-                look_for_garbage_seldom()  # as a worker of the service does
+                set_up_interpreter()  # as a worker of the service does
                 print(f"{number:,} sales:")
                 for name, rules in _RULES.items():
                     try:

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from backend.garbage import look_for_garbage_seldom
+from backend.interpreter import set_up_interpreter
 from backend.settings import Settings
 
 MakeApp = Callable[[Settings], Any]
@@ -58,5 +58,5 @@ def load_application(settings: Settings) -> None:
     gc.disable()  # of what is imported nothing becomes garbage
     import_module(_WORKER)
     import_module("backend.app").prepare(settings)
-    look_for_garbage_seldom()
+    set_up_interpreter()
     gc.enable()

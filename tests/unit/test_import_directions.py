@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "qr_image": {"concurrency"},
     "sdk_files": set(),
     "file_answer": set(),
-    "garbage": set(),
+    "interpreter": set(),
     "passwords": {"domain"},
     "api_host": {"concurrency", "domain"},
     "version": set(),
@@ -53,11 +53,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "operations": {"concurrency", "current", "domain", "storage"},
     # what puts them together, and runs them
     "app": {
-        "api_host", "app_api", "block_list", "current", "dashboard", "destination_watch", "garbage",
+        "api_host", "app_api", "block_list", "current", "dashboard", "destination_watch", "interpreter",
         "json_api", "operations", "proxies", "rate_limits", "redirector", "rest_api", "sdk_api", "settings",
         "storage", "web_client",
     },
-    "serving": {"app", "domain", "garbage", "json_api", "operations", "settings"},
+    "serving": {"app", "domain", "interpreter", "json_api", "operations", "settings"},
     "cli": {
         "api_host", "archives", "block_list", "destination_watch", "doctor", "domain", "imports", "passwords",
         "rate_limits", "serving", "settings", "storage", "version", "web_client",
