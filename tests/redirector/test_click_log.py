@@ -30,6 +30,7 @@ from backend.storage.click_logs import AlreadyShipped
 from backend.storage.mongo import Database
 from tests.clicks import click, fold, recorded_clicks, ship
 from tests.conftest import MovableClock
+from tests.fresh_database import fresh_database
 from tests.polling import wait_for_async
 from tests.redirector.conftest import LinkFactory
 
@@ -106,11 +107,13 @@ async def test_what_another_process_left_to_fold_is_folded(
 ) -> None:
     """Blocks that nobody has counted are counted by the next service that starts, without a visitor."""
     link = await make_link()
-    await ship(database, [click(link.org_id, link.id, clock())])
-    shipper = Shipper(database, tmp_path, tmp_path / UNREADABLE)
-    shipper.start()
-    await wait_until_counted(database, link, clock, 1)
-    await shipper.stop()
+    # Of its own: in a database that other tests use too, theirs may have many turns before this one has its.
+    async with fresh_database(database) as own:
+        await ship(own, [click(link.org_id, link.id, clock())])
+        shipper = Shipper(own, tmp_path, tmp_path / UNREADABLE)
+        shipper.start()
+        await wait_until_counted(own, link, clock, 1)
+        await shipper.stop()
 
 
 async def test_a_backlog_is_folded_by_a_helper(
