@@ -72,7 +72,7 @@ async def _end(response: Response) -> Response:
 
 def _begin_with(given_id: str) -> str:
     """Give the request its id: the one that it came with if that is fit for logs, else a new one."""
-    own_id = given_id if given_id and _ID.fullmatch(given_id) else _new_id()
+    own_id = given_id if _ID.fullmatch(given_id) else _new_id()
     request_id.set(own_id)
     return own_id
 
