@@ -301,7 +301,7 @@ def start_service(mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) ->
 def running(start_service: ServiceStarter) -> Iterator[ServiceProcess]:
     """The service as a process, with default settings; the tests of a file share it.
 
-    Twenty seconds in which nobody asks it cost as much as another start: it does not wait for other files.
+    It works a little while nobody asks it: it does not wait for other files.
     """
     with start_service() as running:
         yield running

@@ -12,8 +12,8 @@ from backend.json_api.json_body import PLAIN, Body, is_json
 from backend.json_api.refusal import Refusal
 
 Scope = MutableMapping[str, Any]
-# The extension of a scope in which our own server gives the body of a request that arrived whole: to wait for
-# it with a time limit takes longer than all else that is done with it.
+# The extension of a scope in which our own server gives the body of a request that arrived whole: there is
+# nothing to wait for, and no need of a time limit.
 WHOLE_BODY = "waylink.whole_body"
 _BODY_SECONDS = 60.0  # for which a body is waited for
 _LONGEST_MEDIA_TYPE = 256

@@ -78,7 +78,7 @@ def _begin_with(given_id: str) -> str:
 
 
 def _new_id() -> str:
-    # No secret, and a UUID of the system's random numbers takes ten times as long.
+    # No secret: it need not ask the system for random numbers.
     return f"{random.getrandbits(128):032x}"
 
 

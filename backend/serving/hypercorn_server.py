@@ -195,8 +195,7 @@ class QuickProtocol(StrictProtocol):
 class _PlainStream(HTTPStream):
     """A request that arrived whole, and its answer, which is held back until it is known to be whole.
 
-    Hypercorn has a queue for the body and a message for each part of the answer, which takes longer than all
-    of this.
+    Hypercorn has a queue for the body and an event for each part of the answer; neither is needed here.
     """
 
     def __init__(self, protocol: QuickProtocol) -> None:
