@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
@@ -14,7 +15,8 @@ ValueT = TypeVar("ValueT")
 class TimedCache(Generic[KeyT, ValueT]):
     """Caches the results of `load` for `LIFETIME` seconds each.
 
-    Results that are None or False are not cached, so that made-up keys can't fill the memory.
+    Results that are None or False are not cached, so that made-up keys can't fill the memory. Who asks for a
+    key that is being loaded waits for that result: when an entry of a busy site ends, all its requests ask.
     """
 
     LIFETIME = 2.0
@@ -26,14 +28,15 @@ class TimedCache(Generic[KeyT, ValueT]):
         self._load = load
         self._monotonic = monotonic
         self._found: OrderedDict[KeyT, tuple[float, ValueT]] = OrderedDict()
+        self._loading: dict[KeyT, asyncio.Task[ValueT]] = {}
 
     async def get(self, key: KeyT) -> ValueT:
-        """The result of `load` for this key, or its cached result."""
+        """The result of `load` for this key, or its cached result. Raises what `load` raises."""
         if known := self.fresh(key):
             return known
-        value = await self._load(key)
-        self._remember(key, value)
-        return value
+        loading = self._loading.get(key) or self._start(key)
+        # Shielded: whoever gives up takes the result from nobody else.
+        return await asyncio.shield(loading)
 
     def fresh(self, key: KeyT) -> ValueT | None:
         """The cached result for this key, as long as it is valid, without calling `load`."""
@@ -44,6 +47,21 @@ class TimedCache(Generic[KeyT, ValueT]):
         """The last cached result for this key, however old, without calling `load`; None if there is none."""
         known = self._found.get(key)
         return known[1] if known else None
+
+    def _start(self, key: KeyT) -> asyncio.Task[ValueT]:
+        loading = self._loading[key] = asyncio.create_task(self._load_and_remember(key))
+        loading.add_done_callback(lambda done: self._loaded(key, done))
+        return loading
+
+    def _loaded(self, key: KeyT, done: asyncio.Task[ValueT]) -> None:
+        del self._loading[key]
+        if not done.cancelled():
+            done.exception()  # so that asyncio does not warn that nobody read it
+
+    async def _load_and_remember(self, key: KeyT) -> ValueT:
+        value = await self._load(key)
+        self._remember(key, value)
+        return value
 
     def _remember(self, key: KeyT, value: ValueT) -> None:
         self._found.pop(key, None)

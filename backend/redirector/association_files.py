@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
@@ -31,7 +30,9 @@ FileKey = tuple[str, str]  # a domain, and one of the paths above
 class AssociationFiles(TimedCache[FileKey, Answer | None]):
     """Creates the files of each domain at most once in `LIFETIME` seconds, since anyone may request them.
 
-    Phones cache a file for ten minutes, so one second more makes no difference.
+    Phones cache a file for ten minutes, so one second more makes no difference. `get` returns None for a
+    domain that has no app for this kind of file. It raises StorageError, within seconds if the database does
+    not answer.
     """
 
     LIFETIME = 1.0
@@ -39,23 +40,6 @@ class AssociationFiles(TimedCache[FileKey, Answer | None]):
 
     def __init__(self, database: Database) -> None:
         super().__init__(lambda key: _association_file(database, *key))
-        self._making: dict[FileKey, asyncio.Task[Answer | None]] = {}
-
-    async def get(self, key: FileKey) -> Answer | None:
-        """The file of a domain and path; None if the domain has no app for this kind of file.
-
-        Raises StorageError, within seconds if the database does not answer.
-        """
-        making = self._making.get(key)
-        if making is None:
-            making = self._making[key] = asyncio.create_task(super().get(key))
-            making.add_done_callback(lambda done: self._made(key, done))
-        return await asyncio.shield(making)
-
-    def _made(self, key: FileKey, done: asyncio.Task[Answer | None]) -> None:
-        del self._making[key]
-        if not done.cancelled():
-            done.exception()  # so that asyncio does not warn that nobody read it
 
 
 async def _association_file(database: Database, domain: str, path: str) -> Answer | None:
