@@ -21,7 +21,9 @@ class GroupCommit(Generic[ItemT, ResultT]):
     """
 
     GATHER = 0.002  # seconds that the first item of a group waits for others
-    # What waits goes together, up to this size: beyond it a group takes longer without costing less an item.
+    # Storing a group costs as much as storing so many items: smaller ones are not divided.
+    WORTH_A_GROUP = 20
+    # Beyond this size a group takes longer without costing less an item.
     MOST_IN_GROUP = 512
     MOST_WAITING = 2000
     # While one group waits for the disks of a majority, others can be sent, if they are full: what is divided
@@ -81,17 +83,29 @@ class GroupCommit(Generic[ItemT, ResultT]):
         assert writer is not None  # it runs in a task of its own
         await asyncio.sleep(self.GATHER)
         self._is_gathering = False
-        while self._waiting and self._may_write(len(self._writers) - 1):
-            await self._commit(self._take_group())
+        answered = 0
+        while self._waiting and self._may_write(others := len(self._writers) - 1):
+            group = self._take_group(self.MOST_IN_GROUP if others else self._half(answered))
+            await self._commit(group)
+            answered = sum(self._size_of(item) for item, _ in group)
         # Not only when the task is done, a moment later: an item that came in between would wait for nobody.
         self._writers.discard(writer)
 
-    def _take_group(self) -> list[tuple[ItemT, asyncio.Future[ResultT]]]:
-        """The items that wait longest, at least one, and no more than make up a group."""
+    def _half(self, answered: int) -> int:
+        """The size of the next group, if the one before had `answered` items, whose senders come again.
+
+        One half of all is then stored while the other is answered and asks anew. In one group, all would wait
+        for the database together, and the database then for all of them.
+        """
+        half = (self._waiting_size + answered + 1) // 2
+        return min(self.MOST_IN_GROUP, max(self.WORTH_A_GROUP, half))
+
+    def _take_group(self, most: int) -> list[tuple[ItemT, asyncio.Future[ResultT]]]:
+        """The items that wait longest, at least one, of this size together at most."""
         size = number = 0
         for item, _ in self._waiting:
             size += self._size_of(item)
-            if number and size > self.MOST_IN_GROUP:
+            if number and size > most:
                 break
             number += 1
         group, self._waiting = self._waiting[:number], self._waiting[number:]

@@ -16,6 +16,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database as DriversDatabase
 from pymongo.read_concern import ReadConcern
 
+from backend.concurrency.quick_switches import QUICK_SWITCHES
 from backend.storage.lanes import BACKGROUND, in_lane
 from backend.storage.mongo import (
     TRANSACTION_SECONDS,
@@ -47,7 +48,7 @@ def transact(database: BlockingDatabase, work: Callable[[BlockingSession], Resul
     """
     session = database.client.start_session()
     try:
-        with deadline(TRANSACTION_SECONDS):
+        with deadline(TRANSACTION_SECONDS), QUICK_SWITCHES:
             while True:
                 try:
                     return _try(session, work)

@@ -26,7 +26,39 @@ async def test_what_arrives_together_is_stored_together() -> None:
 
     commit = GroupCommit(store, is_unreachable)
     assert await asyncio.gather(*(commit.add(number) for number in range(1000))) == list(range(0, 2000, 2))
-    assert [len(group) for group in groups] == [512, 488]
+    assert [len(group) for group in groups] == [500, 500]
+
+
+async def test_senders_that_come_again_take_turns_in_halves() -> None:
+    """Of 64 that ask anew once they are answered, one half is stored while the other half is answered."""
+    groups: list[int] = []
+
+    async def store(items: Sequence[int]) -> Sequence[int]:
+        groups.append(len(items))
+        await asyncio.sleep(0.001)  # those of the group before ask anew
+        return items
+
+    commit = GroupCommit(store, is_unreachable)
+
+    async def ask_five_times(number: int) -> None:
+        for _ in range(5):
+            assert await commit.add(number) == number
+
+    await asyncio.gather(*map(ask_five_times, range(64)))
+    assert groups == [32] * 10
+
+
+async def test_a_few_are_not_divided() -> None:
+    """Groups of up to twenty are stored at once: two would cost almost twice as much."""
+    groups: list[Sequence[int]] = []
+
+    async def store(items: Sequence[int]) -> Sequence[int]:
+        groups.append(items)
+        return items
+
+    commit = GroupCommit(store, is_unreachable)
+    assert await asyncio.gather(*map(commit.add, range(20))) == list(range(20))
+    assert groups == [list(range(20))]
 
 
 async def test_a_group_has_a_largest_size() -> None:
