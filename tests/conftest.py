@@ -7,7 +7,7 @@ import gc
 import os
 import uuid
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
 from inspect import iscoroutinefunction
@@ -73,6 +73,8 @@ LONGEST_FIRST = (
     "tests/sdk/",
     "tests/api/",
 )
+# Files whose tests wait most of their time: for processes that start, and for databases that are stopped.
+WAITING = ("tests/faults/", "tests/storage/test_embedded_mongodb.py", "tests/cli/")
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -95,7 +97,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     whole = _files_of_browsers(items)
     last = {item: _runs_in_browser(item) or _file_of(item.nodeid) in whole for item in items}
-    items.sort(key=lambda item: (last[item], _rank(item)))
+    places = {at_end: _places(item for item in items if last[item] is at_end) for at_end in (False, True)}
+    items.sort(key=lambda item: (last[item], places[last[item]][_file_of(item.nodeid)]))
     for item in items:
         kind = "browser" if last[item] else "other"
         place = "any" if "tab" in getattr(item, "fixturenames", ()) else _file_of(item.nodeid)
@@ -140,9 +143,20 @@ def _is_async(item: pytest.Item) -> bool:
     return iscoroutinefunction(getattr(item, "obj", None))
 
 
-def _rank(item: pytest.Item) -> int:
-    ranks = (rank for rank, prefix in enumerate(LONGEST_FIRST) if item.nodeid.startswith(prefix))
-    return next(ranks, len(LONGEST_FIRST))
+def _rank(file: str) -> tuple[int, str]:
+    ranks = (rank for rank, prefix in enumerate(LONGEST_FIRST) if file.startswith(prefix))
+    return next(ranks, len(LONGEST_FIRST)), file
+
+
+def _places(items: Iterable[pytest.Item]) -> dict[str, float]:
+    """When each file of these tests is to run, from 0 to 1.
+
+    Those that wait are spread among those that work, so that no processor waits with them.
+    """
+    files = sorted({_file_of(item.nodeid) for item in items}, key=_rank)
+    waiting = [file for file in files if file.startswith(WAITING)]
+    working = [file for file in files if file not in waiting]
+    return {file: (n + 0.5) / len(kind) for kind in (waiting, working) for n, file in enumerate(kind)}
 
 
 def _file_of(nodeid: str) -> str:
