@@ -220,7 +220,7 @@ class Service:
 
 def create_api(resources: Resources, sdk_service: SdkService) -> Quart:
     """The Quart application of the API host, for everything but batches of the browser SDK."""
-    api = Quart("backend")
+    api = Quart("backend", static_folder=None)  # each part that has files has a route of its own
     attach(api, resources, sdk_service, LinkService(resources), SalesService(resources))
     api.url_rule_class = OneWayRule
     # A double slash is an unknown path like any other, not a redirect.

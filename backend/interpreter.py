@@ -10,7 +10,7 @@ import sys
 # their processor time.
 _GARBAGE = 10_000, 10, 10
 # Seconds. What waits for MongoDB does so in threads of its own, and each answer's thread waits for its turn:
-# by default the event loop keeps it for five milliseconds, six times in the storing of one group of calls.
+# by default the event loop keeps it for five milliseconds. Transactions shorten it further (QUICK_SWITCHES).
 _LONGEST_TURN = 0.001
 
 

@@ -18,7 +18,7 @@ from backend.storage.mongo import Database, StorageError, deadline, go_on_closin
 # How long the server may wait for a change before it says that there is none, in milliseconds.
 _AWAIT_MS = 250
 # A stream has this long for each answer, and for a heartbeat that is stored: with the pause between
-# heartbeats, one that fell behind is left within a second.
+# heartbeats and the server's wait for changes, one that fell behind is left within 1.2 seconds.
 _PATIENCE = 0.5
 _LONGEST_OPENING = 2.0
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # between two attempts that failed

@@ -18,3 +18,9 @@ async def test_addresses_are_built_when_one_is_asked_for(service: Service) -> No
         usual.bind(service.api.url_map, rebind=True)
         for append_unknown in (True, False):
             assert rule.build(values, append_unknown) == usual.build(values, append_unknown)
+
+
+async def test_no_route_for_files_that_are_not_there(service: Service) -> None:
+    """Every route of the API is one that somebody wrote: the framework adds none for a folder of its own."""
+    assert not service.api.has_static_folder
+    assert "static" not in service.api.view_functions
