@@ -34,9 +34,12 @@ class TimedCache(Generic[KeyT, ValueT]):
         """The result of `load` for this key, or its cached result. Raises what `load` raises."""
         if known := self.fresh(key):
             return known
-        loading = self._loading.get(key) or self._start(key)
         # Shielded: whoever gives up takes the result from nobody else.
-        return await asyncio.shield(loading)
+        return await asyncio.shield(self.loading(key))
+
+    def loading(self, key: KeyT) -> asyncio.Task[ValueT]:
+        """The task that loads this key now, or one that begins to. It goes on when nobody waits for it."""
+        return self._loading.get(key) or self._start(key)
 
     def fresh(self, key: KeyT) -> ValueT | None:
         """The cached result for this key, as long as it is valid, without calling `load`."""
@@ -47,6 +50,13 @@ class TimedCache(Generic[KeyT, ValueT]):
         """The last cached result for this key, however old, without calling `load`; None if there is none."""
         known = self._found.get(key)
         return known[1] if known else None
+
+    async def stop(self) -> None:
+        """Cancel all that is being loaded, and wait until it has ended."""
+        loading = [*self._loading.values()]
+        for each in loading:
+            each.cancel()
+        await asyncio.gather(*loading, return_exceptions=True)
 
     def _start(self, key: KeyT) -> asyncio.Task[ValueT]:
         loading = self._loading[key] = asyncio.create_task(self._load_and_remember(key))

@@ -101,3 +101,18 @@ async def test_no_more_entries_than_there_is_room_for() -> None:
     for key in ("a", "b", "c"):
         await cache.get(key)
     assert [cache.recall(key) for key in ("a", "b", "c")] == [None, "kite", "kite"]
+
+
+async def test_what_is_being_loaded_can_be_stopped() -> None:
+    """A load that nobody waits for any more goes on until the cache is stopped, and not beyond."""
+    shelf = Shelf()
+    cache = TimedCache(shelf.load)
+    asking = asyncio.create_task(cache.get("shop"))
+    await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.wait([asking])
+    loading = cache.loading("shop")
+    assert not loading.done()
+    await cache.stop()
+    assert loading.cancelled()
+    assert shelf.loads == 1

@@ -32,32 +32,23 @@ class DomainStates:
         self._resources = resources
         self._believed = _Believed(self._examine)
         self._free = asyncio.Semaphore(_AT_ONCE)
-        self._running: dict[str, asyncio.Task[Findings]] = {}
 
     async def of(self, domains: Sequence[str], patience: float) -> dict[str, Findings]:
         """The findings for those of these domains that are done within `patience` seconds.
 
         The others are left out; their examination goes on, and a later page shows it.
         """
-        tasks = {domain: self._start(domain) for domain in domains}
+        known = {domain: found for domain in domains if (found := self._believed.fresh(domain))}
+        tasks = {domain: self._believed.loading(domain) for domain in domains if domain not in known}
         if tasks:
             await asyncio.wait(tasks.values(), timeout=patience)
-        return {
+        return known | {
             domain: task.result() for domain, task in tasks.items() if task.done() and not task.exception()
         }
 
     async def stop(self) -> None:
         """Cancel all running examinations."""
-        for task in self._running.values():
-            task.cancel()
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
-
-    def _start(self, domain: str) -> asyncio.Task[Findings]:
-        running = self._running.get(domain)
-        if running is None:
-            running = self._running[domain] = asyncio.create_task(self._believed.get(domain))
-            running.add_done_callback(lambda _: self._running.pop(domain, None))
-        return running
+        await self._believed.stop()
 
     async def _examine(self, domain: str) -> Findings:
         settings, database = self._resources.settings, self._resources.database
