@@ -85,9 +85,10 @@ class GroupCommit(Generic[ItemT, ResultT]):
         self._is_gathering = False
         answered = 0
         while self._waiting and self._may_write(others := len(self._writers) - 1):
+            waiting = self._waiting_size
             group = self._take_group(self.MOST_IN_GROUP if others else self._half(answered))
+            answered = waiting - self._waiting_size
             await self._commit(group)
-            answered = sum(self._size_of(item) for item, _ in group)
         # Not only when the task is done, a moment later: an item that came in between would wait for nobody.
         self._writers.discard(writer)
 
