@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import secrets
+import select
 import signal
 import socket
 import subprocess
@@ -79,12 +80,16 @@ class ServiceProcess:
         return {pid for pid in children if _command_line(pid) == _command_line(parent)}
 
     def kill(self) -> None:
-        """End it and its workers at once, as a power cut would."""
-        workers = self.workers
+        """End it and its workers at once, as a power cut would; its port is free then."""
+        workers = [os.pidfd_open(pid) for pid in self.workers]
         self.process.kill()  # first, or it would replace the workers
-        for pid in workers:
-            os.kill(pid, signal.SIGKILL)
+        for worker in workers:
+            signal.pidfd_send_signal(worker, signal.SIGKILL)
         self.process.wait(timeout=60)
+        for worker in workers:
+            ended, _, _ = select.select([worker], [], [], 60)
+            os.close(worker)
+            assert ended, "a worker that was killed does not end"
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send the signal, and give the exit code once the process has ended."""
