@@ -20,6 +20,7 @@ import pytest
 import uvloop
 
 from backend.app import Service, create_app, utc_now
+from backend.redirector import folder
 from backend.settings import Settings
 from backend.storage import domain_removal
 from backend.storage.domain_owners import DomainOwners
@@ -174,6 +175,17 @@ def short_settling() -> Iterator[None]:
     """Who takes a domain away waits for what processes remember, but not for links that are stored slowly."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(domain_removal, "SETTLED_SECONDS", DomainOwners.LIFETIME + 0.5)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def rare_sweeps() -> Iterator[None]:
+    """The service under test counts what comes to itself, and leaves alone what a test just put beside it.
+
+    As often as in an installation, a sweep would come in the middle of a test now and then.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folder, "SWEEP_EVERY", 24 * 3600.0)
         yield
 
 

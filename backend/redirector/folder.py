@@ -39,7 +39,7 @@ _MOST_ORGANIZATIONS = 50  # in one fold
 # More clicks than these are folded by a helper, since they would hold up redirects here.
 _SMALL = 500
 _LAST_STEP = 5_000  # clicks at once, when the service stops
-_SWEEP_EVERY = 60.0
+SWEEP_EVERY = 60.0  # seconds
 _MERGE_EVERY = 3600.0
 _MERGE_SECONDS = 0.5  # after so long, folding comes first again
 _MERGE_BLOCKS = 100  # so many blocks of an organization are merged as soon as they are folded
@@ -133,7 +133,7 @@ class Folder:
                 self._waiting |= Counter(await waiting_clicks(self._database))
                 self._deferred |= await all_unmerged_clicks(self._database)
                 self._former.look()
-                self._sweep_at = time.monotonic() + _SWEEP_EVERY
+                self._sweep_at = time.monotonic() + SWEEP_EVERY
             if not self._waiting and not self._deferred:
                 self._arrived.clear()
             self._helped_now = set()

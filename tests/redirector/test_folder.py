@@ -51,6 +51,12 @@ async def database(own_database: Database) -> Database:
 
 
 @pytest.fixture
+def frequent_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What others left is looked for some times a second, not once a minute."""
+    monkeypatch.setattr(folder, "SWEEP_EVERY", 0.3)
+
+
+@pytest.fixture
 async def folding(database: Database, tmp_path: Path) -> AsyncIterator[Folder]:
     """A folder that is at work."""
     folding = Folder(database, tmp_path)
@@ -120,6 +126,15 @@ async def test_what_other_processes_shipped_is_much_too(database: Database, fold
     await wait_for_async(lambda: _is_merged(database), "the clicks are not merged", seconds=_HELPED)
     assert await count_totals(database, FIRST, [LINK, others[0]]) == {LINK: 902, others[0]: 3}
     assert folding._helper._process is not None
+
+
+@pytest.mark.usefixtures("frequent_sweeps", "folding")
+async def test_what_others_left_is_looked_for(database: Database) -> None:
+    """What another process stored before it ended is counted by the next sweep, then by the one after."""
+    for _ in range(3):  # the first sweep is that of the start
+        await ship(database, [click(FIRST, LINK, NOW)])
+        await wait_for_async(lambda: _is_folded(database), "nobody looked for the click")
+    assert await count_totals(database, FIRST, [LINK]) == {LINK: 3}
 
 
 async def test_a_helper_ends_with_its_service_only(database: Database) -> None:

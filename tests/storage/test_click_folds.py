@@ -62,7 +62,7 @@ CLICKS = st.tuples(
 
 @pytest.fixture(scope="module")
 async def database(service: Service) -> AsyncIterator[Database]:
-    """A database of this file's own: once a minute the service under test would fold and merge what waits."""
+    """A database of this file's own: what it damages is met by nobody else."""
     async with fresh_database(service.resources.database) as fresh:
         yield fresh
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-import pytest
-
-from backend.app import Service
 from backend.domain.click_block import blocks_of, unpack
 from backend.domain.clicks import Click
 from backend.domain.ids import OrgId
@@ -19,15 +16,7 @@ from backend.storage.link_merges import add_links
 from backend.storage.mongo import Database, in_transaction
 from backend.storage.unfolded_clicks import has_uncounted_clicks, waiting_clicks
 from tests.clicks import fold, ship
-from tests.fresh_database import fresh_database
 from tests.storage.test_click_folds import Killed, assert_counted_once, killed_after, new_org, some_clicks
-
-
-@pytest.fixture(scope="module")
-async def database(service: Service) -> AsyncIterator[Database]:
-    """A database of this file's own: once a minute the service under test would fold and merge what waits."""
-    async with fresh_database(service.resources.database) as fresh:
-        yield fresh
 
 
 async def leave_open(database: Database, org_id: OrgId, clicks: Iterable[Click], to_link: str) -> None:
