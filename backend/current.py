@@ -27,9 +27,8 @@ from backend.storage.pulse import Pulse
 from backend.web_client.page_reader import PageReader
 
 _KEY = "waylink"
-_services: ContextVar[Mapping[type, object]] = ContextVar("services")
 _known: ContextVar[RequestFacts] = ContextVar("known")
-Service = TypeVar("Service")
+ServiceT = TypeVar("ServiceT")
 Clock = Callable[[], datetime]
 
 
@@ -60,6 +59,7 @@ class RequestFacts:
     """A request, and what is found out about it while it is handled. Each field names who sets it."""
 
     scope: Mapping[str, Any]  # app: the request as the ASGI server gives it
+    services: Mapping[type, object]  # app: what was attached to it, by type
     began: float = 0.0  # operations/observation: when, by time.perf_counter
     api_key: ApiKey | None = None  # rest_api, app_api: whose key it came with
     limit_headers: dict[str, str] = field(default_factory=dict)  # rest_api: the headers of the key's limit
@@ -84,22 +84,21 @@ def attach(app: Quart, *services: object) -> None:
 def handling(app: Quart, scope: Mapping[str, Any]) -> Iterator[None]:
     """The block handles this ASGI request with what was attached to the app, whether by the app or by a route
     of our own beside it."""
-    services, facts = _services.set(app.extensions[_KEY]), _known.set(RequestFacts(scope))
+    facts = _known.set(RequestFacts(scope, app.extensions[_KEY]))
     try:
         yield
     finally:
-        _services.reset(services)
         _known.reset(facts)
 
 
-def of_app(kind: type[Service]) -> Service:
+def of_app(kind: type[ServiceT]) -> ServiceT:
     """The service of this type that was attached to the app that handles this request."""
-    return cast(Service, _services.get()[kind])
+    return cast(ServiceT, known().services[kind])
 
 
-def given_to(app: Quart, kind: type[Service]) -> Service:
+def given_to(app: Quart, kind: type[ServiceT]) -> ServiceT:
     """The service of this type that was attached to this app."""
-    return cast(Service, app.extensions[_KEY][kind])
+    return cast(ServiceT, app.extensions[_KEY][kind])
 
 
 def header(name: bytes) -> str | None:
