@@ -26,12 +26,12 @@ from backend.storage.organizations import get_organization, list_organizations
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """Examines an installation. With `org_id`, only that organization's domains and keys."""
+    """Examines an installation. Of domains and keys those of one organization, or without `org_id` all."""
 
     settings: Settings
     environment: Mapping[str, str]
     now: datetime
-    org_id: OrgId | None = None
+    org_id: OrgId | None
 
     async def run(self) -> AsyncIterator[Finding]:
         """All findings, each as soon as it is found. Changes nothing. Raises UnknownOrganization."""
@@ -62,6 +62,6 @@ class Examination:
                 yield finding
 
     async def _organizations(self, database: Database) -> list[Organization]:
-        if self.org_id:
+        if self.org_id is not None:
             return [await get_organization(database, self.org_id)]
         return await list_organizations(database)
