@@ -50,7 +50,9 @@ class Indexes(Enum):
     """What to do about indexes when the database is opened."""
 
     MAKE = auto()  # what is missing
-    MAKE_IN_NEW = auto()  # all of them, where none were made yet
+    # All of them, where none were made yet: a command may store something before a service ever ran, and what
+    # must be unique has to be so from the first document on.
+    MAKE_IN_NEW = auto()
     LEAVE = auto()
 
 

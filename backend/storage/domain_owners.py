@@ -12,7 +12,11 @@ from backend.storage.mongo import Database
 
 
 class DomainOwners:
-    """The owners of link domains. Hosts that are no link domains are remembered as such."""
+    """The owners of link domains.
+
+    No TimedCache: many hosts are asked for in one query, and those that are no link domains are remembered as
+    such, since most links lead to them.
+    """
 
     LIFETIME = 2.0
     CAPACITY = 10_000

@@ -101,7 +101,7 @@ async def test_addresses_of_rules_take_room_in_the_cache(database: Database, mak
     assert not cache.current(large.domain, large.path)
 
 
-async def test_a_disabled_link_is_an_error_page_within_a_second(
+async def test_a_disabled_link_is_an_error_page_before_the_cache_reads_it_again(
     visitor: httpx.AsyncClient,
     make_link: LinkFactory,
     database: Database,
