@@ -9,7 +9,6 @@ from typing import Any
 from backend.concurrency.bounded_cache import remember
 from backend.domain.addresses import network_of
 
-Scope = Mapping[str, Any]
 # No address with an IPv6 zone and a port is longer. What a proxy passes on may be any text.
 _LONGEST = 128
 
@@ -29,7 +28,7 @@ class TrustedProxies:
             return False
         return any(parsed in network for network in self._networks)
 
-    def visitor_address(self, scope: Scope) -> str:
+    def visitor_address(self, scope: Mapping[str, Any]) -> str:
         """The address that an ASGI request comes from: the nearest one that is no trusted proxy.
 
         "" if unknown. Each proxy adds the address that called it, to the `X-Forwarded-For` line that it
@@ -46,7 +45,7 @@ class TrustedProxies:
                 break
         return address
 
-    def visitor_network(self, scope: Scope) -> str:
+    def visitor_network(self, scope: Mapping[str, Any]) -> str:
         """The visitor's address as rate limits count it: of an IPv6 address, only the part of its network."""
         address = self.visitor_address(scope)
         return network_of(address) or address
@@ -60,7 +59,7 @@ class TrustedProxies:
         return "http" if is_http and self.trusts(peer) else "https"
 
 
-def _hops_from_nearest(scope: Scope) -> Iterator[str]:
+def _hops_from_nearest(scope: Mapping[str, Any]) -> Iterator[str]:
     for name, value in reversed(list(scope["headers"])):
         if name == b"x-forwarded-for":
             hops = [hop.strip() for hop in value.decode("latin-1").split(",")]

@@ -7,7 +7,7 @@ from backend.domain.links import Link
 from backend.domain.short_urls import parse_short_url
 from backend.storage import links
 from backend.storage.domains import is_domain
-from backend.storage.loops import Place, looping_field
+from backend.storage.loops import DomainPath, looping_field
 from backend.storage.mongo import Database
 
 
@@ -22,7 +22,7 @@ class Chains:
         self._database = database
         self._domains = domains
         self._is_domain: dict[str, bool] = dict.fromkeys(domains, True)
-        self._leading: dict[Place, Link] = {}
+        self._leading: dict[DomainPath, Link] = {}
 
     async def add(self, entry: Entry) -> None:
         """Note this entry if it is a link that leads to another link."""
@@ -46,7 +46,7 @@ class Chains:
             self._is_domain[host] = await is_domain(self._database, host)
         return self._is_domain[host]
 
-    async def _resolve(self, place: Place) -> Link | None:
+    async def _resolve(self, place: DomainPath) -> Link | None:
         if place[0] in self._domains:
             return self._leading.get(place)
         return await links.resolve_link(self._database, *place)

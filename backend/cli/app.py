@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from backend.cli.command import Result, stored
+from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.domain.apps import Apps, InvalidApp, parse_apps
@@ -44,7 +44,7 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
     android_package: str | None,
     fingerprints: tuple[str, ...],
     is_confirmed: bool,
-) -> Result:
+) -> CommandResult:
     """Set the apps of DOMAIN; they replace earlier ones. Without options, it has none."""
     try:
         name = normalize_host(domain_name)
@@ -69,7 +69,7 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
 @app.command("list")
 @org_option
 @stored
-async def list_apps(database: Database, org_id: OrgId) -> Result:
+async def list_apps(database: Database, org_id: OrgId) -> CommandResult:
     """List the apps of an organization's domains."""
     await organizations.get_organization(database, org_id)
     found = await apps.list_apps(database, org_id)

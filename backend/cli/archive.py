@@ -10,7 +10,7 @@ import click
 from backend.api_host import ApiHost
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
-from backend.cli.command import Result, stored
+from backend.cli.command import CommandResult, stored
 from backend.cli.options import org_option
 from backend.domain.ids import OrgId
 from backend.settings import load_settings
@@ -28,7 +28,7 @@ from backend.storage.mongo import Database
     "--no-snapshot", is_flag=True, help="Read without a snapshot; for long exports, with the service stopped."
 )
 @stored
-async def export(database: Database, org_id: OrgId, path: Path, no_snapshot: bool) -> Result:
+async def export(database: Database, org_id: OrgId, path: Path, no_snapshot: bool) -> CommandResult:
     """Write everything of an organization to FILE, as JSON lines.
 
     Keys are exported as hashes, so that they still work after a restore. The file contains personal data;
@@ -50,7 +50,7 @@ async def export(database: Database, org_id: OrgId, path: Path, no_snapshot: boo
 @click.command("restore")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @stored
-async def restore(database: Database, file: Path) -> Result:
+async def restore(database: Database, file: Path) -> CommandResult:
     """Restore the organization in FILE, which `waylink export` wrote, into this database.
 
     Nothing is stored if the file is damaged or invalid, if it refers to anything of another organization, or

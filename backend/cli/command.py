@@ -19,8 +19,8 @@ from backend.settings import Settings, load_settings, names_installation
 from backend.storage.database import Indexes, open_database
 from backend.storage.mongo import StorageError
 
-Result = dict[str, Any]
-Command = Callable[..., Awaitable[Result]]
+CommandResult = dict[str, Any]
+Command = Callable[..., Awaitable[CommandResult]]
 
 
 def stored(command: Command) -> Callable[..., None]:
@@ -31,7 +31,7 @@ def stored(command: Command) -> Callable[..., None]:
     return stored_and_shown(as_lines)(command)
 
 
-def stored_and_shown(show: Callable[[Result], str]) -> Callable[[Command], Callable[..., None]]:
+def stored_and_shown(show: Callable[[CommandResult], str]) -> Callable[[Command], Callable[..., None]]:
     """As `stored`, for a command whose result people read in a form of its own, which `show` makes."""
 
     def decorate(command: Command) -> Callable[..., None]:
@@ -48,7 +48,7 @@ def stored_and_shown(show: Callable[[Result], str]) -> Callable[[Command], Calla
 
 def run_on_database(
     command: Command, arguments: dict[str, Any], indexes: Indexes = Indexes.MAKE_IN_NEW
-) -> Result:
+) -> CommandResult:
     """Run the command on the database and return its result.
 
     Raises OperatorError, which ends the command with its message.
@@ -80,7 +80,7 @@ def settings_of_installation() -> Settings:
 
 async def _with_database(
     settings: Settings, command: Command, arguments: dict[str, Any], indexes: Indexes
-) -> Result:
+) -> CommandResult:
     try:
         async with open_database(settings, indexes) as database:
             return await command(database, **arguments)
@@ -90,7 +90,7 @@ async def _with_database(
         ) from None
 
 
-def as_lines(result: Result) -> str:
+def as_lines(result: CommandResult) -> str:
     """The result as lines with a name each; lists in it as tables."""
     lists = {name: rows for name, rows in result.items() if isinstance(rows, list)}
     if lists:

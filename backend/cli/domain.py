@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from backend.api_host import ApiHost
-from backend.cli.command import Result, stored, utc_now
+from backend.cli.command import CommandResult, stored, utc_now
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.domain.host_names import InvalidHostName, normalize_host
@@ -24,7 +24,7 @@ def domain() -> None:
 @click.argument("domain_name", metavar="DOMAIN")
 @org_option
 @stored
-async def add_domain(database: Database, domain_name: str, org_id: OrgId) -> Result:
+async def add_domain(database: Database, domain_name: str, org_id: OrgId) -> CommandResult:
     """Let an organization create links on DOMAIN, such as go.shop.com."""
     name = _host(domain_name)
     if ApiHost(load_settings().base_url).owns(name):
@@ -39,7 +39,9 @@ async def add_domain(database: Database, domain_name: str, org_id: OrgId) -> Res
 @org_option
 @yes_option
 @stored
-async def remove_domain(database: Database, domain_name: str, org_id: OrgId, is_confirmed: bool) -> Result:
+async def remove_domain(
+    database: Database, domain_name: str, org_id: OrgId, is_confirmed: bool
+) -> CommandResult:
     """Take DOMAIN from an organization, with the apps that open its links.
 
     Refused while it has links, archived ones included. It takes about ten seconds.
@@ -55,7 +57,7 @@ async def remove_domain(database: Database, domain_name: str, org_id: OrgId, is_
 @domain.command("list")
 @org_option
 @stored
-async def list_domains(database: Database, org_id: OrgId) -> Result:
+async def list_domains(database: Database, org_id: OrgId) -> CommandResult:
     """List an organization's link domains."""
     await organizations.get_organization(database, org_id)
     return {"domains": await domains.list_domains(database, org_id)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import Result, stored, utc_now
+from backend.cli.command import CommandResult, stored, utc_now
 from backend.cli.options import org_option
 from backend.domain.field_rules import is_uuid
 from backend.domain.ids import DeviceId, OrgId
@@ -23,7 +23,9 @@ def identity() -> None:
 @click.option("--device", "device_id", required=True, metavar="ID", help="Id of the device.")
 @click.option("--customer", "customer_id", required=True, metavar="ID", help="Whom it was never.")
 @stored
-async def take_back_identity(database: Database, org_id: OrgId, device_id: str, customer_id: str) -> Result:
+async def take_back_identity(
+    database: Database, org_id: OrgId, device_id: str, customer_id: str
+) -> CommandResult:
     """Take back that a device was a customer's, as after a wrong sign-in.
 
     Reports give credit without it from then on; as it stood before, they still can. A later identification

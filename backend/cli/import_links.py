@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from backend.cli.command import Result, stored_and_shown, utc_now
+from backend.cli.command import CommandResult, stored_and_shown, utc_now
 from backend.cli.import_report import import_result, missing_domain, shown_result
 from backend.cli.link_policies import link_policies
 from backend.cli.options import org_option
@@ -123,7 +123,7 @@ async def import_csv(  # noqa: PLR0917 - click passes them by name
     columns: dict[str, str],
     defaults: dict[str, str],
     **how: Any,
-) -> Result:
+) -> CommandResult:
     """Create a link from each row of FILE.
 
     The first line names the columns: domain, destination_url and link_name, any other field of create-link,
@@ -139,7 +139,7 @@ async def import_csv(  # noqa: PLR0917 - click passes them by name
 @stored_and_shown(shown_result)
 async def import_firebase(
     database: Database, file: Path, org_id: OrgId, domains: dict[str, str], **how: Any
-) -> Result:
+) -> CommandResult:
     """Create a link from each row of FILE, a CSV export of Firebase Dynamic Links.
 
     Links keep domain, path, destination, fallbacks, social tags and UTM; archived ones are disabled. What has
@@ -165,7 +165,7 @@ def _preset_command(name: str, preset: Preset) -> click.Command:
         domains: dict[str, str],
         defaults: dict[str, str],
         **how: Any,
-    ) -> Result:
+    ) -> CommandResult:
         await get_organization(database, org_id)
         rows = read_preset(file, preset, domains, defaults)
         return await _import(database, org_id, rows, file, **how)
@@ -190,7 +190,7 @@ async def _import(
     *,
     dry_run: bool,
     report_file: Path | None,
-) -> Result:
+) -> CommandResult:
     policies = link_policies(database)
     links = LinkImport(database, org_id, utc_now(), dry_run=dry_run, policies=policies)
     with click.progressbar(length=len(rows), label="Importing", file=sys.stderr) as bar:
@@ -206,9 +206,9 @@ async def _import(
     return import_result(report, rows, dry_run=dry_run) | files
 
 
-def _write_files(report: ImportReport, rows: Sequence[ImportRow], refused: Path, file: Path) -> Result:
+def _write_files(report: ImportReport, rows: Sequence[ImportRow], refused: Path, file: Path) -> CommandResult:
     """Write the files that an import leaves, where there is something for them; their names."""
-    written: Result = {}
+    written: CommandResult = {}
     if report.refused:
         write_refused(refused, report.refused)
         written["report"] = str(refused)

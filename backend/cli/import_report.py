@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from backend.cli.command import Result
+from backend.cli.command import CommandResult
 from backend.cli.table import table
 from backend.domain.host_names import InvalidHostName, normalize_host
 from backend.domain.ids import OrgId
@@ -18,7 +18,7 @@ _MOST_COLUMNS = 40
 _MOST_TAGS = 20
 
 
-def import_result(report: ImportReport, rows: Sequence[ImportRow], *, dry_run: bool) -> Result:
+def import_result(report: ImportReport, rows: Sequence[ImportRow], *, dry_run: bool) -> CommandResult:
     """How many rows had which outcome, why rows were refused, and which columns were not taken over.
 
     A dry run has `would_be_created` in place of `created`.
@@ -40,7 +40,7 @@ def import_result(report: ImportReport, rows: Sequence[ImportRow], *, dry_run: b
     }
 
 
-def shown_result(result: Result) -> str:
+def shown_result(result: CommandResult) -> str:
     """The result as people read it."""
     counts = [
         [name.replace("_", " "), result[name]]
@@ -74,7 +74,7 @@ def shown_result(result: Result) -> str:
     return "\n\n".join(parts)
 
 
-def _new_tags(result: Result) -> str:
+def _new_tags(result: CommandResult) -> str:
     names = result["new_tags"]
     more = f" and {len(names) - _MOST_TAGS:,} more" if len(names) > _MOST_TAGS else ""
     said = "Tags that would be made" if result["dry_run"] else "Tags that were made"

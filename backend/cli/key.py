@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from backend.cli.command import Result, stored, utc_now
+from backend.cli.command import CommandResult, stored, utc_now
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.cli.printable import printable
@@ -36,7 +36,7 @@ def key() -> None:
 )
 @click.option("--name", callback=_name, metavar="NAME", help="What the key is for, as lists show it.")
 @stored
-async def create_key(database: Database, org_id: OrgId, kind: str, name: str | None) -> Result:
+async def create_key(database: Database, org_id: OrgId, kind: str, name: str | None) -> CommandResult:
     """Create a key and print it. It is shown only once: only its hash is stored."""
     await organizations.get_organization(database, org_id)
     text, created = await api_keys.create_api_key(database, org_id, KeyKind(kind), utc_now(), name)
@@ -46,7 +46,7 @@ async def create_key(database: Database, org_id: OrgId, kind: str, name: str | N
 @key.command("list")
 @org_option
 @stored
-async def list_keys(database: Database, org_id: OrgId) -> Result:
+async def list_keys(database: Database, org_id: OrgId) -> CommandResult:
     """List an organization's keys, without their secrets."""
     await organizations.get_organization(database, org_id)
     return {"keys": [_key_row(each) for each in await api_keys.list_api_keys(database, org_id)]}
@@ -56,7 +56,7 @@ async def list_keys(database: Database, org_id: OrgId) -> Result:
 @click.argument("key_id")
 @click.argument("name", callback=_name)
 @stored
-async def rename_key(database: Database, key_id: KeyId, name: str) -> Result:
+async def rename_key(database: Database, key_id: KeyId, name: str) -> CommandResult:
     """Call the key with the id KEY_ID NAME in lists. The key itself stays as it is."""
     renamed = await api_keys.rename_any_api_key(database, key_id, name)
     return {"id": renamed.id, "name": renamed.name}
@@ -66,7 +66,7 @@ async def rename_key(database: Database, key_id: KeyId, name: str) -> Result:
 @click.argument("key_id")
 @yes_option
 @stored
-async def revoke_key(database: Database, key_id: KeyId, is_confirmed: bool) -> Result:
+async def revoke_key(database: Database, key_id: KeyId, is_confirmed: bool) -> CommandResult:
     """Revoke the key with the id KEY_ID. Within seconds, no process accepts it any more."""
     found = await api_keys.get_api_key(database, key_id)
     confirm(f"Revoke the key {_described(found)} for good?", is_confirmed)

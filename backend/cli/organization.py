@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import Result, stored, utc_now
+from backend.cli.command import CommandResult, stored, utc_now
 from backend.cli.confirm import confirm_by_name, yes_option
 from backend.cli.options import org_option
 from backend.cli.printable import printable
@@ -34,7 +34,7 @@ def organization() -> None:
 @organization.command("create")
 @click.argument("name", callback=_name)
 @stored
-async def create_organization(database: Database, name: str) -> Result:
+async def create_organization(database: Database, name: str) -> CommandResult:
     """Create an organization called NAME and print its id."""
     created = await organizations.create_organization(database, name, utc_now())
     return {"id": created.id, "name": created.name}
@@ -44,7 +44,7 @@ async def create_organization(database: Database, name: str) -> Result:
 @click.argument("name", callback=_name)
 @org_option
 @stored
-async def rename_organization(database: Database, name: str, org_id: OrgId) -> Result:
+async def rename_organization(database: Database, name: str, org_id: OrgId) -> CommandResult:
     """Call the organization NAME from now on. Its id, links and keys stay as they are."""
     await organizations.rename_organization(database, org_id, name)
     return {"id": org_id, "name": name}
@@ -64,7 +64,7 @@ async def rename_organization(database: Database, name: str, org_id: OrgId) -> R
 @stored
 async def set_organization(
     database: Database, org_id: OrgId, device_cookie: str, cookie_domain: str | None
-) -> Result:
+) -> CommandResult:
     """Change how an organization's sites are served."""
     domain = _cookie_domain(cookie_domain) if cookie_domain else None
     await organizations.set_device_cookie(database, org_id, device_cookie == "on", domain)
@@ -75,7 +75,7 @@ async def set_organization(
 @click.argument("setting", type=click.Choice(["on", "off"]))
 @org_option
 @stored
-async def set_click_ids(database: Database, setting: str, org_id: OrgId) -> Result:
+async def set_click_ids(database: Database, setting: str, org_id: OrgId) -> CommandResult:
     """Say whether redirects append the id of their click as cl_click_id. It holds within seconds."""
     await organizations.set_click_ids(database, org_id, setting == "on")
     return {"org_id": org_id, "click_ids": setting}
@@ -91,7 +91,7 @@ async def set_click_ids(database: Database, setting: str, org_id: OrgId) -> Resu
 @stored
 async def set_destinations(
     database: Database, org_id: OrgId, allow: tuple[str, ...], refuse: tuple[str, ...], clear: bool
-) -> Result:
+) -> CommandResult:
     """Say where an organization's links may lead; without options, print it.
 
     An ADDRESS is a host such as shop.com, with all below it; *.shop.com for what is below it alone; or
@@ -110,7 +110,7 @@ async def set_destinations(
 
 @organization.command("list")
 @stored
-async def list_organizations(database: Database) -> Result:
+async def list_organizations(database: Database) -> CommandResult:
     """List the organizations."""
     found = await organizations.list_organizations(database)
     return {"organizations": [{"id": each.id, "name": each.name} for each in found]}
@@ -120,7 +120,7 @@ async def list_organizations(database: Database) -> Result:
 @org_option
 @yes_option
 @stored
-async def delete(database: Database, org_id: OrgId, is_confirmed: bool) -> Result:
+async def delete(database: Database, org_id: OrgId, is_confirmed: bool) -> CommandResult:
     """Delete an organization with all its links, counts, visitors' data, keys and domains.
 
     Users of no other organization are deleted too. Nothing can be brought back, but from what `waylink

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import Result, stored, utc_now
+from backend.cli.command import CommandResult, stored, utc_now
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.domain.ids import OrgId
@@ -23,7 +23,7 @@ def origin() -> None:
 @click.argument("origin_text", metavar="ORIGIN")
 @org_option
 @stored
-async def add_origin(database: Database, origin_text: str, org_id: OrgId) -> Result:
+async def add_origin(database: Database, origin_text: str, org_id: OrgId) -> CommandResult:
     """Allow ORIGIN, such as https://shop.com or https://*.shop.com."""
     parsed = _parse_origin(origin_text)
     await organizations.get_organization(database, org_id)
@@ -36,7 +36,9 @@ async def add_origin(database: Database, origin_text: str, org_id: OrgId) -> Res
 @org_option
 @yes_option
 @stored
-async def remove_origin(database: Database, origin_text: str, org_id: OrgId, is_confirmed: bool) -> Result:
+async def remove_origin(
+    database: Database, origin_text: str, org_id: OrgId, is_confirmed: bool
+) -> CommandResult:
     """Stop allowing ORIGIN."""
     parsed = _parse_origin(origin_text)
     confirm(f"Refuse the browser SDK on {parsed} from now on?", is_confirmed)
@@ -48,7 +50,7 @@ async def remove_origin(database: Database, origin_text: str, org_id: OrgId, is_
 @origin.command("list")
 @org_option
 @stored
-async def list_origins(database: Database, org_id: OrgId) -> Result:
+async def list_origins(database: Database, org_id: OrgId) -> CommandResult:
     """List an organization's allowed origins."""
     await organizations.get_organization(database, org_id)
     return {"origins": await origins.list_origins(database, org_id)}
@@ -57,14 +59,14 @@ async def list_origins(database: Database, org_id: OrgId) -> Result:
 @origin.command("refused")
 @org_option
 @stored
-async def list_refused(database: Database, org_id: OrgId) -> Result:
+async def list_refused(database: Database, org_id: OrgId) -> CommandResult:
     """List the latest browser requests that were refused because of their origin, by origin."""
     await organizations.get_organization(database, org_id)
     recent = await refusals.list_refusals(database, org_id)
     return {"refused": [_row(each) for each in refusals.by_origin(recent)]}
 
 
-def _row(each: RefusedOrigin) -> Result:
+def _row(each: RefusedOrigin) -> CommandResult:
     """The output for one origin: name, its number among the latest hundred requests, last time, reason."""
     return {
         "origin": each.origin or "(none)",

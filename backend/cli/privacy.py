@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from backend.cli.command import Result, stored, utc_now
+from backend.cli.command import CommandResult, stored, utc_now
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.domain.ids import DeviceId, InstallId, OrgId
@@ -48,14 +48,14 @@ def subject_options(command: Any) -> Any:
 @org_option
 @subject_options
 @stored
-async def export(database: Database, org_id: OrgId, **given: str | None) -> Result:
+async def export(database: Database, org_id: OrgId, **given: str | None) -> CommandResult:
     """Print everything that is stored about a person.
 
     With --json, as one object with a list for each collection.
     """
     subject = _subject(given)
     await organizations.get_organization(database, org_id)
-    found: Result = {each.name: [] for each, _ in personal_collections()}
+    found: CommandResult = {each.name: [] for each, _ in personal_collections()}
     async for name, document in export_subject(database, org_id, subject):
         found[name].append(_plain(document))
     return found
@@ -66,7 +66,7 @@ async def export(database: Database, org_id: OrgId, **given: str | None) -> Resu
 @subject_options
 @yes_option
 @stored
-async def erase(database: Database, org_id: OrgId, is_confirmed: bool, **given: str | None) -> Result:
+async def erase(database: Database, org_id: OrgId, is_confirmed: bool, **given: str | None) -> CommandResult:
     """Delete everything that is stored about a person, and print how many documents that was."""
     subject = _subject(given)
     await organizations.get_organization(database, org_id)
@@ -91,7 +91,7 @@ def _days_option(kept: str) -> Callable[[Any], Any]:
 @_days_option("visitors' data")
 @yes_option
 @stored
-async def retention(database: Database, org_id: OrgId, days: int | None, is_confirmed: bool) -> Result:
+async def retention(database: Database, org_id: OrgId, days: int | None, is_confirmed: bool) -> CommandResult:
     """Set how long data about an organization's visitors is kept, also what is stored already."""
     owner = await organizations.get_organization(database, org_id)
     if _is_shorter(days, owner.retention_days):
@@ -104,7 +104,9 @@ async def retention(database: Database, org_id: OrgId, days: int | None, is_conf
 @_days_option("single clicks")
 @yes_option
 @stored
-async def click_retention(database: Database, org_id: OrgId, days: int | None, is_confirmed: bool) -> Result:
+async def click_retention(
+    database: Database, org_id: OrgId, days: int | None, is_confirmed: bool
+) -> CommandResult:
     """Set how long an organization's single clicks are kept, also those that are stored. Counts stay."""
     owner = await organizations.get_organization(database, org_id)
     if _is_shorter(days, owner.click_days):
@@ -126,7 +128,7 @@ async def click_retention(database: Database, org_id: OrgId, days: int | None, i
     help="Whether what is stored of a device is erased when its browser asks for it.",
 )  # fmt: skip
 @stored
-async def withdrawal(database: Database, org_id: OrgId, erase: str) -> Result:
+async def withdrawal(database: Database, org_id: OrgId, erase: str) -> CommandResult:
     """Say whether a browser whose visitor withdraws consent may have its device's data erased.
 
     It asks by a batch with `erase: true` (docs/ingest.md). The answer follows this setting within seconds.

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from backend.cli.command import Result, run_on_database, stored, utc_now
+from backend.cli.command import CommandResult, run_on_database, stored, utc_now
 from backend.cli.credit_options import credit_options
 from backend.cli.options import org_option
 from backend.cli.printable import printable
@@ -51,13 +51,13 @@ report.add_command(report_analytics)
 @report.command("rejected")
 @org_option
 @stored
-async def report_rejected(database: Database, org_id: OrgId) -> Result:
+async def report_rejected(database: Database, org_id: OrgId) -> CommandResult:
     """List why calls of the browser SDK were rejected in the last thirty days, by field and reason."""
     await organizations.get_organization(database, org_id)
     return {"rejected": [_rejected_row(each) for each in await list_rejections(database, org_id)]}
 
 
-def _rejected_row(each: Rejected) -> Result:
+def _rejected_row(each: Rejected) -> CommandResult:
     """The output for one reason: kind of call, field, reason, number of calls, and time of the last one."""
     return {
         "kind": each.rejection.kind,
@@ -100,7 +100,7 @@ async def _attribution(
     since: datetime | None,
     until: datetime | None,
     **options: Any,
-) -> Result:
+) -> CommandResult:
     await organizations.get_organization(database, org_id)
     try:
         rules = parse_rules({name: each for name, each in options.items() if each is not None})
@@ -136,7 +136,7 @@ def report_clicks(**arguments: Any) -> None:
 
 async def _clicks(  # noqa: PLR0917 - click passes each option by its name
     database: Database, org_id: OrgId, start: datetime, end: datetime | None, link_id: str | None, form: str
-) -> Result:
+) -> CommandResult:
     await organizations.get_organization(database, org_id)
     if link_id and await links.find_link(database, LinkId(link_id.lower()), org_id) is None:
         raise click.ClickException(f"The organization has no link with the id {link_id!r}.")
@@ -176,7 +176,7 @@ async def _link_names(database: Database, org_id: OrgId, rows: list[ReportRow]) 
     return {link_id: link.link_name for link_id, link in found.items()}
 
 
-def _as_result(row: ReportRow, by: str, names: dict[str, str]) -> Result:
+def _as_result(row: ReportRow, by: str, names: dict[str, str]) -> CommandResult:
     name = {"link_name": names.get(row.key or "")} if by == Grouping.LINK else {}
     return {
         by: row.key,
@@ -197,7 +197,7 @@ def _amounts(by_currency: dict[str, Decimal]) -> dict[str, str]:
     return {currency: f"{amount:f}" for currency, amount in sorted(by_currency.items())}
 
 
-def _flat(rows: list[Result]) -> list[list[str]]:
+def _flat(rows: list[CommandResult]) -> list[list[str]]:
     """The rows of a table with three columns for each currency's revenue, after a row of headings."""
     if not rows:
         return []
@@ -218,19 +218,19 @@ def _cell(value: object) -> str:
     return NONE if value is None else printable(str(value))
 
 
-def _table(rows: list[Result]) -> str:
+def _table(rows: list[CommandResult]) -> str:
     cells = _flat(rows)
     return table(cells[0], cells[1:]) if cells else NONE
 
 
-def _csv(rows: list[Result]) -> str:
+def _csv(rows: list[CommandResult]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([inert(cell) for cell in row] for row in _flat(rows))
     return text.getvalue().removesuffix("\n")
 
 
-def _json_lines(rows: list[Result]) -> str:
+def _json_lines(rows: list[CommandResult]) -> str:
     return "\n".join(json.dumps(row) for row in rows)
 
 
-_FORMS: dict[str, Callable[[list[Result]], str]] = {"table": _table, "csv": _csv, "jsonl": _json_lines}
+_FORMS: dict[str, Callable[[list[CommandResult]], str]] = {"table": _table, "csv": _csv, "jsonl": _json_lines}

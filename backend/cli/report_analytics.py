@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from backend.cli.command import Result, run_on_database, utc_now
+from backend.cli.command import CommandResult, run_on_database, utc_now
 from backend.cli.credit_options import credit_options
 from backend.cli.options import org_option
 from backend.cli.table import NONE, table
@@ -77,7 +77,7 @@ def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
         click.echo(f"Note: {note}", err=True)
 
 
-async def _analytics(database: Database, org_id: OrgId, limit: int | None, **options: Any) -> Result:
+async def _analytics(database: Database, org_id: OrgId, limit: int | None, **options: Any) -> CommandResult:
     await organizations.get_organization(database, org_id)
     try:
         query = parse_query(_body(limit, **options), utc_now())

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, time
 
 import click
 
-from backend.cli.command import Result, stored
+from backend.cli.command import CommandResult, stored
 from backend.cli.options import org_option
 from backend.domain.ids import OrgId
 from backend.storage import organizations
@@ -24,7 +24,7 @@ def subscription() -> None:
     "--until", required=True, metavar="DATE", help="Last day, as 2027-12-31 (UTC), or a date-time, or `none`."
 )
 @stored
-async def set_subscription(database: Database, org_id: OrgId, until: str) -> Result:
+async def set_subscription(database: Database, org_id: OrgId, until: str) -> CommandResult:
     """Set the last day of an organization's subscription."""
     end = _end_of_day(until)
     await organizations.set_subscription(database, org_id, end)

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import click
 
-from backend.cli.command import Result, run_on_database
+from backend.cli.command import CommandResult, run_on_database
 from backend.cli.options import json_option
 from backend.cli.table import table
 from backend.storage.database import Indexes
@@ -43,7 +43,7 @@ def upgrade(check: bool, as_json: bool) -> None:
         raise SystemExit(_WORK_TO_DO)
 
 
-async def _plan(database: Database) -> Result:
+async def _plan(database: Database) -> CommandResult:
     return {"plan": await plan_upgrade(database)}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from backend.cli.command import Result, stored, utc_now
+from backend.cli.command import CommandResult, stored, utc_now
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.password_prompt import read_password, stdin_option
 from backend.cli.printable import printable
@@ -46,7 +46,7 @@ def user() -> None:
 @stored
 async def create_user(
     database: Database, email: str, org_ids: tuple[OrgId, ...], password_stdin: bool
-) -> Result:
+) -> CommandResult:
     """Let a person sign in with EMAIL and a password. The password is asked for."""
     for org_id in org_ids:
         await organizations.get_organization(database, org_id)
@@ -60,7 +60,7 @@ async def create_user(
 @email_argument
 @stdin_option
 @stored
-async def set_password(database: Database, email: str, password_stdin: bool) -> Result:
+async def set_password(database: Database, email: str, password_stdin: bool) -> CommandResult:
     """Set a new password for EMAIL. Sessions that were opened with the old one end.
 
     Wrong tries from addresses that EMAIL has not signed in from are forgotten.
@@ -76,7 +76,7 @@ async def set_password(database: Database, email: str, password_stdin: bool) -> 
 @email_argument
 @orgs_option
 @stored
-async def set_organizations(database: Database, email: str, org_ids: tuple[OrgId, ...]) -> Result:
+async def set_organizations(database: Database, email: str, org_ids: tuple[OrgId, ...]) -> CommandResult:
     """Set the organizations that EMAIL acts for; they replace earlier ones."""
     for org_id in org_ids:
         await organizations.get_organization(database, org_id)
@@ -87,7 +87,7 @@ async def set_organizations(database: Database, email: str, org_ids: tuple[OrgId
 
 @user.command("list")
 @stored
-async def list_users(database: Database) -> Result:
+async def list_users(database: Database) -> CommandResult:
     """List the users, with the ids of their organizations."""
     return {"users": [_row(each) for each in await users.list_users_of_all(database)]}
 
@@ -96,7 +96,7 @@ async def list_users(database: Database) -> Result:
 @email_argument
 @yes_option
 @stored
-async def delete_user(database: Database, email: str, is_confirmed: bool) -> Result:
+async def delete_user(database: Database, email: str, is_confirmed: bool) -> CommandResult:
     """Delete the user EMAIL and end all its sessions. Links and keys that it created stay."""
     found = await _get_user(database, email)
     confirm(f"Delete the user {printable(found.email)}?", is_confirmed)

@@ -36,7 +36,7 @@ What = tuple[str, str | None, str, str, str, str]
 
 
 class UnreadableBlock(ValueError):
-    """The bytes are not a block's."""
+    """Bytes that were stored as a block of clicks can't be read as one."""
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ class Block:
 
 # A click while it is read: organization, link, milliseconds, what it was, country, referrer, visitor, and
 # variant.
-Row = tuple[str, str, int, What, str | None, str | None, int | None, str | None]
+ClickRow = tuple[str, str, int, What, str | None, str | None, int | None, str | None]
 
 
 def blocks_of(clicks: Iterable[Click]) -> list[Block]:
@@ -154,7 +154,7 @@ def are_short(texts: Iterable[str | None]) -> bool:
     return max(len(each or "") for each in texts) <= _LONGEST_TEXT
 
 
-def row_of(click: Click) -> Row:
+def row_of(click: Click) -> ClickRow:
     """The click as a row. Raises ValueError for one that no block can hold."""
     at = round(click.at.timestamp() * 1000)
     what = (click.outcome.value, click.reason, click.platform, click.system, click.browser, click.client_kind)
@@ -167,7 +167,7 @@ def row_of(click: Click) -> Row:
     return click.org_id, click.link_id, at, what, *facts
 
 
-def _rows(columns: Columns) -> Iterator[Row]:
+def _rows(columns: Columns) -> Iterator[ClickRow]:
     return zip(
         _repeat("", columns.at),
         map(columns.links.__getitem__, columns.link),
@@ -185,25 +185,25 @@ def _repeat(value: str, column: Sequence[object]) -> list[str]:
     return [value] * len(column)
 
 
-def _by_day(rows: Sequence[Row]) -> dict[tuple[str, int], list[Row]]:
+def _by_day(rows: Sequence[ClickRow]) -> dict[tuple[str, int], list[ClickRow]]:
     """The rows of each organization and day."""
     if not rows:
         return {}
     days = [at // DAY_MS for at in map(itemgetter(2), rows)]
     if len({row[0] for row in rows}) == 1 and min(days) == max(days):
         return {(rows[0][0], days[0]): list(rows)}
-    found: dict[tuple[str, int], list[Row]] = {}
+    found: dict[tuple[str, int], list[ClickRow]] = {}
     for day, row in zip(days, rows, strict=True):
         found.setdefault((row[0], day), []).append(row)
     return found
 
 
-def blocks_of_rows(rows: Sequence[Row]) -> list[Block]:
+def blocks_of_rows(rows: Sequence[ClickRow]) -> list[Block]:
     """Blocks of these clicks: one for each organization and day."""
     return [_block(org_id, each) for (org_id, _), each in sorted(_by_day(rows).items())]
 
 
-def _block(org_id: str, rows: Sequence[Row]) -> Block:
+def _block(org_id: str, rows: Sequence[ClickRow]) -> Block:
     _, links, at, whats, countries, referrers, visitors, variants = zip(*rows, strict=True)
     (link_table, link), (what_table, what) = _table(links), _table(whats)
     tables = [_table(each) for each in (countries, referrers, variants)]

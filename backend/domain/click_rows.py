@@ -59,7 +59,7 @@ class Selection:
 
 
 def head(form: RowFormat) -> str:
-    """What stands before the rows."""
+    """The line of column names before the rows of a CSV file; "" in other forms."""
     return ",".join(COLUMNS) + "\r\n" if form is RowFormat.CSV else ""
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from backend.domain.click_block import Block, Row, are_short, blocks_of_rows, row_of
+from backend.domain.click_block import Block, ClickRow, are_short, blocks_of_rows, row_of
 from backend.domain.clicks import Click, parse_record, variant_in
 from backend.domain.destination import Outcome
 from backend.domain.visitors import HIGHEST_HASH
@@ -29,7 +29,7 @@ class Stretch:
 def read_stretch(stretch: bytes) -> Stretch:
     """The clicks in lines of a click log, as blocks: one for each organization and day."""
     found = Stretch()
-    rows: list[Row] = []
+    rows: list[ClickRow] = []
     for position, part in _parts(stretch):
         rows += _read_fast(part, found) or _read_slowly(part, position, found)
     found.blocks = blocks_of_rows(rows)
@@ -56,7 +56,7 @@ def _parts(stretch: bytes) -> Iterator[tuple[int, bytes]]:
         position = end
 
 
-def _read_fast(part: bytes, found: Stretch) -> list[Row] | None:
+def _read_fast(part: bytes, found: Stretch) -> list[ClickRow] | None:
     """The rows of lines that all look as usual; None if one does not."""
     if not part.isascii() or not part.endswith(b"\n"):
         return None
@@ -121,7 +121,7 @@ _NO_VISITOR = {"", ",null"}
 _OUTCOMES = {each.value for each in Outcome}
 
 
-def _read_slowly(part: bytes, position: int, found: Stretch) -> list[Row]:
+def _read_slowly(part: bytes, position: int, found: Stretch) -> list[ClickRow]:
     rows = []
     for line in part.splitlines(keepends=True):
         try:

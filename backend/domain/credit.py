@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple
 
 from backend.domain.attribution import Device, Touch
 from backend.domain.credit_rules import CreditRules, Model
-from backend.domain.histories import Histories, History, SaleFacts, SourceT, Visit
+from backend.domain.histories import Histories, History, OrderedVisit, SaleFacts, SourceT
 
 # What one lead or conversion is divided into.
 PARTS = 1_000_000
@@ -75,7 +75,7 @@ def divide(total: int, weights: Sequence[int]) -> list[int]:
     return parts
 
 
-def _credited(path: Sequence[Visit[SourceT]], model: Model) -> list[SourceT | None]:
+def _credited(path: Sequence[OrderedVisit[SourceT]], model: Model) -> list[SourceT | None]:
     """What gets credit by the model. There is always something: None, for what no touch gets."""
     if model is Model.LAST:
         return [path[-1][4] if path else None]

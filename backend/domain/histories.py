@@ -24,15 +24,15 @@ from backend.domain.ids import DeviceId, LinkId
 MOST_DEVICES = 100
 SourceT = TypeVar("SourceT")
 # The link, and the click's place in the ledger.
-Click: TypeAlias = tuple[LinkId | None, datetime, int]
+PlacedClick: TypeAlias = tuple[LinkId | None, datetime, int]
 # A visit as it was told: its time, when the service was told (None: not noted), what it came from (None:
 # directly), and the click that it names, if any.
-Told: TypeAlias = tuple[datetime, datetime | None, SourceT | None, Click | None]
+ToldVisit: TypeAlias = tuple[datetime, datetime | None, SourceT | None, PlacedClick | None]
 # An identity as it was told: from when it holds, when the service was told, the customer, and when it was
 # told that this was wrong.
 Identified: TypeAlias = tuple[datetime, datetime | None, str, datetime | None]
 # A visit in an order: its time, direct ones first, then by device and as they arrived; its source and click.
-Visit: TypeAlias = tuple[datetime, bool, DeviceId, int, SourceT | None, Click | None]
+OrderedVisit: TypeAlias = tuple[datetime, bool, DeviceId, int, SourceT | None, PlacedClick | None]
 _NOBODYS = DeviceId("")
 _time = itemgetter(0)
 _click = itemgetter(5)
@@ -56,7 +56,7 @@ class SaleFacts(NamedTuple, Generic[SourceT]):
     received_at: datetime
     device_id: DeviceId | None
     customer_id: str | None
-    copies: tuple[Told[SourceT], ...] = ()
+    copies: tuple[ToldVisit[SourceT], ...] = ()
     amount: int = 0
     refunds: tuple[RefundFact, ...] = ()
 
@@ -70,7 +70,7 @@ class History(Generic[SourceT]):
 
     device_id: DeviceId
     last_seen_at: datetime
-    visits: list[Visit[SourceT]]
+    visits: list[OrderedVisit[SourceT]]
     owners: list[tuple[datetime, str]]
     taken_back: AbstractSet[str] = frozenset()
     _times: set[datetime] | None = field(default=None, init=False)
@@ -80,7 +80,7 @@ class History(Generic[SourceT]):
         cls,
         device_id: DeviceId,
         last_seen_at: datetime,
-        told: Iterable[Told[SourceT]],
+        told: Iterable[ToldVisit[SourceT]],
         identified: Iterable[Identified],
         rules: CreditRules,
     ) -> History[SourceT]:
@@ -106,7 +106,9 @@ class History(Generic[SourceT]):
         touches: Sequence[Touch] = device.touches
         if device.first_touch and device.first_touch not in touches:
             touches = (device.first_touch, *touches)
-        direct: list[Told[Touch]] = [(each.at, each.received_at, None, None) for each in device.direct_visits]
+        direct: list[ToldVisit[Touch]] = [
+            (each.at, each.received_at, None, None) for each in device.direct_visits
+        ]
         identified = [
             (each.at, each.received_at, each.customer_id, each.taken_back_at) for each in device.customers
         ]
@@ -122,7 +124,7 @@ class History(Generic[SourceT]):
 
     @property
     def customer_ids(self) -> set[str]:
-        """Whose it was at any time."""
+        """The ids of all customers that the device ever was identified as."""
         return {customer_id for _, customer_id in self.owners}
 
     def owner_at(self, at: datetime) -> str | None:
@@ -132,7 +134,7 @@ class History(Generic[SourceT]):
             return None
         return owners[max(bisect_right(owners, at, key=_time) - 1, 0)][1]
 
-    def visits_of(self, customer_id: str) -> list[Visit[SourceT]]:
+    def visits_of(self, customer_id: str) -> list[OrderedVisit[SourceT]]:
         """Its visits while it was this customer's."""
         if self.is_only(customer_id):
             return self.visits
@@ -143,7 +145,7 @@ class History(Generic[SourceT]):
         return bool(self.owners) and all(each == customer_id for _, each in self.owners)
 
 
-def as_told(touch: Touch) -> Told[Touch]:
+def as_told(touch: Touch) -> ToldVisit[Touch]:
     """A touch as a visit that was told."""
     place = touch.click
     click = (touch.link_id, place.at, place.mark) if place else None
@@ -174,13 +176,13 @@ class Histories(Generic[SourceT]):
         self._of_customer: dict[str, list[History[SourceT]]] = {}
         if rules.to is CreditTo.CUSTOMER:
             self._find_customers()
-        self._visits: dict[str, list[Visit[SourceT]]] = {}
+        self._visits: dict[str, list[OrderedVisit[SourceT]]] = {}
 
     def customer_of(self, sale: SaleFacts[SourceT]) -> str | None:
         """The customer whose sale it is."""
         return customer_of(sale, self._by_id.get(sale.device_id) if sale.device_id else None)
 
-    def path_of(self, sale: SaleFacts[SourceT], customer_id: str | None) -> list[Visit[SourceT]]:
+    def path_of(self, sale: SaleFacts[SourceT], customer_id: str | None) -> list[OrderedVisit[SourceT]]:
         """The visits before the sale that count, oldest first."""
         whose = customer_id if self._rules.to is CreditTo.CUSTOMER else None
         visits = self._own(sale) if whose is None else self._of_customer_and_sale(whose, sale)
@@ -196,13 +198,13 @@ class Histories(Generic[SourceT]):
         for customer_id, all_of_them in self._of_customer.items():
             self._of_customer[customer_id] = _latest(all_of_them)
 
-    def _own(self, sale: SaleFacts[SourceT]) -> list[Visit[SourceT]]:
+    def _own(self, sale: SaleFacts[SourceT]) -> list[OrderedVisit[SourceT]]:
         """The visits of the sale's own device."""
         history = self._by_id.get(sale.device_id) if sale.device_id else None
         visits = history.visits if history else []
         return _merged(visits, self._copies(sale, history))
 
-    def _of_customer_and_sale(self, whose: str, sale: SaleFacts[SourceT]) -> list[Visit[SourceT]]:
+    def _of_customer_and_sale(self, whose: str, sale: SaleFacts[SourceT]) -> list[OrderedVisit[SourceT]]:
         """The visits of the sale's customer, with what is known of its own device beyond them."""
         history = self._by_id.get(sale.device_id) if sale.device_id else None
         copies = self._copies(sale, history)
@@ -216,7 +218,7 @@ class Histories(Generic[SourceT]):
         own = [each for each in own if history.owner_at(each[0]) in {whose, None}]
         return _merged(self._all_of(whose), own)
 
-    def _all_of(self, customer_id: str) -> list[Visit[SourceT]]:
+    def _all_of(self, customer_id: str) -> list[OrderedVisit[SourceT]]:
         """What their devices did while they were this customer's."""
         if customer_id not in self._visits:
             devices = self._of_customer.get(customer_id, ())
@@ -224,7 +226,9 @@ class Histories(Generic[SourceT]):
             self._visits[customer_id] = _merged(*visits)
         return self._visits[customer_id]
 
-    def _copies(self, sale: SaleFacts[SourceT], history: History[SourceT] | None) -> list[Visit[SourceT]]:
+    def _copies(
+        self, sale: SaleFacts[SourceT], history: History[SourceT] | None
+    ) -> list[OrderedVisit[SourceT]]:
         """Those of the touches kept with the sale that its device's list has no more."""
         # Nearly always the list has them, so that is looked at first.
         copies = [each for each in sale.copies if history is None or each[0] not in history.times]
@@ -241,7 +245,7 @@ class Histories(Generic[SourceT]):
         return sorted({at: (at, True, own, -1, source, click) for at, _, source, click in known}.values())
 
 
-def _merged(*lists: list[Visit[SourceT]]) -> list[Visit[SourceT]]:
+def _merged(*lists: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[SourceT]]:
     """The visits of all of these lists, each in order, in one order."""
     filled = [each for each in lists if each]
     if len(filled) == 1:
@@ -255,7 +259,7 @@ def _latest(histories: list[History[SourceT]]) -> list[History[SourceT]]:
     return nlargest(MOST_DEVICES, histories, key=lambda each: (each.last_seen_at, each.device_id))
 
 
-def _each_click_once(path: list[Visit[SourceT]]) -> list[Visit[SourceT]]:
+def _each_click_once(path: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[SourceT]]:
     """The path without visits that a server told of by their click, where the browser told of them too.
 
     What servers told of one click, such as of two sales, is one visit.
@@ -273,6 +277,6 @@ def _each_click_once(path: list[Visit[SourceT]]) -> list[Visit[SourceT]]:
     return kept
 
 
-def _is_named(visit: Visit[SourceT]) -> bool:
+def _is_named(visit: OrderedVisit[SourceT]) -> bool:
     """Whether a server told of the visit by its click, so that its time is the click's."""
     return visit[5] is not None and visit[5][1] == visit[0]

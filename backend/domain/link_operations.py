@@ -77,7 +77,7 @@ class ArchiveLink:
     link_id: LinkId
 
 
-Operation = CreateLink | UpsertLink | ChangeLink | ArchiveLink
+LinkOperation = CreateLink | UpsertLink | ChangeLink | ArchiveLink
 
 
 def operation_for(new: NewLink) -> CreateLink | UpsertLink:
@@ -85,7 +85,7 @@ def operation_for(new: NewLink) -> CreateLink | UpsertLink:
     return CreateLink(new) if new.fields.get("external_id") is None else UpsertLink(new)
 
 
-def fields_of(operation: Operation) -> Changes:
+def fields_of(operation: LinkOperation) -> Changes:
     """The fields that an operation gives to a link."""
     match operation:
         case CreateLink(new) | UpsertLink(new):
@@ -95,7 +95,7 @@ def fields_of(operation: Operation) -> Changes:
     return {}
 
 
-def with_fields(operation: Operation, fields: Changes) -> Operation:
+def with_fields(operation: LinkOperation, fields: Changes) -> LinkOperation:
     """The operation with these fields instead of its own."""
     match operation:
         case CreateLink(new) | UpsertLink(new):
@@ -112,7 +112,7 @@ class LinkRequest:
     org_id: OrgId
     created_by: CreatedBy
     now: datetime
-    operation: Operation
+    operation: LinkOperation
 
 
 class Done(StrEnum):

@@ -35,7 +35,7 @@ class Record:
 
     @property
     def key(self) -> RecordKey:
-        """What no other record has."""
+        """The record's unique key."""
         return self.kind, self.org_id, self.call_id
 
     def completed(self, told: Record) -> Record:

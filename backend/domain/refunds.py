@@ -68,7 +68,7 @@ class ToldRefund:
 
     @property
     def key(self) -> RefundKey:
-        """By what it counts once."""
+        """The organization's key of the refund: what is told again with the same one does not count."""
         return self.org_id, "refund", self.refund.refund_id
 
 

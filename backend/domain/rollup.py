@@ -54,7 +54,7 @@ _COUNTRY, _REFERRER, _VARIANT, _REASON = (
     each.value for each in (Dimension.COUNTRY, Dimension.REFERRER, Dimension.VARIANT, Dimension.REASON)
 )
 # A dimension, and the name of a value.
-Value = tuple[str, str]
+DimensionValue = tuple[str, str]
 
 
 def name_of(value: str | None) -> str:
@@ -334,7 +334,7 @@ def _ranks(names: Sequence[str]) -> list[int]:
     return ranks
 
 
-def _values(what: What) -> list[Value]:
+def _values(what: What) -> list[DimensionValue]:
     outcome, reason, platform, system, browser, _ = what
     if reason is not None:
         found = {Dimension.OUTCOME: outcome, Dimension.REASON: reason}

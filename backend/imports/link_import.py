@@ -32,7 +32,7 @@ _NAMESPACE = uuid.UUID("6f8a4f0e-6d0c-5d55-9c5b-8d9f5b0f5c11")
 # Rows that are stored in one transaction, or looked up with one question.
 _AT_ONCE = 500
 
-Outcome = tuple["RowOutcome", str]
+RowResult = tuple["RowOutcome", str]
 
 
 class RowOutcome(StrEnum):
@@ -95,7 +95,7 @@ class LinkImport:
             advance(len(batch))
         return self._report
 
-    async def _outcomes(self, batch: Sequence[ImportRow], planned: PlannedLinks) -> list[Outcome]:
+    async def _outcomes(self, batch: Sequence[ImportRow], planned: PlannedLinks) -> list[RowResult]:
         ids = [LinkId(str(uuid.uuid5(_NAMESPACE, f"{self._org_id}\n{row.text}"))) for row in batch]
         there = await find_links(self._database, ids, self._org_id)
         parsed = {id_: _parsed(row) for id_, row in zip(ids, batch, strict=True) if id_ not in there}
@@ -136,7 +136,7 @@ class LinkImport:
         (results,) = await write_links(self._database, [Submission(requests)], self._policies)
         return {id_: result.error for id_, result in zip(new, results, strict=True) if result.error}
 
-    def _outcome(self, error: Exception | None) -> Outcome:
+    def _outcome(self, error: Exception | None) -> RowResult:
         match error:
             case None:
                 return RowOutcome.CREATED, ""

@@ -13,7 +13,7 @@ from backend.domain.links import LEADING_FIELDS, CreatedBy, Link
 from backend.domain.short_urls import parse_short_url
 from backend.storage.domains import is_domain
 from backend.storage.links import resolve_link, taken_paths
-from backend.storage.loops import Place, refuse_loop
+from backend.storage.loops import DomainPath, refuse_loop
 from backend.storage.mongo import Database
 
 
@@ -36,8 +36,8 @@ class PlannedLinks:
         self._domains = domains
         self._policy = policy
         self._now = now
-        self._planned: dict[Place, Link] = {}
-        self._taken: set[Place] = set()
+        self._planned: dict[DomainPath, Link] = {}
+        self._taken: set[DomainPath] = set()
         self._served: dict[str, bool] = {}
 
     async def look_ahead(self, links: Iterable[NewLink]) -> None:
@@ -86,7 +86,7 @@ class PlannedLinks:
             self._served[domain] = await is_domain(self._database, domain)
         return self._served[domain]
 
-    async def _resolve(self, place: Place) -> Link | None:
+    async def _resolve(self, place: DomainPath) -> Link | None:
         if place in self._planned:
             return self._planned[place]
         return await resolve_link(self._database, *place) if await self._is_served(place[0]) else None

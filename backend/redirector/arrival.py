@@ -36,7 +36,7 @@ class Arrivals:
         self._country_of = country_of
 
     def of(self, visit: Visit) -> Arrival:
-        """Who visits."""
+        """The visitor's client, time, address and country, as far as the request tells."""
         address = self._proxies.visitor_address(visit.scope)
         country = self._country(visit, address) if address else None
         return Arrival(recognize(visit.user_agent), self._clock(), address, country)

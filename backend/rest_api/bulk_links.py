@@ -21,9 +21,9 @@ from backend.domain.link_operations import (
     DomainNotConfigured,
     Done,
     LinkGone,
+    LinkOperation,
     LinkRequest,
     LinkResult,
-    Operation,
     UpsertLink,
     fields_of,
 )
@@ -75,7 +75,7 @@ async def bulk_links() -> Response:
     return _repeated(await faster_request(key)) if text is None and key else _response(text or "")
 
 
-async def _carry_out(parsed: Sequence[Operation | LinkResult], key: IdempotencyKey | None) -> str | None:
+async def _carry_out(parsed: Sequence[LinkOperation | LinkResult], key: IdempotencyKey | None) -> str | None:
     """The body of the answer; None if another request with the same key was faster."""
     org_id, now = caller().org_id, resources().clock()
     requests = [
@@ -115,7 +115,7 @@ async def _count(operations: int) -> None:
         known().limit_headers = await count_more(caller().id, more)
 
 
-async def _parse_in_turn(number: int, operation: object) -> Operation | LinkResult:
+async def _parse_in_turn(number: int, operation: object) -> LinkOperation | LinkResult:
     if number % _AT_ONCE == 0:
         await asyncio.sleep(0)
     try:
@@ -124,9 +124,9 @@ async def _parse_in_turn(number: int, operation: object) -> Operation | LinkResu
         return LinkResult(Done.REJECTED, error=error)
 
 
-async def _hashed(parsed: Sequence[Operation | LinkResult]) -> list[Operation | LinkResult]:
+async def _hashed(parsed: Sequence[LinkOperation | LinkResult]) -> list[LinkOperation | LinkResult]:
     """The operations with the hashes of passwords; those beyond MOST_PASSWORDS that set one are rejected."""
-    hashed: list[Operation | LinkResult] = []
+    hashed: list[LinkOperation | LinkResult] = []
     passwords = 0
     for each in parsed:
         fields = {} if isinstance(each, LinkResult) else fields_of(each)
@@ -141,14 +141,14 @@ async def _hashed(parsed: Sequence[Operation | LinkResult]) -> list[Operation | 
     return hashed
 
 
-async def _hash(operation: Operation) -> Operation | LinkResult:
+async def _hash(operation: LinkOperation) -> LinkOperation | LinkResult:
     try:
         return await with_hash(operation)
     except (DomainNotConfigured, LinkGone) as error:
         return LinkResult(Done.REJECTED, error=error)
 
 
-def _parse(operation: object) -> Operation:
+def _parse(operation: object) -> LinkOperation:
     """An operation of the list. Raises MissingField or InvalidField."""
     if not isinstance(operation, dict):
         raise InvalidField("operations", "must hold JSON objects")
@@ -199,7 +199,7 @@ def _refuse(operation: Mapping[str, Any], name: str) -> None:
         raise InvalidField(name, f"is not a field of the operation {operation['op']}")
 
 
-def _body(parsed: Sequence[Operation | LinkResult], outcomes: Sequence[LinkResult]) -> str:
+def _body(parsed: Sequence[LinkOperation | LinkResult], outcomes: Sequence[LinkResult]) -> str:
     done, form = iter(outcomes), resources().short_url_form
     results = [_result(each if isinstance(each, LinkResult) else next(done), form) for each in parsed]
     return json.dumps({"results": results})

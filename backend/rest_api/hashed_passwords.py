@@ -8,7 +8,7 @@ from backend.domain.link_operations import (
     CreateLink,
     DomainNotConfigured,
     LinkGone,
-    Operation,
+    LinkOperation,
     UpsertLink,
     fields_of,
     with_fields,
@@ -19,7 +19,7 @@ from backend.rest_api.link_service import LinkService
 from backend.storage.links import find_link
 
 
-async def with_hash(operation: Operation) -> Operation:
+async def with_hash(operation: LinkOperation) -> LinkOperation:
     """The operation with the hash of the password that it gives, if it does.
 
     A hash is dear, so what is refused anyway is refused before: raises DomainNotConfigured or LinkGone.
@@ -32,7 +32,7 @@ async def with_hash(operation: Operation) -> Operation:
     return with_fields(operation, await with_password_hash(fields))
 
 
-async def _refuse_in_vain(operation: Operation) -> None:
+async def _refuse_in_vain(operation: LinkOperation) -> None:
     org_id = caller().org_id
     match operation:
         case CreateLink(new) | UpsertLink(new):

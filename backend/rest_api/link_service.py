@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from backend.concurrency.group_commit import GroupCommit, NotStored
 from backend.current import Resources, of_app, resources
-from backend.domain.link_operations import LinkRequest, LinkResult, Operation
+from backend.domain.link_operations import LinkOperation, LinkRequest, LinkResult
 from backend.domain.links import CreatedBy, Link
 from backend.json_api.refusal import storage_unreachable
 from backend.rest_api.blueprint import caller
@@ -34,7 +34,7 @@ class LinkService:
         self.commit = _LinkCommit(write, is_unreachable)
 
 
-def requested(operation: Operation) -> LinkRequest:
+def requested(operation: LinkOperation) -> LinkRequest:
     """The operation as the current request's caller asks for it, now."""
     return LinkRequest(caller().org_id, CreatedBy.REST, resources().clock(), operation)
 
@@ -51,7 +51,7 @@ async def submit(submission: Submission) -> LinkResult:
     return outcome
 
 
-async def carry_out(operation: Operation) -> Link:
+async def carry_out(operation: LinkOperation) -> Link:
     """Carry out one operation of the current request. Returns the link as it is now.
 
     Raises Refusal where the operation is rejected.

@@ -12,7 +12,7 @@ from typing import Any
 from backend.domain.field_rules import Moment, Text, is_uuid
 from backend.domain.ids import LinkId
 from backend.domain.link_listing import LinkOrder
-from backend.storage.link_listing import Place
+from backend.storage.link_listing import ListPlace
 
 _HEX = frozenset("0123456789abcdef")
 _MOST = 10**9
@@ -28,7 +28,7 @@ class ListCursor:
     at which position.
     """
 
-    place: Place = ("", LinkId(""))
+    place: ListPlace = ("", LinkId(""))
     rank: tuple[str, int] = ("", 0)
 
     def write(self, question: str) -> str:

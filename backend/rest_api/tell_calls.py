@@ -10,34 +10,34 @@ from backend.domain.intake import Result
 from backend.domain.server_calls import Teller, Told, parse_server_call
 from backend.rest_api.blueprint import rest
 from backend.rest_api.sales_service import store_calls
-from backend.rest_api.told_items import Answer, ItemResult, answer_items, result
+from backend.rest_api.told_items import ItemResult, ItemResults, answer_items, result
 
 
 @rest.post("/conversions")
-async def tell_conversions() -> Answer:
+async def tell_conversions() -> ItemResults:
     """Store sales. Each transaction_id counts once, also one that a browser tells."""
     return await _tell(Kind.CONVERSION)
 
 
 @rest.post("/leads")
-async def tell_leads() -> Answer:
+async def tell_leads() -> ItemResults:
     """Store leads. Each event_id counts once, also one that a browser tells."""
     return await _tell(Kind.LEAD)
 
 
 @rest.post("/events")
-async def tell_events() -> Answer:
+async def tell_events() -> ItemResults:
     """Store events."""
     return await _tell(Kind.EVENT)
 
 
 @rest.post("/identities")
-async def tell_identities() -> Answer:
+async def tell_identities() -> ItemResults:
     """Store who customers are, and which devices they use."""
     return await _tell(Kind.IDENTIFY)
 
 
-async def _tell(kind: Kind) -> Answer:
+async def _tell(kind: Kind) -> ItemResults:
     def parse(item: object, teller: Teller) -> Told:
         return parse_server_call(kind, item, teller, str(uuid.uuid4()))
 

@@ -7,13 +7,13 @@ from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import rest
 from backend.rest_api.sales_service import store_told_refunds
-from backend.rest_api.told_items import Answer, ItemResult, answer_items, rejected, result
+from backend.rest_api.told_items import ItemResult, ItemResults, answer_items, rejected, result
 
 _AGAIN = "Tell this refund again once its sale is told: it is not kept."
 
 
 @rest.post("/conversions/refund")
-async def tell_refunds() -> Answer:
+async def tell_refunds() -> ItemResults:
     """Store refunds. Each refund_id counts once, and none goes beyond what was paid."""
     return await answer_items("refund", parse_refund, store_told_refunds, _result)
 

@@ -30,7 +30,7 @@ ITEMS_A_REQUEST = 25
 _AT_ONCE = 25
 
 ItemResult = dict[str, Any]
-Answer = dict[str, list[ItemResult]]
+ItemResults = dict[str, list[ItemResult]]
 
 
 async def _read_items() -> list[Any]:
@@ -62,7 +62,7 @@ async def answer_items(
     parse: Callable[[Any, Teller], ParsedT],
     store: Callable[[Sequence[ParsedT]], Awaitable[Sequence[StoredT]]],
     shown: Callable[[ParsedT, StoredT], ItemResult],
-) -> Answer:
+) -> ItemResults:
     """The answer to the current request: a result for each of its items.
 
     `parse` reads an item or raises MissingField or InvalidField, `store` stores all that could be read,

@@ -28,8 +28,8 @@ from backend.domain.link_operations import (
     DomainNotConfigured,
     Done,
     LinkGone,
+    LinkOperation,
     LinkResult,
-    Operation,
     operation_for,
 )
 from backend.json_api import error_table
@@ -116,7 +116,7 @@ async def _copy_of(link_id: LinkId, body: dict[str, Any]) -> CreateLink:
     return CreateLink(parse_copy(body, link.domain, NEW_LINK_FIELDS), copy_of=link_id)
 
 
-async def _hashed(operation: Operation) -> Operation:
+async def _hashed(operation: LinkOperation) -> LinkOperation:
     try:
         return await with_hash(operation)
     except (DomainNotConfigured, LinkGone) as error:
@@ -129,7 +129,7 @@ async def _written_before(key: IdempotencyKey | None) -> WrittenLink | None:
     return _repeated(earlier) if earlier else None
 
 
-async def _write_once(key: IdempotencyKey | None, operation: Operation) -> WrittenLink:
+async def _write_once(key: IdempotencyKey | None, operation: LinkOperation) -> WrittenLink:
     """Carry out an operation, under its key only once."""
     request = requested(await _hashed(operation))
     if key is None:

@@ -28,7 +28,7 @@ from backend.storage.analytics_links import UTM, LinkRows, LinkValues, read_link
 from backend.storage.analytics_reading import Reading
 from backend.storage.attribution_report import KEPT, in_window, later_identity
 from backend.storage.credited_records import CreditedRecord, count_of, credit_records
-from backend.storage.histories import HistoryReader, Source
+from backend.storage.histories import HistoryReader, StoredSource
 from backend.storage.mongo import Document
 
 _QUARTER_MS = QUARTER_SECONDS * 1000
@@ -96,7 +96,7 @@ async def _credited(asked: Reading, name: str) -> list[Document]:
 
 
 # A quarter of an hour, what is asked of a touch, a currency, the decimals of amounts, and a customer.
-_Key = tuple[int, Source | None, str | None, int, str | None]
+_Key = tuple[int, StoredSource | None, str | None, int, str | None]
 
 
 class _Sums:
@@ -230,7 +230,7 @@ class _Groups:
 
     @classmethod
     async def of(cls, asked: Reading, found: list[Document]) -> _Groups:
-        """What is needed for these."""
+        """The groups of these sums, with the rows of the links that they name."""
         rows: dict[LinkId, LinkRows] = {}
         ids = sorted({each["_id"]["link"] for each in found if each["_id"].get("link")})
         if asked.query.link_fields:

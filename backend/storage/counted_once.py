@@ -21,8 +21,8 @@ from backend.storage.ownership import ByField
 
 NAME = "counted_once"
 # An organization, what is counted, and the id under which it counts once (domain/intake, and installs).
-OnceKey = tuple[str, str, str]
-_KeyT = TypeVar("_KeyT", bound=OnceKey)
+CountedKey = tuple[str, str, str]
+_KeyT = TypeVar("_KeyT", bound=CountedKey)
 # For each collection: the kind of its documents, and the field with the id that counts once.
 _MARKED_BY = {"conversions": ("conversion", "transaction_id"), "leads": ("lead", "event_id")}
 COLLECTION = Collection(
@@ -65,12 +65,12 @@ def find_restored(
     return _find(database, session, {f"{key[0]}/{_hash(key)}": key for key in keys})
 
 
-def document(key: OnceKey, at: datetime) -> Document:
+def document(key: CountedKey, at: datetime) -> Document:
     """The document that marks this key as counted."""
     return {"_id": _hash(key), "org_id": key[0], "at": at}
 
 
-async def was_counted(database: Database, key: OnceKey) -> bool:
+async def was_counted(database: Database, key: CountedKey) -> bool:
     """Whether this key was counted before."""
     return bool(await in_thread(database, lambda blocking: find_counted(blocking, None, [key])))
 
@@ -93,5 +93,5 @@ def _find(
     return frozenset([by_id[found["_id"]] for found in cursor])
 
 
-def _hash(key: OnceKey) -> str:
+def _hash(key: CountedKey) -> str:
     return hashlib.sha256("/".join(key).encode()).hexdigest()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.credit import PARTS, Credited, share_by_histories
 from backend.storage.blocking import in_thread
-from backend.storage.histories import Found, HistoryReader, Source, read_sale
+from backend.storage.histories import Found, HistoryReader, StoredSource, read_sale
 from backend.storage.mongo import Document, begin
 
 
@@ -25,7 +25,7 @@ class CreditedRecord(NamedTuple):
     at: datetime
     currency: str | None
     digits: int
-    credited: Credited[Source]
+    credited: Credited[StoredSource]
 
 
 def count_of(parts: int) -> Decimal:

@@ -17,14 +17,14 @@ from pymongo.collection import Collection
 from pymongo.cursor import Cursor
 
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
-from backend.domain.histories import History, RefundFact, SaleFacts, Told
+from backend.domain.histories import History, RefundFact, SaleFacts, ToldVisit
 from backend.domain.ids import DeviceId, OrgId
 from backend.domain.money import digits_of, in_units
 from backend.storage import devices, identities, records, refunds
 from backend.storage.mongo import ClientSession, Database, Document
 
 # What was asked of a touch, in the order of the fields.
-Source: TypeAlias = tuple[Any, ...]
+StoredSource: TypeAlias = tuple[Any, ...]
 _AT_ONCE = 2_000
 # The driver makes objects of a reply in one go, in which nothing else runs: so of no more than this many.
 _IN_A_REPLY = 500
@@ -34,7 +34,7 @@ _WITHOUT_ZONE: CodecOptions[Document] = CodecOptions(tz_aware=False)
 class ReadSale(NamedTuple):
     """A lead or a conversion. `currency` is None for a lead; amounts are in units with so many `digits`."""
 
-    facts: SaleFacts[Source]
+    facts: SaleFacts[StoredSource]
     currency: str | None
     digits: int
 
@@ -90,14 +90,14 @@ class HistoryReader:
         others.difference_update(each["device_id"] for each in own)
         return Found(sales, own + self._devices(others))
 
-    def histories(self, found: Found) -> Iterator[History[Source]]:
+    def histories(self, found: Found) -> Iterator[History[StoredSource]]:
         """What the rules know of the devices that were found."""
         for device in found.devices:
             touches = list(map(_told, device["touches"]))
             first = _told(device["first_touch"])
             if first[0] is not None and first not in touches:
                 touches.insert(0, first)
-            direct: list[Told[Source]] = [
+            direct: list[ToldVisit[StoredSource]] = [
                 (at, received_at, None, None) for at, received_at in device.get("direct_visits") or ()
             ]
             seen_at, customers = device["last_seen_at"], device["customers"]
@@ -147,7 +147,7 @@ _OF_IDENTITY = ("at", "received_at", "customer_id", "taken_back_at")
 
 
 def read_sale(document: Document) -> ReadSale:
-    """A record that was found."""
+    """A stored lead or conversion, as credit is given for it: its facts, amounts in the smallest unit."""
     currency = document.get("currency")
     amount, digits = Decimal(), 0
     if currency is not None:
@@ -174,7 +174,7 @@ def _each(field: str, wanted: list[Any]) -> Document:
     return {"$map": {"input": f"${field}", "in": wanted}}
 
 
-def _told(touch: list[Any]) -> Told[Source]:
+def _told(touch: list[Any]) -> ToldVisit[StoredSource]:
     at, received_at, link_id, click_at, click_mark, *source = touch
     click = None if click_mark is None else (link_id, click_at, click_mark)
     return at, received_at, tuple(source), click

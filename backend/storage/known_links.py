@@ -22,7 +22,7 @@ from backend.domain.short_urls import host_of
 from backend.storage import links
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.link_names import LinkNames, read_link_names
-from backend.storage.loops import Place
+from backend.storage.loops import DomainPath
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.taken_clicks import count_taken
 
@@ -33,7 +33,7 @@ class KnownLinks:
 
     owners: dict[str, OrgId] = field(default_factory=dict)
     links: dict[LinkId, Link] = field(default_factory=dict)
-    places: dict[Place, LinkId] = field(default_factory=dict)
+    places: dict[DomainPath, LinkId] = field(default_factory=dict)
     # Those that are given up stay taken until the end: both links could not be written in any order.
     external_ids: dict[tuple[OrgId, str], LinkId] = field(default_factory=dict)
     # Clicks that were taken of links, where an operation is about their limit.

@@ -16,7 +16,7 @@ from backend.storage.mongo import Database, Document
 from backend.storage.tags import find_known_tags
 
 # The value that a link is sorted by, and its id: the next page begins behind them.
-Place = tuple[Any, LinkId]
+ListPlace = tuple[Any, LinkId]
 # Links that are sorted by clicks at most: their ids are read, sorted and kept for the next pages.
 MOST_RANKED = 100_000
 _FIELDS = {LinkOrder.CREATED: "created_at", LinkOrder.MODIFIED: "modified_at", LinkOrder.NAME: "link_name"}
@@ -34,7 +34,7 @@ async def list_sorted(
     sort: LinkSort,
     *,
     now: datetime,
-    after: Place | None,
+    after: ListPlace | None,
     limit: int,
 ) -> list[Link]:
     """At most `limit` links in an order that links themselves decide, behind the place `after`.
@@ -91,7 +91,7 @@ def sorted_by_values(
     return sorted(ids, key=lambda each: (values.get(each, 0), each), reverse=is_descending)
 
 
-def place_of(link: Link, order: LinkOrder) -> Place:
+def place_of(link: Link, order: LinkOrder) -> ListPlace:
     """The place of a link in this order."""
     return getattr(link, _FIELDS[order]), link.id
 
@@ -166,7 +166,7 @@ def _between(after: datetime | None, before: datetime | None) -> Document | None
     return limits or None
 
 
-def _behind(after: Place, sort: LinkSort) -> Document:
+def _behind(after: ListPlace, sort: LinkSort) -> Document:
     field, (value, link_id) = _FIELDS[sort.order], after
     more, at_least = ("$lt", "$lte") if sort.is_descending else ("$gt", "$gte")
     # The first condition, which the others imply, is a bound in the index.

@@ -39,7 +39,7 @@ from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.idempotency import KeyUsed
 from backend.storage.known_links import KnownLinks, read_known, target_hosts
-from backend.storage.loops import Place, may_loop, refuse_loop
+from backend.storage.loops import DomainPath, may_loop, refuse_loop
 from backend.storage.mongo import (
     ClientSession,
     Database,
@@ -335,7 +335,7 @@ class _Run:
         if self._known.owners.keys().isdisjoint(target_hosts(link)):
             return
 
-        async def resolve(place: Place) -> Link | None:
+        async def resolve(place: DomainPath) -> Link | None:
             if link_id := self._known.places.get(place):
                 return self._known.links[link_id]
             return await links.resolve_link(self._database, *place, session)

@@ -15,8 +15,8 @@ from backend.storage.links import resolve_link
 from backend.storage.mongo import Database
 
 # The domain and path of a link, and how a link is found by them.
-Place = tuple[str, str]
-Resolve = Callable[[Place], Awaitable[Link | None]]
+DomainPath = tuple[str, str]
+FindLink = Callable[[DomainPath], Awaitable[Link | None]]
 # A chain of more short URLs than this counts as a loop.
 _LONGEST_CHAIN = 10
 # At most this many links are followed, since each may lead to several others.
@@ -36,13 +36,13 @@ def may_loop(changes: Changes) -> bool:
     return not _DECIDES_WHERE.isdisjoint(changes)
 
 
-async def refuse_loop(database: Database, link: Link, resolve: Resolve | None = None) -> None:
+async def refuse_loop(database: Database, link: Link, resolve: FindLink | None = None) -> None:
     """Raise InvalidField if the link, stored or not, would lead visitors back to its own short URL."""
     if name := await looping_field(database, link, resolve):
         raise InvalidField(name, "must not lead back to the link's own short URL")
 
 
-async def looping_field(database: Database, link: Link, resolve: Resolve | None = None) -> str | None:
+async def looping_field(database: Database, link: Link, resolve: FindLink | None = None) -> str | None:
     """The first of the link's fields that makes a loop; None if there is none.
 
     A field makes a loop if it leads a visitor back to the link's own short URL, into another loop, or through
@@ -50,7 +50,7 @@ async def looping_field(database: Database, link: Link, resolve: Resolve | None 
     database.
     """
 
-    async def in_database(place: Place) -> Link | None:
+    async def in_database(place: DomainPath) -> Link | None:
         return await resolve_link(database, *place)
 
     search = _Search((link.domain, link.path), resolve or in_database)
@@ -61,10 +61,10 @@ async def looping_field(database: Database, link: Link, resolve: Resolve | None 
 class _Search:
     """Follows the addresses of links. Each link on the way is read only once."""
 
-    def __init__(self, origin: Place, resolve: Resolve) -> None:
+    def __init__(self, origin: DomainPath, resolve: FindLink) -> None:
         self._origin = origin
         self._resolve = resolve
-        self._known: dict[Place, Link | None] = {}
+        self._known: dict[DomainPath, Link | None] = {}
         self._links = 0
 
     async def looping_fields(self, link: Link, traveller: Traveller) -> list[str]:
@@ -86,13 +86,13 @@ class _Search:
             reached = places(url for link in links for url in possible_targets(link, *traveller).values())
         return bool(reached)
 
-    async def _find(self, place: Place) -> Link | None:
+    async def _find(self, place: DomainPath) -> Link | None:
         if place not in self._known:
             self._known[place] = await self._resolve(place)
             self._links += self._known[place] is not None
         return self._known[place]
 
 
-def places(urls: Iterable[str]) -> set[Place]:
+def places(urls: Iterable[str]) -> set[DomainPath]:
     """The places of links at these addresses, whether there is one or not."""
     return {place for url in urls if (place := parse_short_url(url))}

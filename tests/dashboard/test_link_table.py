@@ -11,7 +11,7 @@ import pytest
 
 from backend.dashboard.links import link_figures
 from backend.domain.ids import LinkId
-from backend.domain.link_operations import ArchiveLink, ChangeLink, LinkRequest, Operation
+from backend.domain.link_operations import ArchiveLink, ChangeLink, LinkOperation, LinkRequest
 from backend.domain.links import CreatedBy, Link
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.link_writes import store_link
@@ -47,7 +47,7 @@ def names(page: str) -> list[str]:
     return [words(each) for each in re.findall(r'<span class="name-line"><a[^>]*>(.*?)</a>', page)]
 
 
-async def change(database: Database, link: Link, now: datetime, operation: Operation) -> None:
+async def change(database: Database, link: Link, now: datetime, operation: LinkOperation) -> None:
     """Change the link as somebody would."""
     request = LinkRequest(link.org_id, CreatedBy.PERSON, now, operation)
     await store_link(database, request, DestinationPolicies(database))

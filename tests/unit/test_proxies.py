@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from backend.proxies import Scope, TrustedProxies
+from backend.proxies import TrustedProxies
 
 PROXIES = TrustedProxies(("10.0.0.0/8", "2001:db8::1"))
 
 
-def scope(peer: str | None, *forwarded_for: bytes) -> Scope:
+def scope(peer: str | None, *forwarded_for: bytes) -> dict[str, Any]:
     """A request over a connection from `peer`, with these X-Forwarded-For lines."""
     headers = [(b"host", b"shop.link"), *((b"x-forwarded-for", line) for line in forwarded_for)]
     return {"client": (peer, 4711) if peer else None, "headers": headers}

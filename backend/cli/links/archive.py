@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import Result, stored_and_shown
+from backend.cli.command import CommandResult, stored_and_shown
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.links.own_link import carry_out, in_words, own_link
 from backend.cli.options import org_option
@@ -23,7 +23,7 @@ from backend.storage.mongo import Database
 @stored_and_shown(in_words)
 async def archive(
     database: Database, link: str, org_id: OrgId, is_undone: bool, is_confirmed: bool
-) -> Result:
+) -> CommandResult:
     """Archive LINK, an id or a short URL: visitors get the error page, its path and counts are kept."""
     found = await own_link(database, org_id, link)
     if is_undone:

@@ -7,7 +7,7 @@ import uuid
 
 import click
 
-from backend.cli.command import Result, stored, utc_now
+from backend.cli.command import CommandResult, stored, utc_now
 from backend.destination_watch.look import look_at_next
 from backend.domain.ids import OrgId
 from backend.domain.links import Link
@@ -23,7 +23,7 @@ from backend.web_client.page_reader import PageReader
 @click.command("check")
 @click.option("--org", "org_id", metavar="ID", help="Only links of this organization.")
 @stored
-async def check(database: Database, org_id: OrgId | None) -> Result:
+async def check(database: Database, org_id: OrgId | None) -> CommandResult:
     """List the links whose destination answers with an error, or not at all.
 
     Every host is asked at most once a second. What is found is shown in the dashboard too. After an
@@ -34,7 +34,7 @@ async def check(database: Database, org_id: OrgId | None) -> Result:
     name, holder = f"command/{org_id or 'all'}", uuid.uuid4().hex
     reading = DestinationCheck(PageReader(allows_private=load_settings().private_destinations))
     checked = 0
-    rows: list[Result] = []
+    rows: list[CommandResult] = []
     try:
         while begun := await take_turn(database, name, holder, utc_now()):
             if begun.is_over:
@@ -51,7 +51,7 @@ async def check(database: Database, org_id: OrgId | None) -> Result:
     raise click.ClickException("Another process is looking at these links now.")
 
 
-def _row(link: Link, broken: BrokenDestination) -> Result:
+def _row(link: Link, broken: BrokenDestination) -> CommandResult:
     """The output for one destination."""
     return {
         "id": link.id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import Result, stored, utc_now
+from backend.cli.command import CommandResult, stored, utc_now
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.link_input import HOLD_REASON
@@ -28,7 +28,7 @@ def _reason(_: click.Context, __: click.Parameter, text: str) -> str:
     help="The reason, which the organization reads; visitors don't.",
 )  # fmt: skip
 @stored
-async def hold(database: Database, link_id: LinkId, why: str) -> Result:
+async def hold(database: Database, link_id: LinkId, why: str) -> CommandResult:
     """Stop the link ID of any organization: visitors get a page that says so.
 
     Its organization can change and archive it, but neither release nor purge it.
@@ -39,19 +39,19 @@ async def hold(database: Database, link_id: LinkId, why: str) -> Result:
 @click.command("release")
 @click.argument("link_id", metavar="ID")
 @stored
-async def release(database: Database, link_id: LinkId) -> Result:
+async def release(database: Database, link_id: LinkId) -> CommandResult:
     """Let the link ID go on, as its organization left it."""
     return _row(await link_holds.release_link(database, link_id, utc_now()))
 
 
 @click.command("held")
 @stored
-async def list_held(database: Database) -> Result:
+async def list_held(database: Database) -> CommandResult:
     """List the links that are held, of all organizations, the latest first."""
     return {"links": [_row(each) for each in await link_holds.list_held(database)]}
 
 
-def _row(link: Link) -> Result:
+def _row(link: Link) -> CommandResult:
     """The output for one link."""
     held = {"held_at": link.hold.at.isoformat(), "why": link.hold.why} if link.hold else {}
     return {

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from backend.cli.command import Result, stored_and_shown, utc_now
+from backend.cli.command import CommandResult, stored_and_shown, utc_now
 from backend.cli.links.own_link import whole_links
 from backend.cli.links.refusals import RefusedField, told_by_option
 from backend.cli.options import org_option
@@ -47,7 +47,7 @@ def _filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _shown(result: Result) -> str:
+def _shown(result: CommandResult) -> str:
     rows = [
         (
             each["short_url"],
@@ -78,7 +78,7 @@ def _shown(result: Result) -> str:
 @stored_and_shown(_shown)
 async def list_links(
     database: Database, org_id: OrgId, sort: str, limit: int, **filters: str | None
-) -> Result:
+) -> CommandResult:
     """List the links for which all filters hold, the newest first."""
     await get_organization(database, org_id)
     with told_by_option(org_id):

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from backend.cli.command import Result, as_lines, utc_now
+from backend.cli.command import CommandResult, as_lines, utc_now
 from backend.cli.link_policies import link_policies
 from backend.cli.links.refusals import NoSuchLink, told_by_option
 from backend.domain.field_rules import is_uuid
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_json import whole_link_json
-from backend.domain.link_operations import LinkRequest, Operation
+from backend.domain.link_operations import LinkOperation, LinkRequest
 from backend.domain.links import Behavior, CreatedBy, Link
 from backend.domain.rule_words import condition_in_words, outcome_in_words
 from backend.domain.short_urls import parse_short_url
@@ -43,7 +43,7 @@ async def _find(database: Database, org_id: OrgId, text: str) -> Link | None:
     return await links.find_link_at(database, *place, org_id) if place else None
 
 
-async def carry_out(database: Database, org_id: OrgId, operation: Operation) -> Result:
+async def carry_out(database: Database, org_id: OrgId, operation: LinkOperation) -> CommandResult:
     """Carry out one operation, as over REST, and give the link as it is then."""
     request = LinkRequest(org_id, CreatedBy.PERSON, utc_now(), operation)
     with told_by_option(org_id):
@@ -51,18 +51,18 @@ async def carry_out(database: Database, org_id: OrgId, operation: Operation) -> 
     return await whole_link(database, link)
 
 
-async def whole_link(database: Database, link: Link) -> Result:
+async def whole_link(database: Database, link: Link) -> CommandResult:
     """The link with every field, as REST shows it."""
     return (await whole_links(database, [link], utc_now()))[0]
 
 
-async def whole_links(database: Database, some: Sequence[Link], now: datetime) -> list[Result]:
+async def whole_links(database: Database, some: Sequence[Link], now: datetime) -> list[CommandResult]:
     """These links with every field, as REST shows them."""
     facts, form = await read_facts(database, some, now), load_settings().short_url_form
     return [whole_link_json(link, facts, form, now) for link in some]
 
 
-def in_words(link: Result) -> str:
+def in_words(link: CommandResult) -> str:
     """A whole link for people: a line for each field, and for each of its rules."""
     custom_data: Any = link["custom_data"]
     words = link | {

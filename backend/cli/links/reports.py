@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import Result, stored
+from backend.cli.command import CommandResult, stored
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import load_settings
 from backend.storage import link_reports, organizations
@@ -18,7 +18,7 @@ _MOST = 200
 @click.option("--org", "org_id", metavar="ID", help="Only links of this organization.")
 @click.option("--dismiss", "link_id", metavar="LINK", help="Forget the reports of this link instead.")
 @stored
-async def list_reports(database: Database, org_id: OrgId | None, link_id: LinkId | None) -> Result:
+async def list_reports(database: Database, org_id: OrgId | None, link_id: LinkId | None) -> CommandResult:
     """List the links that visitors reported, the latest first.
 
     `waylink links hold` stops one of them.
@@ -32,7 +32,7 @@ async def list_reports(database: Database, org_id: OrgId | None, link_id: LinkId
     return {"reports": [_row(each) for each in await link_reports.list_reported(database, org_id, _MOST)]}
 
 
-def _row(each: ReportedLink) -> Result:
+def _row(each: ReportedLink) -> CommandResult:
     """The output for one link: how often it was reported, and the last report."""
     link, last = each.link, each.latest[0]
     return {

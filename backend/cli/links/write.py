@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from backend.cli.command import Result, stored_and_shown
+from backend.cli.command import CommandResult, stored_and_shown
 from backend.cli.links.field_options import body_of, field_options, sets_password, with_password
 from backend.cli.links.own_link import carry_out, in_words, own_link
 from backend.cli.links.refusals import told_by_option
@@ -26,7 +26,7 @@ from backend.storage.organizations import get_organization
 @click.option("--template", "utm_template", metavar="NAME", help="A UTM template that fills the rest.")
 @field_options
 @stored_and_shown(in_words)
-async def create(database: Database, org_id: OrgId, **options: Any) -> Result:
+async def create(database: Database, org_id: OrgId, **options: Any) -> CommandResult:
     """Create a link; it needs a domain, a destination and a name.
 
     With the external id of a link that exists, that is brought up to date instead, as over REST.
@@ -48,7 +48,7 @@ async def create(database: Database, org_id: OrgId, **options: Any) -> Result:
 @click.option("--no-password", is_flag=True, help="Ask visitors for no password any more.")
 @field_options
 @stored_and_shown(in_words)
-async def update(database: Database, link: str, org_id: OrgId, **options: Any) -> Result:
+async def update(database: Database, link: str, org_id: OrgId, **options: Any) -> CommandResult:
     """Change the fields of LINK, an id or a short URL, that are given.
 
     An empty text clears a field that a link may lack, as --utm-source "" or --field max_clicks=null. If one

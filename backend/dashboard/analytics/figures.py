@@ -31,7 +31,7 @@ _FORMS = {
     TimeField.MONTH: ("%Y-%m", "%b %Y"),
 }
 _LARGE = 10_000
-Number = int | float | Decimal
+Numeric = int | float | Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Figure:
     text: str
     change: float | None
     before: str
-    course: Sequence[Number]
+    course: Sequence[Numeric]
     others: Sequence[tuple[str, str]] = ()
 
 
@@ -57,7 +57,7 @@ class Course:
     title: str
     head: str
     columns: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[Number]]]
+    rows: Sequence[tuple[str, Sequence[Numeric]]]
 
 
 def main_currency(view: View, totals: Values) -> str:
@@ -107,12 +107,12 @@ def _pair(row: Row) -> list[Values]:
     return [row.values] + ([row.previous] if row.previous else [])
 
 
-def _plotted(measure: Measure, values: Values, currency: str) -> Number:
+def _plotted(measure: Measure, values: Values, currency: str) -> Numeric:
     value = number(values[measure], currency) or 0
     return round(100 * float(value), 2) if measure is Measure.CONVERSION_RATE else value
 
 
-def number(value: Value, currency: str) -> Number | None:
+def number(value: Value, currency: str) -> Numeric | None:
     """The value as a plain number: of amounts, the one in this currency; None for a rate without clicks."""
     if isinstance(value, Mapping):
         return value.get(currency, Decimal())
@@ -131,7 +131,7 @@ def text_of(measure: Measure, value: Value, currency: str) -> str:
     return f"{amount(plain)} {currency}" if measure in MONEY else f"{plain:,}"
 
 
-def amount(number: Number) -> str:
+def amount(number: Numeric) -> str:
     """An amount of money, a large one without its decimals: files have it exactly."""
     return f"{number:,.2f}" if -_LARGE < number < _LARGE else f"{number:,.0f}"
 

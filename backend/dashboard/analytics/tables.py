@@ -46,7 +46,7 @@ class Card:
     fields: tuple[Field, ...]
 
     def field(self, view: View) -> Field:
-        """By which field its rows are."""
+        """The field that the table is grouped by in this view."""
         return Field(view.others.get(self.name, self.fields[0]))
 
 

@@ -153,7 +153,7 @@ class AnyDay:
     """All texts that are a day such as 2027-12-31."""
 
     def __contains__(self, text: object) -> bool:
-        """Whether the text is one."""
+        """Whether the text is a day in this form."""
         return isinstance(text, str) and read_day("", text, {}) is not None
 
 

@@ -13,12 +13,11 @@ from backend.doctor.configuration import SECONDS
 from backend.doctor.domains import DomainExamination
 from backend.doctor.finding import Finding
 
-Findings = list[Finding]
 # Domains examined at the same time, for all users: each opens connections to other hosts.
 _AT_ONCE = 4
 
 
-class _Believed(TimedCache[str, Findings]):
+class _Believed(TimedCache[str, list[Finding]]):
     """The cached findings of each domain."""
 
     LIFETIME = 60.0
@@ -33,7 +32,7 @@ class DomainStates:
         self._believed = _Believed(self._examine)
         self._free = asyncio.Semaphore(_AT_ONCE)
 
-    async def of(self, domains: Sequence[str], patience: float) -> dict[str, Findings]:
+    async def of(self, domains: Sequence[str], patience: float) -> dict[str, list[Finding]]:
         """The findings for those of these domains that are done within `patience` seconds.
 
         The others are left out; their examination goes on, and a later page shows it.
@@ -50,7 +49,7 @@ class DomainStates:
         """Cancel all running examinations."""
         await self._believed.stop()
 
-    async def _examine(self, domain: str) -> Findings:
+    async def _examine(self, domain: str) -> list[Finding]:
         settings, database = self._resources.settings, self._resources.database
         async with self._free, httpx.AsyncClient(timeout=SECONDS, follow_redirects=False) as client:
             examination = DomainExamination(database, settings, client, self._resources.clock())

@@ -17,7 +17,7 @@ from backend.domain.users import User
 from backend.storage.sessions import find_session, set_session_organization
 from backend.storage.users import find_user
 
-View = TypeVar("View", bound=Callable[..., object])
+ViewT = TypeVar("ViewT", bound=Callable[..., object])
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _POLICY = "; ".join(
@@ -46,7 +46,7 @@ SECURITY_HEADERS = {
 dashboard = Blueprint("dashboard", "backend.dashboard", template_folder="templates")
 
 
-def public(view: View) -> View:
+def public(view: ViewT) -> ViewT:
     """Mark a view that needs no sign-in."""
     view.is_public = True  # type: ignore[attr-defined]
     return view

@@ -18,12 +18,12 @@ READING_SECONDS = 60.0
 _CONTENT = "content"
 # Stands between the parts where they are put together.
 _SEND = "\0"
-Values = Callable[[], Awaitable[Mapping[str, Any]]]
-Block = Callable[[Context], AsyncIterator[str]]
+LateValues = Callable[[], Awaitable[Mapping[str, Any]]]
+TemplateBlock = Callable[[Context], AsyncIterator[str]]
 
 
 async def in_two_parts(
-    name: str, values: dict[str, Any], later: Values
+    name: str, values: dict[str, Any], later: LateValues
 ) -> AsyncGenerator[bytes, None] | bytes:
     """The template with these values, as a body whose block `content` has those of `later` too."""
     if request.method == "HEAD":
@@ -34,10 +34,12 @@ async def in_two_parts(
     return pieces
 
 
-async def _parts(template: Template, values: dict[str, Any], later: Values) -> AsyncGenerator[bytes, None]:
+async def _parts(
+    template: Template, values: dict[str, Any], later: LateValues
+) -> AsyncGenerator[bytes, None]:
     context = template.new_context(values)
     # In an asynchronous environment, as Quart's is, blocks are so too.
-    blocks = cast(dict[str, list[Block]], context.blocks)
+    blocks = cast(dict[str, list[TemplateBlock]], context.blocks)
     content = blocks[_CONTENT][0]
 
     async def complete(known: Context) -> AsyncIterator[str]:
@@ -55,8 +57,8 @@ async def _parts(template: Template, values: dict[str, Any], later: Values) -> A
     yield "".join(written).encode()
 
 
-async def _content(block: Block, context: Context, later: Values) -> str:
-    """What the block comes to, or what is told instead."""
+async def _content(block: TemplateBlock, context: Context, later: LateValues) -> str:
+    """The HTML of the template's block, with what `later` gives; if that fails, an explanation instead."""
     try:
         async with asyncio.timeout(CONTENT_SECONDS):
             context.vars.update(await later())

@@ -14,7 +14,7 @@ from backend.domain.ids import LinkId
 from backend.domain.query_period import QueryPeriod, TimeField
 
 # A row of a chart: its label, and its numbers.
-Row = tuple[str, list[int]]
+CourseRow = tuple[str, list[int]]
 DAYS, HOURS = 30, 24
 _HOUR, _DAY, _QUARTER = timedelta(hours=1), timedelta(days=1), timedelta(minutes=15)
 
@@ -26,8 +26,8 @@ class LinkCourse:
     `notes` tell of days that could not be divided where the time zone's midnight is.
     """
 
-    clicks: Sequence[Row]
-    visitors: Sequence[Row] = field(default_factory=list)
+    clicks: Sequence[CourseRow]
+    visitors: Sequence[CourseRow] = field(default_factory=list)
     notes: Sequence[str] = field(default_factory=list)
 
 
@@ -36,7 +36,7 @@ async def course_by_day(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkC
     found = await ask(_query(link_id, last_days(now, zone), TimeField.DAY, Measure.CLICKS, Measure.VISITORS))
     labels = [f"{datetime.fromisoformat(row.group[0] or ''):%-d %b}" for row in found.rows]
 
-    def rows(measure: Measure) -> list[Row]:
+    def rows(measure: Measure) -> list[CourseRow]:
         counts = [[count_of(row.values, measure)] for row in found.rows]
         return list(zip(labels, counts, strict=True))
 

@@ -36,7 +36,7 @@ from backend.domain.link_rules import variant_names
 from backend.domain.links import Link
 from backend.domain.rule_words import WEEKDAYS, condition_in_words, outcome_in_words
 
-Rules = list[dict[str, Any]]
+RuleBodies = list[dict[str, Any]]
 _CHANGED = "The rules were changed by somebody else meanwhile. Look at them again; nothing was changed."
 
 
@@ -122,7 +122,7 @@ def mark_of(rules: Sequence[dict[str, Any]]) -> str:
     return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()[:16]
 
 
-async def _store(link: Link, rules: Rules) -> None:
+async def _store(link: Link, rules: RuleBodies) -> None:
     await store_changes(link, parse_changes({"rules": rules}, CHANGE_FIELDS), {"rules": link.rules})
 
 

@@ -23,7 +23,7 @@ _CLIENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What comes of it: the rule's place from 1, None where none fits; and what it does in words."""
+    """The rule that decided: its place from 1, None where none fits; and in words where the visitor goes."""
 
     number: int | None
     words: str

@@ -11,7 +11,7 @@ from backend.domain.field_rules import Flag
 from backend.domain.organizations import MOST_DAYS
 from backend.domain.rollup import part_of
 from backend.storage import click_blocks, click_folds, clicks, link_deltas
-from backend.storage.archived_documents.holdings import Holdings, Rule, own_link
+from backend.storage.archived_documents.holdings import DocumentRule, Holdings, own_link
 from backend.storage.document_fields import DocumentFields, binary, integer, list_of, text, time, until
 from backend.storage.mongo import Document
 
@@ -93,7 +93,7 @@ def _fold(document: Document, holdings: Holdings) -> None:
         raise InvalidField("fold", "is not whole")
 
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[str, DocumentRule] = {
     clicks.NAME: _click,
     click_blocks.NAME: _block,
     click_folds.NAME: _fold,

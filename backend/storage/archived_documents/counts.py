@@ -17,7 +17,7 @@ from backend.domain.rollup import (
     value_of,
 )
 from backend.storage import click_counts, install_counts, organization_counts
-from backend.storage.archived_documents.holdings import Holdings, Rule, own_id, own_link
+from backend.storage.archived_documents.holdings import DocumentRule, Holdings, own_id, own_link
 from backend.storage.document_fields import DocumentFields, anything, binary, text, until
 from backend.storage.mongo import Document
 from backend.storage.rollups import MOST_SECONDS, seconds_in
@@ -115,7 +115,7 @@ def _values(dimension: Dimension, values: Mapping[str, object]) -> None:
     _numbers(dimension, values)
 
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[str, DocumentRule] = {
     click_counts.NAME: _link_rollup,
     organization_counts.NAME: _organization_rollup,
     install_counts.NAME: _counts,

@@ -9,7 +9,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.field_rules import WebAddress
 from backend.domain.link_reports import REPORT_TEXT, ReportReason
 from backend.storage import broken_destinations, link_reports
-from backend.storage.archived_documents.holdings import Holdings, Rule, own_link
+from backend.storage.archived_documents.holdings import DocumentRule, Holdings, own_link
 from backend.storage.document_fields import (
     DocumentFields,
     integer,
@@ -55,7 +55,7 @@ _BROKEN_LINK = DocumentFields(
 )
 
 
-def _of_link(fields: DocumentFields) -> Rule:
+def _of_link(fields: DocumentFields) -> DocumentRule:
     def check(document: Document, holdings: Holdings) -> None:
         fields.check(document)
         own_link(document["_id"], holdings)
@@ -63,7 +63,7 @@ def _of_link(fields: DocumentFields) -> Rule:
     return check
 
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[str, DocumentRule] = {
     link_reports.NAME: _of_link(_REPORTS),
     broken_destinations.NAME: _of_link(_BROKEN_LINK),
 }

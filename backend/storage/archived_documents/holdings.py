@@ -31,7 +31,7 @@ class Holdings:
 
 
 # Raises RequestError, ValueError, TypeError, KeyError or AttributeError for a document that is not valid.
-Rule = Callable[[Document, Holdings], None]
+DocumentRule = Callable[[Document, Holdings], None]
 
 
 def own_id(document: Document, *parts: object) -> None:

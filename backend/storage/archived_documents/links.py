@@ -23,7 +23,7 @@ from backend.domain.links import UTM_FIELDS, Behavior
 from backend.domain.tags import MOST_ON_A_LINK, TagColor
 from backend.domain.users import is_password_hash
 from backend.storage import links, purged_links, tags, taken_clicks, utm_templates
-from backend.storage.archived_documents.holdings import Holdings, Rule, own_domain, own_id, own_link
+from backend.storage.archived_documents.holdings import DocumentRule, Holdings, own_domain, own_id, own_link
 from backend.storage.document_fields import (
     DocumentFields,
     anything,
@@ -140,7 +140,7 @@ def _purged_link(document: Document, _: Holdings) -> None:
     as_stored("_id", document["_id"], Uuid().parse)
 
 
-def _named(fields: DocumentFields) -> Rule:
+def _named(fields: DocumentFields) -> DocumentRule:
     def check(document: Document, _: Holdings) -> None:
         fields.check(document)
         as_stored("_id", document["_id"], Uuid().parse)
@@ -150,7 +150,7 @@ def _named(fields: DocumentFields) -> Rule:
     return check
 
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[str, DocumentRule] = {
     tags.NAME: _named(_TAG),
     utm_templates.NAME: _named(_TEMPLATE),
     links.NAME: _link,

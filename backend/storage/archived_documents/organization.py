@@ -16,7 +16,7 @@ from backend.domain.organizations import NAME_RULE
 from backend.domain.origins import parse_origin
 from backend.domain.users import is_password_hash, normalize_email
 from backend.storage import api_keys, apps, domains, organizations, origins, refusals, users
-from backend.storage.archived_documents.holdings import Holdings, Rule, own_domain
+from backend.storage.archived_documents.holdings import DocumentRule, Holdings, own_domain
 from backend.storage.document_fields import (
     DocumentFields,
     as_stored,
@@ -95,7 +95,7 @@ def _domain(document: Document, _: Holdings) -> None:
     as_stored("_id", document["_id"], HostName().parse)
 
 
-def _by_uuid(fields: DocumentFields) -> Rule:
+def _by_uuid(fields: DocumentFields) -> DocumentRule:
     def check(document: Document, _: Holdings) -> None:
         fields.check(document)
         as_stored("_id", document["_id"], Uuid().parse)
@@ -103,7 +103,7 @@ def _by_uuid(fields: DocumentFields) -> Rule:
     return check
 
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[str, DocumentRule] = {
     refusals.NAME: lambda document, _: _REFUSALS.check(document),
     apps.NAME: _apps,
     origins.NAME: _origin,

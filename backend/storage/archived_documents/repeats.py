@@ -8,7 +8,7 @@ from functools import partial
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import HostName, LinkPath, Uuid
 from backend.storage import calls, counted_once, idempotency
-from backend.storage.archived_documents.holdings import Holdings, Rule, own_domain, own_id
+from backend.storage.archived_documents.holdings import DocumentRule, Holdings, own_domain, own_id
 from backend.storage.document_fields import DocumentFields, Parse, integer, list_of, sha256, text, time, until
 from backend.storage.mongo import Document
 
@@ -43,7 +43,7 @@ def _earlier_request(document: Document, holdings: Holdings) -> None:
     own_domain("domain", document["domain"], holdings)
 
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[str, DocumentRule] = {
     counted_once.NAME: _mark,
     calls.NAME: _call,
     idempotency.NAME: _earlier_request,

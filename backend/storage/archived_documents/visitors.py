@@ -17,7 +17,7 @@ from backend.domain.field_rules import JsonObject, Uuid
 from backend.domain.installs import AppPlatform, Match
 from backend.domain.refunds import MOST_REFUNDS
 from backend.storage import conversions, devices, events, identities, installs, leads
-from backend.storage.archived_documents.holdings import Holdings, Rule, own_id, own_link
+from backend.storage.archived_documents.holdings import DocumentRule, Holdings, own_id, own_link
 from backend.storage.document_fields import (
     DocumentFields,
     Parse,
@@ -127,7 +127,7 @@ def _identity(document: Document, holdings: Holdings) -> None:
     own_id(document, holdings.org_id, document.get("device_id", ""), document["customer_id"])
 
 
-def _record(fields: DocumentFields) -> Rule:
+def _record(fields: DocumentFields) -> DocumentRule:
     def check(document: Document, holdings: Holdings) -> None:
         fields.check(document)
         call_id = str(document["_id"]).removeprefix(f"{holdings.org_id}/")
@@ -159,7 +159,7 @@ def _install(document: Document, holdings: Holdings) -> None:
         own_link(document["link_id"], holdings)
 
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[str, DocumentRule] = {
     devices.NAME: _device,
     identities.NAME: _identity,
     events.NAME: _record(_EVENT),
