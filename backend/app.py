@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
 from typing import Any
 
 from quart import Quart
@@ -12,7 +11,8 @@ from quart import Quart
 from backend.api_host import ApiHost
 from backend.app_api import app_api
 from backend.block_list import BlockList
-from backend.current import Clock, Resources, attach, handling
+from backend.clock import Clock, utc_now
+from backend.current import Resources, attach, handling
 from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
 from backend.destination_watch.watch import DestinationWatch
 from backend.interpreter import set_up_interpreter
@@ -50,11 +50,6 @@ from backend.storage.pulse import Pulse
 from backend.web_client.page_reader import PageReader
 
 Scope = MutableMapping[str, Any]
-
-
-def utc_now() -> datetime:
-    """The current time in UTC."""
-    return datetime.now(UTC)
 
 
 def prepare(settings: Settings) -> None:

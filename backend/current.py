@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from quart import Quart
 
 from backend.block_list import BlockList
+from backend.clock import Clock
 from backend.domain.api_keys import ApiKey
 from backend.domain.sessions import Session
 from backend.domain.short_urls import ShortUrlForm
@@ -29,7 +29,6 @@ from backend.web_client.page_reader import PageReader
 _KEY = "waylink"
 _known: ContextVar[RequestFacts] = ContextVar("known")
 ServiceT = TypeVar("ServiceT")
-Clock = Callable[[], datetime]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import httpx
 
-from backend.app import create_app, utc_now
+from backend.app import create_app
+from backend.clock import utc_now
 from backend.domain.ids import LinkId
 from backend.settings import Settings
 from backend.storage import click_counts

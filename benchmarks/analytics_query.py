@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import OrgId
 from backend.domain.query_period import Comparison, QueryPeriod

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Sequence
 from datetime import timedelta
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.click_ids import click_id
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link

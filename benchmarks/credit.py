@@ -22,7 +22,7 @@ from pathlib import Path
 
 from bson import Decimal128
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.analytics_input import UTC_ZONE
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.attribution import Device, Touch

@@ -22,7 +22,7 @@ from typing import Any
 import httpx
 from pymongo import MongoClient
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.dashboard.frame.navigation import ITEMS
 from backend.domain.ids import OrgId, UserId
 from backend.domain.sessions import new_session

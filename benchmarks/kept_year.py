@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.ids import OrgId
 from backend.settings import Settings
 from backend.storage import links

@@ -16,7 +16,8 @@ from typing import Any
 
 import uvloop
 
-from backend.app import Service, utc_now
+from backend.app import Service
+from backend.clock import utc_now
 from backend.domain.ids import OrgId
 from backend.domain.links import Link
 from backend.storage import organizations

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.click_block import block_of
 from backend.domain.clicks import Click
 from backend.domain.destination import Outcome

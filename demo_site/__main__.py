@@ -11,7 +11,8 @@ from pathlib import Path
 
 import click
 
-from backend.app import create_app, utc_now
+from backend.app import create_app
+from backend.clock import utc_now
 from backend.domain.api_keys import KeyKind
 from backend.domain.errors import OperatorError
 from backend.serving.listener import bind

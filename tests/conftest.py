@@ -19,7 +19,8 @@ import hypothesis
 import pytest
 import uvloop
 
-from backend.app import Service, create_app, utc_now
+from backend.app import Service, create_app
+from backend.clock import utc_now
 from backend.redirector import folder
 from backend.settings import Settings
 from backend.storage import domain_removal

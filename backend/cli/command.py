@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -105,8 +104,3 @@ def _as_table(name: str, rows: list[Any]) -> str:
         return table([name], [[row] for row in rows])
     fields = list(dict.fromkeys(field for row in rows for field in row))
     return table(fields, [[row.get(field) for field in fields] for row in rows])
-
-
-def utc_now() -> datetime:
-    """The current time in UTC."""
-    return datetime.now(UTC)

@@ -10,9 +10,10 @@ from dataclasses import asdict
 
 import click
 
-from backend.cli.command import NoInstallation, settings_of_installation, utc_now
+from backend.cli.command import NoInstallation, settings_of_installation
 from backend.cli.options import json_option
 from backend.cli.printable import printable
+from backend.clock import utc_now
 from backend.doctor import first_party_proxy
 from backend.doctor.examination import Examination
 from backend.doctor.finding import Area, Finding, Severity

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from backend.api_host import ApiHost
-from backend.cli.command import CommandResult, stored, utc_now
+from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
+from backend.clock import utc_now
 from backend.domain.host_names import InvalidHostName, normalize_host
 from backend.domain.ids import OrgId
 from backend.settings import load_settings

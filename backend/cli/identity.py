@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import CommandResult, stored, utc_now
+from backend.cli.command import CommandResult, stored
 from backend.cli.options import org_option
+from backend.clock import utc_now
 from backend.domain.field_rules import is_uuid
 from backend.domain.ids import DeviceId, OrgId
 from backend.storage import organizations

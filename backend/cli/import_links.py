@@ -9,11 +9,12 @@ from typing import Any
 
 import click
 
-from backend.cli.command import CommandResult, stored_and_shown, utc_now
+from backend.cli.command import CommandResult, stored_and_shown
 from backend.cli.import_report import import_result, missing_domain, shown_result
 from backend.cli.link_policies import link_policies
 from backend.cli.options import org_option
 from backend.cli.printable import printable
+from backend.clock import utc_now
 from backend.domain.apps import Apps
 from backend.domain.ids import OrgId
 from backend.imports.cells import SHORT_URL

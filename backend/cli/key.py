@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from backend.cli.command import CommandResult, stored, utc_now
+from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.cli.printable import printable
+from backend.clock import utc_now
 from backend.domain.api_keys import NAME_RULE, ApiKey, KeyKind
 from backend.domain.errors import InvalidField
 from backend.domain.ids import KeyId, OrgId

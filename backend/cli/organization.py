@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import CommandResult, stored, utc_now
+from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm_by_name, yes_option
 from backend.cli.options import org_option
 from backend.cli.printable import printable
+from backend.clock import utc_now
 from backend.domain.destination_policy import DestinationRules, parse_rules
 from backend.domain.errors import InvalidField
 from backend.domain.host_names import InvalidHostName, is_ip_address, normalize_host

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import CommandResult, stored, utc_now
+from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
+from backend.clock import utc_now
 from backend.domain.ids import OrgId
 from backend.domain.origins import InvalidOrigin, parse_origin
 from backend.storage import organizations, origins, refusals

@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 
-from backend.cli.command import CommandResult, stored, utc_now
+from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
+from backend.clock import utc_now
 from backend.domain.ids import DeviceId, InstallId, OrgId
 from backend.domain.organizations import MOST_DAYS, parse_days
 from backend.storage import organizations

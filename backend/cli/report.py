@@ -14,12 +14,13 @@ from typing import Any
 
 import click
 
-from backend.cli.command import CommandResult, run_on_database, stored, utc_now
+from backend.cli.command import CommandResult, run_on_database, stored
 from backend.cli.credit_options import credit_options
 from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.cli.report_analytics import report_analytics
 from backend.cli.table import NONE, table
+from backend.clock import utc_now
 from backend.domain.analytics_answer import plain_count
 from backend.domain.analytics_input import parse_rules
 from backend.domain.click_rows import RowFormat, Selection

@@ -8,10 +8,11 @@ from typing import Any
 
 import click
 
-from backend.cli.command import CommandResult, run_on_database, utc_now
+from backend.cli.command import CommandResult, run_on_database
 from backend.cli.credit_options import credit_options
 from backend.cli.options import org_option
 from backend.cli.table import NONE, table
+from backend.clock import utc_now
 from backend.domain.analytics_answer import AnalyticsAnswer, Row
 from backend.domain.analytics_input import parse_query
 from backend.domain.analytics_query import Field, Measure

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from backend.cli.command import CommandResult, stored, utc_now
+from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.password_prompt import read_password, stdin_option
 from backend.cli.printable import printable
+from backend.clock import utc_now
 from backend.domain.ids import OrgId, UserId
 from backend.domain.users import InvalidEmail, User, WeakPassword, check_password, normalize_email
 from backend.passwords import hash_password

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 
+from backend.clock import Clock
 from backend.concurrency.background_task import BackgroundTask
 from backend.destination_watch.look import look_at_next
 from backend.storage.destination_rounds import begin_again, end_turn, take_turn
@@ -22,9 +22,7 @@ _BETWEEN = 1.0
 class DestinationWatch:
     """Looks at all links once in `hours`, in one process of all at a time; with 0 hours, never."""
 
-    def __init__(
-        self, database: Database, reader: PageReader, clock: Callable[[], datetime], hours: float
-    ) -> None:
+    def __init__(self, database: Database, reader: PageReader, clock: Clock, hours: float) -> None:
         self._database = database
         self._check = DestinationCheck(reader)
         self._clock = clock

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable
-from datetime import datetime
 
 from prometheus_client import Counter as Metric
 
+from backend.clock import Clock
 from backend.domain.ids import OrgId
 from backend.storage.limited import Limited, add_limited
 from backend.storage.mongo import Database, StorageError
@@ -22,7 +21,7 @@ _log = logging.getLogger("waylink.rate_limits")
 class RefusedCounts:
     """Counts refused requests, without a database write for each."""
 
-    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
         self._counts: Counter[tuple[OrgId, str]] = Counter()

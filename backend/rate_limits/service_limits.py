@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
-
+from backend.clock import Clock
 from backend.domain.addresses import network_of
 from backend.domain.ids import OrgId
 from backend.rate_limits.address_hashes import AddressHashes
@@ -35,7 +33,7 @@ class ServiceLimits:
     `address_in`; `without_key` by network. A call is a call of the browser SDK or an app's open.
     """
 
-    def __init__(self, database: Database, settings: Settings, clock: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, settings: Settings, clock: Clock) -> None:
         self._hashes = AddressHashes(database)
         self.rest_requests = ExactLimit(database, Limit(REST_OF_KEY, settings.rate_limit))
         self.calls_of_key = SteppedLimit(database, Limit(CALLS_OF_KEY, settings.key_call_limit))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from backend.clock import Clock
 from backend.domain.addresses import network_of
 from backend.rate_limits.address_hashes import AddressHashes, keyed_hash
 from backend.rate_limits.exact_limit import ExactLimit
@@ -46,7 +46,7 @@ class Visitor:
 class SignInLimits:
     """Limits wrong tries. Whoever signed in from the same address before can't be locked out by others."""
 
-    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
         self._hashes = AddressHashes(database)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from backend.current import Clock
+from backend.clock import Clock
 from backend.domain.client import Client
 from backend.proxies import TrustedProxies
 from backend.redirector.country import Lookup, country_code

@@ -8,8 +8,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
+from backend.clock import Clock
 from backend.concurrency.background_task import BackgroundTask
-from backend.current import Clock
 from backend.domain.deferred_links import day_of
 from backend.storage.mongo import Database, StorageError, deadline
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from backend.current import Clock
+from backend.clock import Clock
 from backend.domain.clicks import NotCounted
 from backend.domain.deferred_links import LEADS_TO_APP, Handoff, app_id_on, hash_address
 from backend.domain.destination import Outcome

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
-
+from backend.clock import Clock
 from backend.concurrency.timed_cache import TimedCache
 from backend.domain.api_keys import ApiKey, KeyKind, hash_key, kind_of
 from backend.storage.api_keys import find_active_key, note_use
@@ -17,7 +15,7 @@ class KeyCache:
     Results are cached for two seconds, so a revoked key stops working within that time in every process.
     """
 
-    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
         self._found: TimedCache[str, ApiKey | None] = TimedCache(self._load)

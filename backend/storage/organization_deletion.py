@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 
+from backend.clock import Clock
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.ids import LinkId, OrgId
 from backend.storage import (
@@ -100,7 +101,7 @@ def _is_over(begun: Deletion, now: datetime) -> bool:
 class DeletionSweep:
     """Finishes deletions in the background of a service."""
 
-    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
         self._task = BackgroundTask("finishing deletions of organizations", self._go_on)

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.storage.mongo import Database
 from tests.api.links import API, create, info, invalid
 from tests.clicks import click, count_clicks

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.storage.api_keys import list_api_keys, revoke_api_key
 from backend.storage.mongo import Database
 from tests.api.links import API

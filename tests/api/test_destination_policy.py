@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from backend.app import Service, utc_now
+from backend.app import Service
+from backend.clock import utc_now
 from backend.domain.address_patterns import AddressPatterns
 from backend.domain.destination_policy import DestinationRules
 from backend.domain.ids import LinkId

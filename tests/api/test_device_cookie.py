@@ -7,7 +7,7 @@ from http.cookies import Morsel, SimpleCookie
 import httpx
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.sdk_api.device_cookie import KEPT, NAME
 from backend.storage import origins
 from backend.storage.mongo import Database

@@ -12,7 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from backend.app import Service, create_app, utc_now
+from backend.app import Service, create_app
+from backend.clock import utc_now
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
 from backend.settings import Settings

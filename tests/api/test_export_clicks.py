@@ -16,7 +16,8 @@ import pytest
 from pymongo import MongoClient
 
 from backend import file_answer
-from backend.app import Service, utc_now
+from backend.app import Service
+from backend.clock import utc_now
 from backend.domain.click_block import Block, block_of
 from backend.domain.click_rows import COLUMNS, RowFormat, Selection
 from backend.domain.destination import Outcome

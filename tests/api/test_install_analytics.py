@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_subscription
 from tests.api.links import API, create, info

@@ -10,7 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.app import Service, utc_now
+from backend.app import Service
+from backend.clock import utc_now
 from backend.domain.destination_policy import DestinationRules
 from backend.domain.ids import LinkId
 from backend.storage.mongo import Database

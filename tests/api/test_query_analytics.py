@@ -13,7 +13,7 @@ import httpx
 import pytest
 from bson import Decimal128
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.ids import LinkId
 from backend.rest_api.query_analytics import MOST_BYTES
 from backend.storage.mongo import Database

@@ -13,7 +13,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from backend.app import create_app, utc_now
+from backend.app import create_app
+from backend.clock import utc_now
 from backend.settings import Settings
 from backend.storage.mongo import Database
 from tests.api.links import API

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.click_block import unpack
 from backend.domain.ids import LinkId
 from backend.settings import Settings

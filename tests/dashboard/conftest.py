@@ -9,7 +9,8 @@ import pytest
 from argon2 import PasswordHasher
 
 from backend import passwords
-from backend.app import Service, utc_now
+from backend.app import Service
+from backend.clock import utc_now
 from backend.domain.links import Link
 from backend.storage.mongo import Database
 from tests.browser.conftest import browser_type_launch_args  # noqa: F401 - the machine's own Chromium

@@ -10,7 +10,8 @@ from html.parser import HTMLParser
 
 import httpx
 
-from backend.app import Service, utc_now
+from backend.app import Service
+from backend.clock import utc_now
 from backend.domain.ids import OrgId, UserId
 from backend.domain.sessions import new_session
 from backend.domain.users import User

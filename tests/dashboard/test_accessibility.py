@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, BrowserType, Page, ViewportSize
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.dashboard.frame.form import FORM_TOKEN
 from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS
 from backend.storage import broken_destinations, link_reports

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.dashboard.frame.assets import FOLDER
 from sdk_build.node import install_packages
 from tests.dashboard.office import Office, make_key, make_organization, make_user

@@ -7,7 +7,8 @@ from html import unescape
 
 import pytest
 
-from backend.app import Service, utc_now
+from backend.app import Service
+from backend.clock import utc_now
 from backend.domain.address_patterns import AddressPatterns
 from backend.domain.destination_policy import DestinationRules
 from backend.domain.ids import LinkId

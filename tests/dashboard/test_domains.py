@@ -6,7 +6,7 @@ from html import unescape
 
 import httpx
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.storage.domains import insert_domain
 from backend.storage.mongo import Database
 from tests.conftest import ServiceStarter

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.api_keys import KeyKind, hash_key
 from backend.domain.rejections import Rejection
 from backend.storage.api_keys import create_api_key, find_active_key, list_api_keys, revoke_api_key

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.click_block import unpack
 from backend.domain.ids import LinkId
 from backend.domain.links import Link

@@ -9,7 +9,7 @@ from html import unescape
 
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.clicks import Click, NotCounted
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link

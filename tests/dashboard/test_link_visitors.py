@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 import httpx
 from bson import Binary
 
-from backend.app import Service, utc_now
+from backend.app import Service
+from backend.clock import utc_now
 from backend.domain.links import Link
 from backend.storage.click_counts import NAME
 from backend.storage.links import find_link_at

@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.ids import OrgId
 from backend.storage.mongo import Database
 from backend.storage.origins import list_origins

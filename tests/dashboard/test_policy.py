@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.apps import Apps, IosApp
 from backend.domain.ids import OrgId
 from backend.domain.rejections import Rejection

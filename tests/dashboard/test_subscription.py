@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_subscription
 from tests.conftest import MovableClock

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.storage.mongo import Database
 from backend.storage.tags import change_tag, create_tag, list_tags
 from backend.storage.utm_templates import create_template, list_templates

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.destination_watch import watch
 from backend.destination_watch.look import look_at_next
 from backend.destination_watch.watch import NAME, DestinationWatch

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import OrgId
 from backend.domain.links import Behavior, Link

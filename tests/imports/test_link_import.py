@@ -12,7 +12,7 @@ import pytest
 from motor.motor_asyncio import AsyncIOMotorClient
 from pymongo import WriteConcern, monitoring
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.links import ImportedClicks, Link
 from backend.domain.tags import tags_on
 from backend.imports import import_tags

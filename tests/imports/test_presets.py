@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.links import Link
 from backend.domain.tags import tags_on
 from backend.imports.foreign_links import UnreadableLinks

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.imports.link_csv import read_rows
 from backend.imports.link_import import LinkImport, RowOutcome
 from backend.storage.links import list_links

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.rate_limits import sign_in_limits
 from backend.rate_limits.growing_pause import GrowingPause
 from backend.rate_limits.limit import Limit

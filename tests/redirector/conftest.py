@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.app import Service, utc_now
+from backend.app import Service
+from backend.clock import utc_now
 from backend.domain.links import Link
 from backend.storage.links import insert_links
 from backend.storage.mongo import Database

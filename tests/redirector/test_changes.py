@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import httpx
 
-from backend.app import Service, utc_now
+from backend.app import Service
+from backend.clock import utc_now
 from backend.domain.destination import Outcome, decide
 from backend.domain.link_operations import ArchiveLink, LinkRequest
 from backend.domain.links import CreatedBy, LinkState

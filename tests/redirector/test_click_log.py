@@ -11,7 +11,8 @@ from typing import TypeVar
 import httpx
 import pytest
 
-from backend.app import Service, utc_now
+from backend.app import Service
+from backend.clock import utc_now
 from backend.concurrency.pauses import pause_after
 from backend.domain.click_stretch import read_stretch
 from backend.domain.clicks import client_fragment, record_line

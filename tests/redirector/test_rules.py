@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.app import Service, utc_now
+from backend.app import Service
+from backend.clock import utc_now
 from backend.domain.link_operations import ChangeLink, LinkRequest
 from backend.domain.link_rules import Circumstances
 from backend.domain.links import CreatedBy, Link

@@ -9,7 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from backend.app import Service, utc_now
+from backend.app import Service
+from backend.clock import utc_now
 from backend.domain.address_patterns import AddressPatterns
 from backend.domain.apps import Apps, IosApp
 from backend.domain.ids import LinkId, OrgId

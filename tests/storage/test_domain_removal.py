@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import httpx
 import pytest
 
-from backend.app import utc_now
+from backend.clock import utc_now
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import parse_new_link
 from backend.domain.link_operations import CreateLink, LinkRequest

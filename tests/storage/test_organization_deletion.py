@@ -15,9 +15,10 @@ import pytest
 from bson.codec_options import CodecOptions
 from bson.raw_bson import RawBSONDocument
 
-from backend.app import Service, utc_now
+from backend.app import Service
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
+from backend.clock import utc_now
 from backend.domain.ids import LinkId, OrgId
 from backend.storage import (
     api_keys,

@@ -15,8 +15,9 @@ import httpx
 import pytest
 from pymongo import monitoring
 
-from backend.app import Service, create_app, utc_now
+from backend.app import Service, create_app
 from backend.archives.export import export_organization
+from backend.clock import utc_now
 from backend.doctor.finding import Severity
 from backend.doctor.storage import examine_cluster
 from backend.settings import Settings

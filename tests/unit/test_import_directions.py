@@ -28,16 +28,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "interpreter": set(),
     "passwords": {"domain"},
     "api_host": {"concurrency", "domain"},
+    "clock": set(),
     "version": set(),
     # what is kept, and what every request handler works with
-    "storage": {"concurrency", "domain", "settings"},
-    "rate_limits": {"domain", "settings", "storage"},
-    "current": {"block_list", "domain", "proxies", "rate_limits", "settings", "storage", "web_client"},
+    "storage": {"clock", "concurrency", "domain", "settings"},
+    "rate_limits": {"clock", "domain", "settings", "storage"},
+    "current": {
+        "block_list", "clock", "domain", "proxies", "rate_limits", "settings", "storage", "web_client",
+    },
     # pieces that interfaces and the command line use
     "json_api": {"concurrency", "current", "domain", "rate_limits", "storage"},
     "archives": {"domain", "storage"},
     "imports": {"domain", "passwords", "storage"},
-    "destination_watch": {"concurrency", "domain", "storage", "web_client"},
+    "destination_watch": {"clock", "concurrency", "domain", "storage", "web_client"},
     "doctor": {"api_host", "domain", "settings", "storage"},
     # interfaces, which never import each other
     "rest_api": {
@@ -45,7 +48,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "sdk_api": {"concurrency", "current", "domain", "json_api", "sdk_files", "settings", "storage"},
     "app_api": {"current", "domain", "json_api", "storage"},
-    "redirector": {"concurrency", "current", "domain", "passwords", "proxies", "qr_image", "storage"},
+    "redirector": {
+        "clock", "concurrency", "current", "domain", "passwords", "proxies", "qr_image", "storage",
+    },
     "dashboard": {
         "concurrency", "current", "doctor", "domain", "file_answer", "passwords", "qr_image", "rate_limits",
         "sdk_files", "storage", "web_client",
@@ -53,14 +58,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "operations": {"concurrency", "current", "domain", "storage"},
     # what puts them together, and runs them
     "app": {
-        "api_host", "app_api", "block_list", "current", "dashboard", "destination_watch", "interpreter",
-        "json_api", "operations", "proxies", "rate_limits", "redirector", "rest_api", "sdk_api", "settings",
-        "storage", "web_client",
+        "api_host", "app_api", "block_list", "clock", "current", "dashboard", "destination_watch",
+        "interpreter", "json_api", "operations", "proxies", "rate_limits", "redirector", "rest_api",
+        "sdk_api", "settings", "storage", "web_client",
     },
     "serving": {"app", "domain", "interpreter", "json_api", "operations", "settings"},
     "cli": {
-        "api_host", "archives", "block_list", "destination_watch", "doctor", "domain", "imports", "passwords",
-        "rate_limits", "serving", "settings", "storage", "version", "web_client",
+        "api_host", "archives", "block_list", "clock", "destination_watch", "doctor", "domain", "imports",
+        "passwords", "rate_limits", "serving", "settings", "storage", "version", "web_client",
     },
 }  # fmt: skip
 

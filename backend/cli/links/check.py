@@ -7,7 +7,8 @@ import uuid
 
 import click
 
-from backend.cli.command import CommandResult, stored, utc_now
+from backend.cli.command import CommandResult, stored
+from backend.clock import utc_now
 from backend.destination_watch.look import look_at_next
 from backend.domain.ids import OrgId
 from backend.domain.links import Link

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from backend.cli.command import CommandResult, stored, utc_now
+from backend.cli.command import CommandResult, stored
+from backend.clock import utc_now
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.link_input import HOLD_REASON

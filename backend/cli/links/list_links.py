@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
-from backend.cli.command import CommandResult, stored_and_shown, utc_now
+from backend.cli.command import CommandResult, stored_and_shown
 from backend.cli.links.own_link import whole_links
 from backend.cli.links.refusals import RefusedField, told_by_option
 from backend.cli.options import org_option
 from backend.cli.table import table
+from backend.clock import utc_now
 from backend.domain.ids import OrgId
 from backend.domain.link_listing import FILTERS, LinkFilter, LinkOrder, LinkSort, SortRule
 from backend.domain.links import Link, LinkState

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from backend.cli.command import CommandResult, as_lines, utc_now
+from backend.cli.command import CommandResult, as_lines
 from backend.cli.link_policies import link_policies
 from backend.cli.links.refusals import NoSuchLink, told_by_option
+from backend.clock import utc_now
 from backend.domain.field_rules import is_uuid
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_json import whole_link_json
