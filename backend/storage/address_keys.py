@@ -14,7 +14,14 @@ from datetime import UTC, datetime, timedelta
 from pymongo import ReturnDocument
 
 from backend.domain.deferred_links import LONGEST_WINDOW
-from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import (
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+    StaysWhole,
+)
 from backend.storage.mongo import Database
 from backend.storage.ownership import Nobodys
 
@@ -30,6 +37,7 @@ COLLECTION = Collection(
     personal=NotPersonal("random bytes"),
     retention=NoRetention("gone within three months, or not of any hash that is kept"),
     archived=NotArchived("gone within three months"),
+    shard_key=StaysWhole("few and small"),
 )
 
 

@@ -13,7 +13,7 @@ from pymongo import IndexModel, ReturnDocument
 from backend.domain.api_keys import ApiKey, KeyKind, key_text, new_key
 from backend.domain.errors import OperatorError
 from backend.domain.ids import KeyId, OrgId
-from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import Database, Document, known_fields
 from backend.storage.ownership import ByField
 
@@ -26,6 +26,7 @@ COLLECTION = Collection(
     personal=NotPersonal("the organization made it, and its own people delete it"),
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
+    shard_key=StaysWhole("an organization has few, and `key_hash` is unique over all"),
 )
 
 

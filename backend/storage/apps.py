@@ -9,7 +9,7 @@ from pymongo import IndexModel
 
 from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import OrgId
-from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import Database, known_fields
 from backend.storage.ownership import ByField
 
@@ -21,6 +21,7 @@ COLLECTION = Collection(
     personal=NotPersonal("the organization made it, and its own people delete it"),
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
+    shard_key=StaysWhole("one small document a domain"),
 )
 
 

@@ -15,7 +15,7 @@ from pymongo import IndexModel, ReplaceOne
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.storage import links
-from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal
+from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import Database, Document, known_fields
 from backend.storage.ownership import ByLink
 
@@ -27,6 +27,8 @@ COLLECTION = Collection(
     owned_by=ByLink("_id"),
     personal=NotPersonal("what pages answer"),
     retention=NoRetention("gone a month after the last look"),
+    archived=Stage.HISTORY,
+    shard_key=StaysWhole("small, and gone a month after the last look"),
 )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from backend.domain.intake import CallKey
 from backend.storage.blocking import BlockingDatabase, BlockingSession
-from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal
+from backend.storage.collection import BY_ID, EXPIRY_INDEX, Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Document
 from backend.storage.ownership import ByIdPrefix
 
@@ -18,6 +18,8 @@ COLLECTION = Collection(
     owned_by=ByIdPrefix(field=None),
     personal=NotPersonal("the id of a delivery is random and says nothing of its content"),
     retention=NoRetention("it is kept for 30 days"),
+    archived=Stage.HISTORY,
+    shard_key=BY_ID,
 )
 # The SDK gives up on a call after a week, and a delivery that comes later meets the stored record's own id.
 KEPT = timedelta(days=30)

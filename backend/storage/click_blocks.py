@@ -16,7 +16,7 @@ from pymongo.errors import DuplicateKeyError
 from backend.domain.click_block import Block
 from backend.domain.clicks import Click
 from backend.storage.click_logs import AlreadyShipped, Moved, advance, shipped_position
-from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal
+from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal, Stage
 from backend.storage.deferred_links import add_handoffs
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction, until_confirmed
 from backend.storage.ownership import ByIdPrefix
@@ -40,6 +40,9 @@ COLLECTION = Collection(
     owned_by=ByIdPrefix(),
     personal=NotPersonal("a click names neither an address nor a device nor a customer"),
     retention=NoRetention("it names nobody; an organization's click_days say how long single clicks stay"),
+    archived=Stage.HISTORY,
+    # An organization's blocks are read by time, and its id is the beginning of theirs.
+    shard_key={"org_id": 1, "_id": 1},
 )
 
 

@@ -14,7 +14,7 @@ from pymongo import IndexModel
 from backend.domain.analytics import WindowCounts, day_of
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import DAY_SECONDS, Dimension
-from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.collection import BY_ID, Collection, NoRetention, NotPersonal, Stage
 from backend.storage.link_deltas import of_links, waiting_clicks_of, waiting_documents, with_deltas
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import ByLink
@@ -29,6 +29,8 @@ COLLECTION = Collection(
     owned_by=ByLink(),
     personal=NotPersonal("numbers"),
     retention=NoRetention("numbers stay true when what they counted is forgotten"),
+    archived=Stage.HISTORY,
+    shard_key=BY_ID,
     compressor=COMPRESSOR,
 )
 ROLLUPS = Rollups(NAME)

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pymongo import IndexModel, UpdateOne
 
 from backend.domain.ids import OrgId
-from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.deleted_organizations import find_deleted
 from backend.storage.mongo import ClientSession, Database, Document, StorageError, is_conflict
 from backend.storage.ownership import ById
@@ -24,6 +24,8 @@ COLLECTION = Collection(
     owned_by=ById(),
     personal=NotPersonal("positions"),
     retention=NoRetention("positions"),
+    archived=Stage.HISTORY,
+    shard_key=StaysWhole("one small document an organization"),
 )
 # A former version folded many links in several transactions, and noted here how far it was.
 OPEN: Document = {"fold": {"$exists": True}}

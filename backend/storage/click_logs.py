@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pymongo import IndexModel
 
-from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
 from backend.storage.mongo import ClientSession, Database
 from backend.storage.ownership import Nobodys
 
@@ -21,6 +21,7 @@ COLLECTION = Collection(
     personal=NotPersonal("positions in files"),
     retention=NoRetention("positions in files"),
     archived=NotArchived("the logs stay with the installation"),
+    shard_key=StaysWhole("one small document a process"),
 )
 
 

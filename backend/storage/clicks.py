@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pymongo import IndexModel
 
-from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.ownership import ByLink
 
 NAME = "clicks"
@@ -23,4 +23,6 @@ COLLECTION = Collection(
     owned_by=ByLink("link_id"),
     personal=NotPersonal("a click names neither an address nor a device nor a customer"),
     retention=NoRetention("it names nobody"),
+    archived=Stage.HISTORY,
+    shard_key={"link_id": 1, "_id": 1},
 )

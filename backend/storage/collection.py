@@ -1,12 +1,12 @@
 """What a collection says of itself, as one value.
 
-Its name and indexes, who owns its documents, whether they are personal data, and how long they are kept.
-Indexes, export, restore, erasure, access and retention all follow from it.
+Its name and indexes, who owns its documents, whether they are personal data, how long they are kept, and how
+a cluster spreads them. Indexes, export, restore, erasure, access and retention all follow from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
@@ -87,16 +87,31 @@ class NotArchived(Reason):
     """An organization's archive leaves the collection out, for the reason given."""
 
 
+# The fields by whose values a sharded cluster of MongoDB says on which shard a document is.
+ShardKey = Mapping[str, int | str]
+HASHED = "hashed"
+# For collections whose ids begin with the organization's, or a link's: a request asks for them by ids.
+BY_ID: ShardKey = {"_id": 1}
+
+
+class StaysWhole(Reason):
+    """A cluster keeps the whole collection on one shard, for the reason given."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """A collection. Every field must be set; if something does not apply, its value is the reason why."""
+    """A collection. If something does not apply to it, the value of that field is the reason why.
+
+    Nothing can be left out but `compressor`: it is tuning, and most are right as MongoDB makes them by itself.
+    """
 
     name: str
     indexes: Iterable[IndexModel]
     owned_by: Ownership
     personal: Personal | NotPersonal
     retention: AgesFrom | NoRetention
-    archived: Stage | NotArchived = Stage.HISTORY
+    archived: Stage | NotArchived
+    shard_key: ShardKey | StaysWhole
     # How MongoDB is to compress the collection on disk when it makes it; None: as the server does by itself.
     compressor: str | None = None
 

@@ -52,7 +52,7 @@ from backend.storage import (
     users,
     utm_templates,
 )
-from backend.storage.collection import AgesFrom, Collection, Personal, Stage
+from backend.storage.collection import AgesFrom, Collection, Personal, ShardKey, Stage, StaysWhole
 from backend.storage.ownership import ByLink, Nobodys, Owned
 
 
@@ -129,6 +129,11 @@ def declared_indexes() -> dict[str, list[IndexModel]]:
 def declared_compressors() -> dict[str, str]:
     """How collections are to be compressed that don't leave it to the server, by their names."""
     return {each.name: each.compressor for each in COLLECTIONS if each.compressor}
+
+
+def declared_shard_keys() -> dict[str, ShardKey]:
+    """By which fields a cluster shards collections, by their names; the others stay whole."""
+    return {each.name: each.shard_key for each in COLLECTIONS if not isinstance(each.shard_key, StaysWhole)}
 
 
 def archived_collections() -> dict[str, Archived]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pymongo import IndexModel
 
 from backend.storage import records
-from backend.storage.collection import Collection, Personal
+from backend.storage.collection import Collection, Personal, Stage, StaysWhole
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "conversions"
@@ -27,4 +27,7 @@ COLLECTION = Collection(
     owned_by=ByIdPrefix(),
     personal=Personal(customer="customer_id", device="device_id", touches=records.TOUCHES),
     retention=records.RETENTION,
+    archived=Stage.HISTORY,
+    # The index may go first: counted_once carries the same rule.
+    shard_key=StaysWhole("its unique index on `transaction_id` does not begin with an id"),
 )

@@ -15,7 +15,7 @@ from pymongo import IndexModel
 
 from backend.domain.ids import OrgId
 from backend.storage.blocking import BlockingDatabase, BlockingSession, in_thread
-from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.collection import HASHED, Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByField
 
@@ -31,6 +31,8 @@ COLLECTION = Collection(
     owned_by=ByField(),
     personal=NotPersonal("only hashes are kept, which name nobody to whoever does not know the id already"),
     retention=NoRetention("what was forgotten must not count again when it is reported again"),
+    archived=Stage.HISTORY,
+    shard_key={"_id": HASHED},
 )
 
 

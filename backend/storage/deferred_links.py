@@ -16,7 +16,14 @@ from backend.domain.clicks import Click
 from backend.domain.deferred_links import Candidate, Handoff
 from backend.domain.ids import OrgId
 from backend.domain.installs import AppPlatform, Install
-from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import (
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+    StaysWhole,
+)
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import ByField
 
@@ -28,6 +35,7 @@ COLLECTION = Collection(
     personal=NotPersonal("an address is there only as a hash, whose key is thrown away"),
     retention=NoRetention("gone within a day"),
     archived=NotArchived("gone within a day"),
+    shard_key=StaysWhole("gone within a day"),
 )
 # A click after the claim makes the link wait again. A click before it that is stored later does not.
 _UNCLAIMED: Document = {

@@ -13,7 +13,7 @@ from pymongo import IndexModel
 
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
-from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
 from backend.storage.mongo import ClientSession, Database
 from backend.storage.ownership import Nobodys
 
@@ -26,6 +26,7 @@ COLLECTION = Collection(
     personal=NotPersonal("ids of organizations"),
     retention=NoRetention("what was late may come at any time"),
     archived=NotArchived("the deletion of an organization is the installation's"),
+    shard_key=StaysWhole("few and small"),
 )
 
 

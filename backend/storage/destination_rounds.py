@@ -10,7 +10,7 @@ from pymongo import ReturnDocument
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.storage import links
-from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
 from backend.storage.mongo import Database, Document, StorageError, is_duplicate
 from backend.storage.ownership import Nobodys
 
@@ -22,6 +22,7 @@ COLLECTION = Collection(
     personal=NotPersonal("positions among links"),
     retention=NoRetention("one small document for each kind of look"),
     archived=NotArchived("who looks is the installation"),
+    shard_key=StaysWhole("one small document for each kind of look"),
 )
 # Longer than the links that are looked at together take, but where hundreds of addresses do not answer.
 _TURN = timedelta(minutes=15)

@@ -14,7 +14,7 @@ from backend.domain.device_clock import MILLISECOND, DeviceClock
 from backend.domain.ids import DeviceId, OrgId
 from backend.domain.intake import DeviceKey
 from backend.storage.blocking import BlockingDatabase, BlockingSession, in_thread
-from backend.storage.collection import IN_ID, AgesFrom, Collection, Personal
+from backend.storage.collection import BY_ID, IN_ID, AgesFrom, Collection, Personal, Stage
 from backend.storage.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.ownership import ByIdPrefix
 from backend.storage.touches import touch_of
@@ -27,6 +27,8 @@ COLLECTION = Collection(
     owned_by=ByIdPrefix(),
     personal=Personal(device=IN_ID),
     retention=RETENTION,
+    archived=Stage.HISTORY,
+    shard_key=BY_ID,
 )
 
 

@@ -10,7 +10,7 @@ from pymongo.errors import DuplicateKeyError
 
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
-from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import ClientSession, Database
 from backend.storage.ownership import ByField
 
@@ -22,6 +22,7 @@ COLLECTION = Collection(
     personal=NotPersonal("the organization made it, and its own people delete it"),
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
+    shard_key=StaysWhole("one small document a domain"),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backend.storage import records
-from backend.storage.collection import Collection, Personal
+from backend.storage.collection import BY_ID, Collection, Personal, Stage
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "events"
@@ -13,4 +13,6 @@ COLLECTION = Collection(
     owned_by=ByIdPrefix(),
     personal=Personal(customer="customer_id", device="device_id", touches=records.TOUCHES),
     retention=records.RETENTION,
+    archived=Stage.HISTORY,
+    shard_key=BY_ID,
 )

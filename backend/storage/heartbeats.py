@@ -15,7 +15,7 @@ from itertools import islice
 
 from pymongo import IndexModel, WriteConcern
 
-from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
 from backend.storage.mongo import Database, StorageError, deadline
 from backend.storage.ownership import Nobodys
 
@@ -27,6 +27,7 @@ COLLECTION = Collection(
     personal=NotPersonal("numbers"),
     retention=NoRetention("gone within hours"),
     archived=NotArchived("gone within hours"),
+    shard_key=StaysWhole("gone within hours"),
 )
 _EVERY = 0.4  # seconds
 _PATIENCE = 1.0

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
-from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal
+from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import ByIdPrefix
 
@@ -19,6 +19,8 @@ COLLECTION = Collection(
     owned_by=ByIdPrefix(field=None),
     personal=NotPersonal("requests of servers, not of visitors"),
     retention=NoRetention("it is kept for a day"),
+    archived=Stage.HISTORY,
+    shard_key=StaysWhole("gone within a day"),
 )
 # How long a key is remembered. Clients repeat a request much earlier.
 LIFETIME = timedelta(hours=24)

@@ -14,7 +14,7 @@ from backend.domain.ids import DeviceId, OrgId
 from backend.domain.intake import Identity
 from backend.storage import devices
 from backend.storage.blocking import BlockingDatabase, BlockingSession
-from backend.storage.collection import AgesFrom, Collection, Personal
+from backend.storage.collection import BY_ID, AgesFrom, Collection, Personal, Stage
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.ownership import ByIdPrefix
 
@@ -39,6 +39,8 @@ COLLECTION = Collection(
         customer="customer_id", device="device_id", email_sha256="emails_sha256", erased_after=2
     ),
     retention=RETENTION,
+    archived=Stage.HISTORY,
+    shard_key=BY_ID,
 )
 
 

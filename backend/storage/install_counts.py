@@ -7,7 +7,7 @@ from datetime import datetime
 from backend.domain.analytics import WindowCounts
 from backend.domain.ids import LinkId, OrgId
 from backend.storage import counters
-from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.collection import BY_ID, Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import ClientSession, Database
 from backend.storage.ownership import ByLink
 
@@ -18,6 +18,8 @@ COLLECTION = Collection(
     owned_by=ByLink(),
     personal=NotPersonal("numbers"),
     retention=NoRetention("numbers stay true when what they counted is forgotten"),
+    archived=Stage.HISTORY,
+    shard_key=BY_ID,
 )
 
 

@@ -14,7 +14,7 @@ from pymongo.errors import DuplicateKeyError
 from backend.domain.ids import InstallId, LinkId, OrgId
 from backend.domain.installs import Install, Match
 from backend.storage import counted_once
-from backend.storage.collection import IN_ID, AgesFrom, Collection, Personal
+from backend.storage.collection import BY_ID, IN_ID, AgesFrom, Collection, Personal, Stage
 from backend.storage.dated_writes import Days, Written, write_dated
 from backend.storage.deferred_links import claim
 from backend.storage.install_counts import add_install
@@ -29,6 +29,8 @@ COLLECTION = Collection(
     owned_by=ByIdPrefix(),
     personal=Personal(install=IN_ID),
     retention=RETENTION,
+    archived=Stage.HISTORY,
+    shard_key=BY_ID,
 )
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import (
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+    StaysWhole,
+)
 from backend.storage.mongo import Database
 from backend.storage.ownership import Nobodys
 
@@ -17,6 +24,7 @@ COLLECTION = Collection(
     personal=NotPersonal("hashes, of users of the dashboard"),
     retention=NoRetention("gone within two months"),
     archived=NotArchived("gone within two months"),
+    shard_key=StaysWhole("small, and gone within two months"),
 )
 
 

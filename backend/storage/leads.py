@@ -5,7 +5,7 @@ from __future__ import annotations
 from pymongo import IndexModel
 
 from backend.storage import records
-from backend.storage.collection import Collection, Personal
+from backend.storage.collection import BY_ID, Collection, Personal, Stage
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "leads"
@@ -27,4 +27,6 @@ COLLECTION = Collection(
         erased_after=1,
     ),
     retention=records.RETENTION,
+    archived=Stage.HISTORY,
+    shard_key=BY_ID,
 )

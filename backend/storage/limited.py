@@ -10,7 +10,14 @@ from typing import Any
 from pymongo import UpdateOne
 
 from backend.domain.ids import OrgId
-from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import (
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+    StaysWhole,
+)
 from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByIdPrefix
 
@@ -22,6 +29,7 @@ COLLECTION = Collection(
     personal=NotPersonal("counts"),
     retention=NoRetention("gone within a month"),
     archived=NotArchived("gone within a month"),
+    shard_key=StaysWhole("small, and gone within a month"),
 )
 # One small document a day, however much is refused.
 KEPT = timedelta(days=30)

@@ -25,7 +25,7 @@ from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.click_block import DAY_MS, Columns, UnreadableBlock, pack, unpack
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import DAY_SECONDS, Facts, only_of, part_of
-from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import ByIdPrefix
 from backend.storage.waiting_counts import documents_of
@@ -41,6 +41,8 @@ COLLECTION = Collection(
     owned_by=ByIdPrefix(),
     personal=NotPersonal("a click names neither an address nor a device nor a customer"),
     retention=NoRetention("they are gone once they are in the counts of their links"),
+    archived=Stage.HISTORY,
+    shard_key=StaysWhole("gone once they are in the counts of their links"),
 )
 
 READABLE: Document = {"is_unreadable": {"$ne": True}}

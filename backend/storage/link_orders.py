@@ -13,7 +13,14 @@ from bson import Binary
 from pymongo import DESCENDING, IndexModel
 
 from backend.domain.ids import LinkId, OrgId
-from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import (
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+    StaysWhole,
+)
 from backend.storage.mongo import Database
 from backend.storage.ownership import ByIdPrefix
 
@@ -25,6 +32,7 @@ COLLECTION = Collection(
     personal=NotPersonal("ids of links"),
     retention=NoRetention("gone within an hour"),
     archived=NotArchived("gone within an hour"),
+    shard_key=StaysWhole("gone within an hour"),
 )
 KEPT = timedelta(hours=1)
 # Orders of an organization: the oldest is dropped, so that the disk holds no more than so many lists of ids.

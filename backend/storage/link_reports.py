@@ -16,7 +16,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_reports import LinkReport, ReportReason
 from backend.domain.links import Link
 from backend.storage import links
-from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal
+from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByLink
 
@@ -30,6 +30,8 @@ COLLECTION = Collection(
     owned_by=ByLink("_id"),
     personal=NotPersonal("who reports is not asked, and no field names anyone"),
     retention=NoRetention("gone half a year after the last report"),
+    archived=Stage.HISTORY,
+    shard_key=StaysWhole("small, and gone half a year after the last report"),
 )
 
 

@@ -15,7 +15,7 @@ from backend.domain.link_input import is_same
 from backend.domain.link_limits import NO_LIMITS, LinkLimits
 from backend.domain.links import Behavior, CreatedBy, Hold, ImportedClicks, Link
 from backend.domain.short_urls import parse_short_url
-from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.ownership import ByField
 
@@ -56,6 +56,8 @@ COLLECTION = Collection(
     owned_by=ByField(),
     personal=NotPersonal("the organization made it, and its own people delete it"),
     retention=NoRetention("the organization made it, and its own people delete it"),
+    archived=Stage.HISTORY,
+    shard_key=StaysWhole("path and external id are both unique, and no key begins both"),
 )
 
 

@@ -12,7 +12,7 @@ from pymongo.errors import DuplicateKeyError
 
 from backend.domain.ids import OrgId
 from backend.domain.item_names import NameTaken, NameUnknown, TooManyItems, name_key
-from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.ownership import ByField
 
@@ -50,6 +50,8 @@ def items_collection(name: str) -> Collection:
         owned_by=ByField(),
         personal=NotPersonal("the organization made it, and its own people delete it"),
         retention=NoRetention("the organization made it, and its own people delete it"),
+        archived=Stage.HISTORY,
+        shard_key=StaysWhole("an organization has few"),
     )
 
 

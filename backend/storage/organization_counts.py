@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from backend.domain.ids import OrgId
-from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.collection import BY_ID, Collection, NoRetention, NotPersonal, Stage
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import ByIdPrefix
 from backend.storage.rollups import COMPRESSOR, INDEXES, Rollups
@@ -17,6 +17,8 @@ COLLECTION = Collection(
     owned_by=ByIdPrefix(),
     personal=NotPersonal("numbers"),
     retention=NoRetention("numbers stay true when what they counted is forgotten"),
+    archived=Stage.HISTORY,
+    shard_key=BY_ID,
     compressor=COMPRESSOR,
 )
 # Nobody asks for windows of an organization that are exact to the second, and documents of minutes would take

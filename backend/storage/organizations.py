@@ -14,7 +14,7 @@ from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.domain.organizations import CLICK_DAYS, Organization
 from backend.storage.blocking import BlockingDatabase, in_thread
-from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import ClientSession, Database
 from backend.storage.ownership import ById
 
@@ -29,6 +29,7 @@ COLLECTION = Collection(
     personal=NotPersonal("the organization made it, and its own people delete it"),
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
+    shard_key=StaysWhole("one small document an organization"),
 )
 
 

@@ -8,7 +8,7 @@ from pymongo import IndexModel
 
 from backend.domain.ids import OrgId
 from backend.domain.origins import origin_matches, patterns_for
-from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByField
 
@@ -20,6 +20,7 @@ COLLECTION = Collection(
     personal=NotPersonal("the organization made it, and its own people delete it"),
     retention=NoRetention("the organization made it, and its own people delete it"),
     archived=Stage.SETUP,
+    shard_key=StaysWhole("an organization has few"),
 )
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from pymongo import IndexModel
 
 from backend.domain.ids import LinkId, OrgId
-from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import Database
 from backend.storage.ownership import ByField
 
@@ -21,6 +21,8 @@ COLLECTION = Collection(
     owned_by=ByField(),
     personal=NotPersonal("ids of links"),
     retention=NoRetention("clicks in archives may name the link as long as there are any"),
+    archived=Stage.HISTORY,
+    shard_key=StaysWhole("small, and only for links that were deleted for good"),
 )
 
 

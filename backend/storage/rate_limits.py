@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pymongo import IndexModel, ReturnDocument, WriteConcern
 
-from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
 from backend.storage.mongo import Database, Document
 from backend.storage.ownership import Nobodys
 
@@ -23,6 +23,7 @@ COLLECTION = Collection(
     personal=NotPersonal("gone within a day"),
     retention=NoRetention("gone within a day"),
     archived=NotArchived("gone within a day"),
+    shard_key=StaysWhole("gone within a day"),
 )
 # Counting does not wait for the journal: a crash may lose some counts.
 _QUICK = WriteConcern(w=1, j=False)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.ids import OrgId
-from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import Database, known_fields
 from backend.storage.ownership import ById
 
@@ -20,6 +20,8 @@ COLLECTION = Collection(
     owned_by=ById(),
     personal=NotPersonal("origins of sites, which are not visitors"),
     retention=NoRetention("only the latest hundred are kept"),
+    archived=Stage.HISTORY,
+    shard_key=StaysWhole("one document an organization, of bounded size"),
 )
 # One small document an organization, however many requests are refused.
 KEPT = 100

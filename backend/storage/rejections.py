@@ -11,7 +11,14 @@ from pymongo import UpdateOne
 
 from backend.domain.ids import OrgId
 from backend.domain.rejections import Rejection
-from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import (
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+    StaysWhole,
+)
 from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByIdPrefix
 
@@ -23,6 +30,7 @@ COLLECTION = Collection(
     personal=NotPersonal("names of fields and rules, in the service's words; nothing that a call said"),
     retention=NoRetention("gone thirty days after it happened last"),
     archived=NotArchived("gone within a month"),
+    shard_key=StaysWhole("small, and gone within a month"),
 )
 KEPT = timedelta(days=30)
 

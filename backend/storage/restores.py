@@ -25,7 +25,7 @@ from backend.storage import (
     purged_links,
     users,
 )
-from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
 from backend.storage.mongo import DUPLICATE_KEY, ClientSession, Database, Document, in_transaction
 from backend.storage.ownership import Nobodys
 
@@ -37,6 +37,7 @@ COLLECTION = Collection(
     personal=NotPersonal("positions in files"),
     retention=NoRetention("gone when a restore is finished"),
     archived=NotArchived("gone when a restore is finished"),
+    shard_key=StaysWhole("gone when a restore is finished"),
 )
 _WHAT = {
     domains.NAME: "the domain",

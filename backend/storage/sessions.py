@@ -9,7 +9,14 @@ from pymongo import IndexModel
 
 from backend.domain.ids import OrgId, UserId
 from backend.domain.sessions import Session
-from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import (
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+    StaysWhole,
+)
 from backend.storage.mongo import Database, known_fields
 from backend.storage.ownership import Nobodys
 
@@ -23,6 +30,7 @@ COLLECTION = Collection(
     ),
     retention=NoRetention("gone within a week"),
     archived=NotArchived("who is signed in here is not signed in elsewhere"),
+    shard_key=StaysWhole("gone within a week"),
 )
 
 

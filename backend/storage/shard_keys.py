@@ -1,49 +1,14 @@
-"""By which fields collections are sharded on a cluster of MongoDB (docs/operations.md, "Growing")."""
+"""What a sharded cluster of MongoDB does with a collection's shard key (docs/operations.md, "Growing")."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from backend.storage import (
-    calls,
-    click_blocks,
-    click_counts,
-    clicks,
-    counted_once,
-    devices,
-    events,
-    identities,
-    install_counts,
-    installs,
-    leads,
-    organization_counts,
-)
-from backend.storage.collections import declared_indexes
+from backend.storage.collection import HASHED, ShardKey
+from backend.storage.collections import declared_indexes, declared_shard_keys
 from backend.storage.mongo import Database, Document
 
-ShardKey = Mapping[str, int | str]
-_BY_ID: ShardKey = {"_id": 1}
-HASHED = "hashed"
-# Collections that are not here stay whole, on one shard: they are small, live shortly, or have unique indexes
-# that no one key begins.
-SHARD_KEYS: Mapping[str, ShardKey] = {
-    # An organization's blocks are read by time, and its id is the beginning of theirs.
-    click_blocks.NAME: {"org_id": 1, "_id": 1},
-    clicks.NAME: {"link_id": 1, "_id": 1},
-    # An id begins with the link's, or the organization's, and what a request asks for is asked for by ids.
-    click_counts.NAME: _BY_ID,
-    install_counts.NAME: _BY_ID,
-    organization_counts.NAME: _BY_ID,
-    devices.NAME: _BY_ID,
-    identities.NAME: _BY_ID,
-    leads.NAME: _BY_ID,
-    events.NAME: _BY_ID,
-    calls.NAME: _BY_ID,
-    installs.NAME: _BY_ID,
-    counted_once.NAME: {"_id": HASHED},
-}
 _RANGES = {"$eq", "$in", "$gt", "$gte", "$lt", "$lte"}
 
 
@@ -93,10 +58,11 @@ async def find_other_keys(database: Database) -> list[OtherKey]:
     Raises StorageError, such as for a user who may not read the cluster's configuration.
     """
     others = []
+    keys = declared_shard_keys()
     ours = {"_id": {"$regex": f"^{re.escape(database.name)}[.]"}}
     async for found in database.client["config"]["collections"].find(ours).sort("_id", 1):
         name = str(found["_id"]).removeprefix(f"{database.name}.")
-        key = SHARD_KEYS.get(name)
+        key = keys.get(name)
         if "key" in found and (key is None or list(key.items()) != list(found["key"].items())):
             others.append(OtherKey(name, dict(found["key"]), key))
     return others

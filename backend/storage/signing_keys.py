@@ -6,7 +6,7 @@ import secrets
 
 from pymongo import ReturnDocument
 
-from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
 from backend.storage.mongo import Database
 from backend.storage.ownership import Nobodys
 
@@ -18,6 +18,7 @@ COLLECTION = Collection(
     personal=NotPersonal("random bytes"),
     retention=NoRetention("what was signed years ago is still known"),
     archived=NotArchived("what another installation signed is not its own"),
+    shard_key=StaysWhole("few and small"),
 )
 
 

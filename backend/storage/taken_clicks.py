@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pymongo import ReturnDocument
 
 from backend.domain.ids import LinkId, OrgId
-from backend.storage.collection import Collection, NoRetention, NotPersonal
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import ClientSession, Database, StorageError, is_duplicate
 from backend.storage.ownership import ByLink
 
@@ -23,6 +23,8 @@ COLLECTION = Collection(
     owned_by=ByLink(),
     personal=NotPersonal("numbers"),
     retention=NoRetention("a limit of clicks holds as long as the link has it"),
+    archived=Stage.HISTORY,
+    shard_key=StaysWhole("small, and only for links with a limit of clicks"),
 )
 
 

@@ -12,7 +12,7 @@ from pymongo.errors import DuplicateKeyError
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId, UserId
 from backend.domain.users import User
-from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import Database, Document, known_fields
 from backend.storage.ownership import ByMembership
 
@@ -24,6 +24,7 @@ COLLECTION = Collection(
     personal=NotPersonal("the organization's own people, not visitors; `waylink user delete` deletes one"),
     retention=NoRetention("a user stays until deleted"),
     archived=Stage.SETUP,
+    shard_key=StaysWhole("few, and `email` is unique over all"),
 )
 
 

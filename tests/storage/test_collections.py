@@ -23,6 +23,8 @@ from backend.storage.collection import (
     NotArchived,
     NotPersonal,
     Personal,
+    Stage,
+    StaysWhole,
 )
 from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByField, ByLink, Nobodys
@@ -37,6 +39,8 @@ STATEMENTS: dict[str, Any] = {
     "owned_by": ByField(),
     "personal": Personal(customer="by"),
     "retention": AgesFrom("written_at"),
+    "archived": Stage.HISTORY,
+    "shard_key": StaysWhole("it is short"),
 }
 WRITTEN_AT = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -101,12 +105,13 @@ async def test_a_new_collection_ages(
 
 @pytest.mark.parametrize("missing", STATEMENTS)
 def test_nothing_can_be_left_out(missing: str) -> None:
-    """A collection that does not say whose it is, whom it is about or how long it stays can't be declared."""
+    """A collection that does not say whose it is, whom it is about, how long it stays, whether archives have
+    it or how a cluster spreads it can't be declared."""
     with pytest.raises(TypeError, match=missing):
         Collection(**{name: each for name, each in STATEMENTS.items() if name != missing})
 
 
-@pytest.mark.parametrize("statement", [NotPersonal, NoRetention, NotArchived, Nobodys])
+@pytest.mark.parametrize("statement", [NotPersonal, NoRetention, NotArchived, Nobodys, StaysWhole])
 def test_what_does_not_apply_has_a_reason(statement: type) -> None:
     """There is no opting out without saying why."""
     with pytest.raises(ValueError, match="needs a reason"):
