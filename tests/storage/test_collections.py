@@ -15,6 +15,7 @@ from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.domain.ids import OrgId
 from backend.storage import collections
+from backend.storage.archived_documents import check
 from backend.storage.belongings import Subject
 from backend.storage.collection import (
     AgesFrom,
@@ -26,6 +27,7 @@ from backend.storage.collection import (
     Stage,
     StaysWhole,
 )
+from backend.storage.document_fields import DocumentFields, text, time
 from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByField, ByLink, Nobodys
 from backend.storage.privacy import erase_subject, export_subject
@@ -47,9 +49,11 @@ WRITTEN_AT = datetime(2026, 3, 1, tzinfo=UTC)
 
 @pytest.fixture
 def reviews(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A collection that is new: declared and in the list of all, and nothing else."""
+    """A collection that is new: declared, in the list of all, with a rule for archives, and nothing else."""
     known = collections.COLLECTIONS
     monkeypatch.setattr(collections, "COLLECTIONS", (Collection(**STATEMENTS), *known))
+    fields = DocumentFields({"by": text, "written_at": time})
+    monkeypatch.setitem(check.RULES, "reviews", lambda document, _: fields.check(document))
     return "reviews"
 
 

@@ -1,9 +1,9 @@
 """Checks the documents of an archive: the service must be able to store each of them as a new one.
 
 Anyone may have changed an archive file. So each document is checked against the rules of the service, and may
-only refer to links and domains of the same archive. Collections without rules here may hold any plain data;
-ownership (storage/ownership) keeps it within its organization. Documents that affect other organizations or
-let somebody in have exactly the fields that their rule names.
+only refer to links and domains of the same archive. Ownership (storage/ownership) keeps it within its
+organization. Documents that affect other organizations or let somebody in have exactly the fields that their
+rule names.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from backend.storage.archived_documents import (
     repeats,
     visitors,
 )
-from backend.storage.archived_documents.holdings import Holdings
+from backend.storage.archived_documents.holdings import DocumentRule, Holdings
 from backend.storage.document_fields import check_plain
 from backend.storage.mongo import Document
 
-_RULES = {
+# Every archived collection has one.
+RULES: dict[str, DocumentRule] = {
     **organization.RULES,
     **links.RULES,
     **clicks.RULES,
@@ -50,9 +51,7 @@ def check_document(
     try:
         # Refused origins are stored as anyone sent them, and shown as such.
         check_plain("document", document, is_json=name == refusals.NAME)
-        rule = _RULES.get(name)
-        if rule:
-            rule(document, holdings)
+        RULES[name](document, holdings)
         if name == domains.NAME and is_api_host(document["_id"]):
             raise InvalidField("_id", "is the API's own host name (WAYLINK_BASE_URL)")
     except (RequestError, ValueError, TypeError, KeyError, AttributeError) as error:
