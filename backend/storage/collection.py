@@ -70,10 +70,14 @@ class AgesFrom:
 
     def update(self, days: int | None) -> list[Document]:
         """A MongoDB update that gives stored documents the date that `expires_at` gives to new ones."""
+        return [{"$set": {"expires_at": self.expression(days)}}]
+
+    def expression(self, days: int | None) -> Document | None:
+        """What `expires_at` gives, as a MongoDB expression on a stored document."""
         if days is None:
-            return [{"$set": {"expires_at": None}}]
+            return None
         milliseconds = (days * _DAY + self.spare) // timedelta(milliseconds=1)
-        return [{"$set": {"expires_at": {"$add": [f"${self.field}", milliseconds]}}}]
+        return {"$add": [f"${self.field}", milliseconds]}
 
 
 class Stage(Enum):
@@ -102,7 +106,7 @@ class StaysWhole(Reason):
 class Collection:
     """A collection. If something does not apply to it, the value of that field is the reason why.
 
-    Nothing can be left out but `compressor`: it is tuning, and most are right as MongoDB makes them by itself.
+    Nothing can be left out but `compressor`: it is tuning, and most are right as MongoDB makes them.
     """
 
     name: str
