@@ -121,11 +121,16 @@ def _instant(_: click.Context, parameter: click.Parameter, value: str | None) ->
         raise click.BadParameter(error.rule) from None
 
 
+def _link_id(_: click.Context, __: click.Parameter, text: str | None) -> LinkId | None:
+    """The id in its normal form; None if the option is not there."""
+    return None if text is None else LinkId(text.lower())
+
+
 @report.command("clicks")
 @org_option
 @click.option("--from", "start", required=True, callback=_instant, help="The beginning, as 2026-01-31.")
 @click.option("--to", "end", callback=_instant, help="The end, which is not included; without it, now.")
-@click.option("--link", "link_id", metavar="ID", help="Only clicks on this link.")
+@click.option("--link", "link_id", callback=_link_id, metavar="ID", help="Only clicks on this link.")
 @click.option("--format", "form", type=click.Choice([each.value for each in RowFormat]), default="csv")
 def report_clicks(**arguments: Any) -> None:
     """Print single clicks as CSV or as lines of JSON.
@@ -136,12 +141,12 @@ def report_clicks(**arguments: Any) -> None:
 
 
 async def _clicks(  # noqa: PLR0917 - click passes each option by its name
-    database: Database, org_id: OrgId, start: datetime, end: datetime | None, link_id: str | None, form: str
+    database: Database, org_id: OrgId, start: datetime, end: datetime | None, link_id: LinkId | None, form: str
 ) -> CommandResult:
     await organizations.get_organization(database, org_id)
-    if link_id and await links.find_link(database, LinkId(link_id.lower()), org_id) is None:
+    if link_id is not None and await links.find_link(database, link_id, org_id) is None:
         raise click.ClickException(f"The organization has no link with the id {link_id!r}.")
-    selection = Selection(start, end or utc_now(), LinkId(link_id.lower()) if link_id else None)
+    selection = Selection(start, end or utc_now(), link_id)
     if selection.end < selection.start:
         raise click.ClickException("--to must not be before --from.")
     url_form = load_settings().short_url_form

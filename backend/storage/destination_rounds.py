@@ -89,7 +89,7 @@ async def next_links(
 ) -> list[Link]:
     """The next links that lead somewhere, in the order of their ids: of an organization, or of all."""
     wanted: Document = {"_id": {"$gt": after or ""}, "is_enabled": True, "hold": None}
-    if org_id:
+    if org_id is not None:
         wanted["org_id"] = org_id
     cursor = database[links.NAME].find(wanted).sort("_id", 1).limit(limit)
     return [links.from_document(found) async for found in cursor]

@@ -204,6 +204,7 @@ def test_single_clicks(running: ServiceProcess, org_id: OrgId) -> None:
     assert kept["click_days"] == 30
     for wrong, reason in (
         (("--link", "x"), "no link with the id"),
+        (("--link", ""), "no link with the id"),
         (("--to", "2025-01-01"), "must not be before"),
         (("--to", "soon"), "must be a date"),
     ):

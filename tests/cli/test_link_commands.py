@@ -77,7 +77,6 @@ def test_destinations_are_checked(running: ServiceProcess, org_id: OrgId, made: 
     assert found["checked"] == 1
     (row,) = found["broken"]
     assert (row["id"], row["problem"]) == (made["id"], "answers with status 404")
-    assert "There is no organization" in running.refusal("links", "check", "--org", "nobody")
 
 
 def test_reports_are_listed(running: ServiceProcess, org_id: OrgId, made: dict[str, str]) -> None:
@@ -90,4 +89,15 @@ def test_reports_are_listed(running: ServiceProcess, org_id: OrgId, made: dict[s
         assert (row["id"], row["reports"], row["reason"], row["text"]) == (made["id"], 1, "spam", "Again")
     assert running.command("links", "reports", "--dismiss", made["id"])["dismissed"] is True
     assert running.command("links", "reports") == {"reports": []}
-    assert "Nobody reported" in running.refusal("links", "reports", "--dismiss", made["id"])
+    for nothing in (made["id"], ""):
+        assert "Nobody reported" in running.refusal("links", "reports", "--dismiss", nothing)
+
+
+@pytest.mark.parametrize("command", [("links", "check"), ("links", "reports"), ("doctor",)], ids=" ".join)
+@pytest.mark.parametrize("unknown", ["nobody", ""])
+def test_an_unknown_organization_is_refused(
+    running: ServiceProcess, command: tuple[str, ...], unknown: str
+) -> None:
+    """An empty text, as of a variable that is not set, is an unknown organization too: not all of them."""
+    refusal = running.refusal(*command, "--org", unknown)
+    assert f"There is no organization with the id {unknown!r}" in refusal

@@ -13,10 +13,10 @@ from backend.clock import utc_now
 from backend.destination_watch import watch
 from backend.destination_watch.look import look_at_next
 from backend.destination_watch.watch import NAME, DestinationWatch
-from backend.domain.ids import LinkId
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.storage.broken_destinations import KEPT, find_broken, list_broken
-from backend.storage.destination_rounds import begin_again, end_turn, take_turn
+from backend.storage.destination_rounds import begin_again, end_turn, next_links, take_turn
 from backend.storage.links import insert_links, to_document
 from backend.storage.mongo import Database
 from backend.web_client.destination_check import DestinationCheck
@@ -166,6 +166,16 @@ async def test_a_turn_that_ended_is_not_taken_late(own_database: Database) -> No
     await end_turn(own_database, NAME, "one", utc_now())
     assert await take_turn(own_database, NAME, "one", before) is None
     assert await take_turn(own_database, NAME, "another", utc_now())
+
+
+async def test_no_organization_is_not_every_one(
+    own_database: Database, organization: TestOrganization, site: Site
+) -> None:
+    """The next links are those of the organization, or of all for None: for an empty id there are none."""
+    await insert_links(own_database, [link_to(organization, 1, site.url("/"))])
+    owners = (None, organization.id, OrgId(""))
+    found = [await next_links(own_database, each, None, 10) for each in owners]
+    assert [len(each) for each in found] == [1, 1, 0]
 
 
 async def test_the_service_looks_by_itself(

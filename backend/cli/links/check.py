@@ -30,9 +30,9 @@ async def check(database: Database, org_id: OrgId | None) -> CommandResult:
     Every host is asked at most once a second. What is found is shown in the dashboard too. After an
     interruption, run it again: it goes on where it stopped.
     """
-    if org_id:
+    if org_id is not None:
         await organizations.get_organization(database, org_id)
-    name, holder = f"command/{org_id or 'all'}", uuid.uuid4().hex
+    name, holder = f"command/{'all' if org_id is None else org_id}", uuid.uuid4().hex
     reading = DestinationCheck(PageReader(allows_private=load_settings().private_destinations))
     checked = 0
     rows: list[CommandResult] = []

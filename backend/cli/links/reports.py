@@ -23,11 +23,11 @@ async def list_reports(database: Database, org_id: OrgId | None, link_id: LinkId
 
     `waylink links hold` stops one of them.
     """
-    if link_id:
+    if link_id is not None:
         if not await link_reports.dismiss_reports(database, link_id):
             raise click.ClickException(f"Nobody reported the link {link_id}.")
         return {"id": link_id, "dismissed": True}
-    if org_id:
+    if org_id is not None:
         await organizations.get_organization(database, org_id)
     return {"reports": [_row(each) for each in await link_reports.list_reported(database, org_id, _MOST)]}
 
