@@ -141,7 +141,12 @@ def report_clicks(**arguments: Any) -> None:
 
 
 async def _clicks(  # noqa: PLR0917 - click passes each option by its name
-    database: Database, org_id: OrgId, start: datetime, end: datetime | None, link_id: LinkId | None, form: str
+    database: Database,
+    org_id: OrgId,
+    start: datetime,
+    end: datetime | None,
+    link_id: LinkId | None,
+    form: str,
 ) -> CommandResult:
     await organizations.get_organization(database, org_id)
     if link_id is not None and await links.find_link(database, link_id, org_id) is None:
