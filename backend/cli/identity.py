@@ -21,11 +21,11 @@ def identity() -> None:
 
 @identity.command("take-back")
 @org_option
-@click.option("--device", "device_id", required=True, metavar="ID", help="Id of the device.")
+@click.option("--device", required=True, metavar="ID", help="Id of the device.")
 @click.option("--customer", "customer_id", required=True, metavar="ID", help="Whom it was never.")
 @stored
 async def take_back_identity(
-    database: Database, org_id: OrgId, device_id: str, customer_id: str
+    database: Database, org_id: OrgId, device: str, customer_id: str
 ) -> CommandResult:
     """Take back that a device was a customer's, as after a wrong sign-in.
 
@@ -33,8 +33,8 @@ async def take_back_identity(
     counts again.
     """
     await organizations.get_organization(database, org_id)
-    own = device_id.lower()
-    is_known = is_uuid(own) and await take_back(database, org_id, DeviceId(own), customer_id, utc_now())
+    device_id = DeviceId(device.lower())
+    is_known = is_uuid(device_id) and await take_back(database, org_id, device_id, customer_id, utc_now())
     if not is_known:
-        raise click.ClickException(f"No device {device_id!r} is identified as the customer {customer_id!r}.")
-    return {"device_id": own, "customer_id": customer_id}
+        raise click.ClickException(f"No device {device!r} is identified as the customer {customer_id!r}.")
+    return {"device_id": device_id, "customer_id": customer_id}

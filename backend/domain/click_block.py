@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, pairwise, repeat
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -105,7 +105,7 @@ class Block:
 
 # A click while it is read: organization, link, milliseconds, what it was, country, referrer, visitor, and
 # variant.
-ClickRow = tuple[str, str, int, What, str | None, str | None, int | None, str | None]
+ClickRow = tuple[OrgId, LinkId, int, What, str | None, str | None, int | None, str | None]
 
 
 def blocks_of(clicks: Iterable[Click]) -> list[Block]:
@@ -125,7 +125,8 @@ def check_fits(click: Click) -> None:
 
 def merged(org_id: OrgId, parts: Iterable[Columns]) -> Block:
     """One block with the clicks of all these, which are of one organization and one day."""
-    return _block(org_id, list(chain.from_iterable(map(_rows, parts))))
+    rows = (_rows(org_id, each) for each in parts)
+    return _block(org_id, list(chain.from_iterable(rows)))
 
 
 def unpack(packed: bytes) -> Columns:
@@ -167,9 +168,9 @@ def row_of(click: Click) -> ClickRow:
     return click.org_id, click.link_id, at, what, *facts
 
 
-def _rows(columns: Columns) -> Iterator[ClickRow]:
+def _rows(org_id: OrgId, columns: Columns) -> Iterator[ClickRow]:
     return zip(
-        _repeat("", columns.at),
+        repeat(org_id, len(columns.at)),
         map(columns.links.__getitem__, columns.link),
         columns.at,
         map(columns.whats.__getitem__, columns.what),
@@ -181,18 +182,14 @@ def _rows(columns: Columns) -> Iterator[ClickRow]:
     )
 
 
-def _repeat(value: str, column: Sequence[object]) -> list[str]:
-    return [value] * len(column)
-
-
-def _by_day(rows: Sequence[ClickRow]) -> dict[tuple[str, int], list[ClickRow]]:
+def _by_day(rows: Sequence[ClickRow]) -> dict[tuple[OrgId, int], list[ClickRow]]:
     """The rows of each organization and day."""
     if not rows:
         return {}
     days = [at // DAY_MS for at in map(itemgetter(2), rows)]
     if len({row[0] for row in rows}) == 1 and min(days) == max(days):
         return {(rows[0][0], days[0]): list(rows)}
-    found: dict[tuple[str, int], list[ClickRow]] = {}
+    found: dict[tuple[OrgId, int], list[ClickRow]] = {}
     for day, row in zip(days, rows, strict=True):
         found.setdefault((row[0], day), []).append(row)
     return found
@@ -203,13 +200,13 @@ def blocks_of_rows(rows: Sequence[ClickRow]) -> list[Block]:
     return [_block(org_id, each) for (org_id, _), each in sorted(_by_day(rows).items())]
 
 
-def _block(org_id: str, rows: Sequence[ClickRow]) -> Block:
+def _block(org_id: OrgId, rows: Sequence[ClickRow]) -> Block:
     _, links, at, whats, countries, referrers, visitors, variants = zip(*rows, strict=True)
     (link_table, link), (what_table, what) = _table(links), _table(whats)
     tables = [_table(each) for each in (countries, referrers, variants)]
     (country_table, country), (referrer_table, referrer), (variant_table, variant) = tables
     columns = Columns(
-        links=[LinkId(each) for each in link_table],
+        links=link_table,
         whats=what_table,
         countries=country_table,
         referrers=referrer_table,
@@ -222,7 +219,7 @@ def _block(org_id: str, rows: Sequence[ClickRow]) -> Block:
         variant=variant,
         visitor=visitors,
     )
-    return Block(OrgId(org_id), len(rows), moment(min(at)), moment(max(at)), pack(columns))
+    return Block(org_id, len(rows), moment(min(at)), moment(max(at)), pack(columns))
 
 
 def pack(columns: Columns) -> bytes:

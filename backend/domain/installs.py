@@ -52,7 +52,7 @@ class AppOpen:
     platform: AppPlatform
     install_id: InstallId
     is_first_launch: bool
-    link_id: LinkId | None = None
+    link_id: str | None = None  # as it was given: `own_link_id` is checked
     short_url: str | None = None
     install_referrer: str | None = None
     app_id: str | None = None  # the iOS bundle id or Android package

@@ -17,9 +17,9 @@ from backend.domain.records import Record, RecordKey
 # An organization and a device ID.
 DeviceKey = tuple[OrgId, DeviceId]
 # An organization and a call_id.
-CallKey = tuple[str, str]
+CallKey = tuple[OrgId, str]
 # An organization, a kind, and the id under which a call of this kind counts once.
-OnceKey = tuple[str, Kind, str]
+OnceKey = tuple[OrgId, Kind, str]
 
 # The field of a kind by which it counts once.
 ONCE_FIELDS = {Kind.CONVERSION: "transaction_id", Kind.LEAD: "event_id"}

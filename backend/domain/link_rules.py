@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 
 from backend.domain.addresses import network_of
 from backend.domain.client import Client, Platform
+from backend.domain.ids import LinkId
 
 if TYPE_CHECKING:
     from backend.domain.links import Link
@@ -91,7 +92,7 @@ class CompiledRules:
         return None
 
 
-def share_of(key: bytes, link_id: str, address: str, user_agent: bytes) -> float:
+def share_of(key: bytes, link_id: LinkId, address: str, user_agent: bytes) -> float:
     """A number from 0 to 1, 1 not included, which is the same for a visitor of a link as long as the key is.
 
     `key` is up to 64 random bytes. Visitors are told apart by address and browser: of an IPv6 address only

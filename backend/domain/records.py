@@ -11,7 +11,7 @@ from backend.domain.calls import Call, Kind
 from backend.domain.ids import DeviceId, OrgId
 
 # A kind, an organization and a call_id.
-RecordKey = tuple[Kind, str, str]
+RecordKey = tuple[Kind, OrgId, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ REQUIRED = ("refund_id", "transaction_id", "amount", "currency")
 # An organization and a transaction_id.
 SaleKey = tuple[OrgId, str]
 # An organization, "refund", and the refund_id under which it counts once.
-RefundKey = tuple[str, str, str]
+RefundKey = tuple[OrgId, str, str]
 
 
 class SaleUnknown(InvalidField):

@@ -25,7 +25,7 @@ from backend.storage.analytics_reading import Reading
 from backend.storage.analytics_sums import sum_of_links
 from backend.storage.day_counts import DayCounts, DayPart, read_day_counts, sum_clicks
 from backend.storage.link_deltas import Delta, read_deltas, waiting_clicks_of
-from backend.storage.rollups import Rollups
+from backend.storage.rollups import Rollups, SubjectId
 
 # Clicks that are read from blocks for days that a time zone cuts.
 MOST_CUT_CLICKS = 50_000
@@ -98,7 +98,7 @@ class _ClickReading:
         self,
         counting: ClickCounting,
         rollups: Rollups,
-        subject: str | None,
+        subject: SubjectId | None,
         link_ids: frozenset[LinkId] = frozenset(),
     ) -> None:
         """Count clicks of links or of one subject: whole days in sums, those that are cut by quarters."""
@@ -115,8 +115,8 @@ class _ClickReading:
         await beside_the_loop(counting.finish)
 
     async def _sums(
-        self, rollups: Rollups, subject: str | None, days: range, link_ids: frozenset[LinkId]
-    ) -> Mapping[str, int]:
+        self, rollups: Rollups, subject: SubjectId | None, days: range, link_ids: frozenset[LinkId]
+    ) -> Mapping[SubjectId, int]:
         database, org_id, session = self._database, self._org_id, self._session
         if subject is None:
             of_links = partial(self._sums_of_links, days, link_ids)
@@ -125,7 +125,7 @@ class _ClickReading:
         read = partial(sum_clicks, database, name, org_id, days, subject=subject, session=session)
         return await self._shared.once((name, subject, days), read)
 
-    async def _sums_of_links(self, days: range, link_ids: frozenset[LinkId]) -> Mapping[str, int]:
+    async def _sums_of_links(self, days: range, link_ids: frozenset[LinkId]) -> Mapping[SubjectId, int]:
         stored = await sum_of_links(self._database, self._org_id, days, list(link_ids), self._session)
         deltas = [each for each in await self._deltas() if each.day in days]
         if not deltas:
@@ -141,11 +141,13 @@ class _ClickReading:
         return await self._shared.once("deltas", read)
 
     async def _all_counts(
-        self, rollups: Rollups, subjects: Sequence[str] | None, days: range
+        self, rollups: Rollups, subjects: Sequence[SubjectId] | None, days: range
     ) -> list[list[DayCounts]]:
         return [each async for each in self._day_counts(rollups, self._parts, subjects, days)]
 
-    async def _read(self, counting: ClickCounting, rollups: Rollups, subjects: Sequence[str] | None) -> None:
+    async def _read(
+        self, counting: ClickCounting, rollups: Rollups, subjects: Sequence[SubjectId] | None
+    ) -> None:
         async for counts in self._day_counts(rollups, self._parts, subjects):
             await beside_the_loop(partial(counting.add, counts))
         await beside_the_loop(counting.finish)
@@ -154,7 +156,7 @@ class _ClickReading:
         self,
         rollups: Rollups,
         parts: Iterable[DayPart | Dimension],
-        subjects: Sequence[str] | None,
+        subjects: Sequence[SubjectId] | None,
         days: range | None = None,
     ) -> AsyncIterator[list[DayCounts]]:
         """What is counted on these days, or on all of the spans. Without subjects, of all that there are."""

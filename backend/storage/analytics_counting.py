@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
+from typing import cast
 
 from backend.domain.analytics_answer import Counted, Figures, Group
 from backend.domain.analytics_query import TIMES, Field, Measure, Query
@@ -14,6 +15,7 @@ from backend.domain.query_period import QUARTERS_OF_DAY, Spans
 from backend.domain.rollup import QUARTER_SECONDS, Dimension
 from backend.storage.analytics_links import LinkRows, LinkValues
 from backend.storage.day_counts import DayCounts
+from backend.storage.rollups import SubjectId
 from backend.storage.visitor_sketches import count_visitors, unite_sketches
 
 _QUARTER_MS = QUARTER_SECONDS * 1000
@@ -50,7 +52,8 @@ class ClickCounting:
         self._spans = spans
         self._counted = counted
         self._cut = cut
-        self._rows = rows
+        # What is counted may be the organization; to call LinkId for each would cost as much as the look-up.
+        self._rows = cast(Mapping[SubjectId, LinkRows] | None, rows)
         self._has_rows = has_rows
         self._has_total = has_total
         self._needed = query.needed
@@ -79,7 +82,7 @@ class ClickCounting:
             if self._has_days:
                 self._add_day(each, links)
 
-    def add_sums(self, label: str | None, clicks: Mapping[str, int]) -> None:
+    def add_sums(self, label: str | None, clicks: Mapping[SubjectId, int]) -> None:
         """Add clicks of links, or of the organization, in the span with this label."""
         of_rows: defaultdict[LinkRows, int] = defaultdict(int)
         for subject, count in clicks.items():
@@ -95,9 +98,9 @@ class ClickCounting:
         for day, blocks in self._cut.blocks.items():
             self._add_blocks(day, blocks)
 
-    def _links_of(self, subject: str) -> LinkRows:
+    def _links_of(self, subject: SubjectId) -> LinkRows:
         """The rows that the link belongs to; none if it is not asked for."""
-        return _NO_LINKS if self._rows is None else self._rows.get(LinkId(subject), ())
+        return _NO_LINKS if self._rows is None else self._rows.get(subject, ())
 
     def _is_left(self, value: str | None) -> bool:
         """Whether what has this value counts: not what has no variant, as most clicks."""

@@ -37,7 +37,7 @@ _AT_ONCE = 2_000
 
 
 async def read_link_rows(
-    asked: Reading, filters: LinkFilters, ids: Iterable[str] | None = None
+    asked: Reading, filters: LinkFilters, ids: Iterable[LinkId] | None = None
 ) -> Mapping[LinkId, LinkRows]:
     """What rows the organization's links belong to that these filters leave, archived ones too.
 
@@ -50,7 +50,7 @@ async def read_link_rows(
 
 
 async def _read_rows(
-    asked: Reading, filters: LinkFilters, ids: Iterable[str] | None
+    asked: Reading, filters: LinkFilters, ids: Iterable[LinkId] | None
 ) -> Mapping[LinkId, LinkRows]:
     stored = {each: values for each, values in filters.items() if each in _PATHS}
     fields = asked.shared.link_fields.union(asked.query.link_fields)
@@ -75,7 +75,7 @@ class _Facts:
 
 
 async def _read_facts(
-    asked: Reading, stored: LinkFilters, fields: Sequence[Field], ids: Iterable[str] | None
+    asked: Reading, stored: LinkFilters, fields: Sequence[Field], ids: Iterable[LinkId] | None
 ) -> _Facts:
     """What there is to know of the links that these filters leave, or of these."""
     wanted: Document = {"org_id": asked.org_id}

@@ -13,7 +13,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.storage import click_counts, organization_counts
 from backend.storage.day_counts import sum_clicks
 from backend.storage.mongo import ClientSession, Database
-from backend.storage.rollups import bucket_of_day
+from backend.storage.rollups import SubjectId, bucket_of_day
 
 # Shorter periods are not worth the look at what lies outside.
 FEWEST_DAYS = 60
@@ -22,7 +22,7 @@ _TOTALS_AT_ONCE = 10_000
 
 async def sum_of_links(
     database: Database, org_id: OrgId, days: range, link_ids: Sequence[LinkId], session: ClientSession
-) -> Mapping[str, int]:
+) -> Mapping[SubjectId, int]:
     """The clicks of the organization's links on these days in UTC, of those that have any.
 
     These links are among them, and maybe others. `session` shows one moment: else clicks that are counted
@@ -32,7 +32,7 @@ async def sum_of_links(
     if len(days) < FEWEST_DAYS or not await _is_less_outside(database, org_id, days, len(link_ids), session):
         return await sum_clicks(database, name, org_id, days, session=session)
     outside = await sum_clicks(database, name, org_id, days, is_outside=True, session=session)
-    sums: dict[str, int] = {}
+    sums: dict[SubjectId, int] = {}
     for start in range(0, len(link_ids), _TOTALS_AT_ONCE):
         some = link_ids[start : start + _TOTALS_AT_ONCE]
         for link_id, total in (await click_counts.ROLLUPS.read_totals(database, some, session)).items():

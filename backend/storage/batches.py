@@ -15,6 +15,7 @@ from pymongo.errors import BulkWriteError
 from backend.domain.attribution import Credit, Device
 from backend.domain.batches import Batch
 from backend.domain.calls import Kind
+from backend.domain.ids import OrgId
 from backend.domain.intake import (
     ONCE_FIELDS,
     Decisions,
@@ -121,7 +122,7 @@ def _find_told(
     database: BlockingDatabase, session: BlockingSession, counted: Iterable[OnceKey]
 ) -> dict[OnceKey, Record]:
     """The records of ids that were counted, as far as they are still there."""
-    ids: defaultdict[tuple[str, Kind], list[str]] = defaultdict(list)
+    ids: defaultdict[tuple[OrgId, Kind], list[str]] = defaultdict(list)
     for org_id, kind, own_id in counted:
         ids[org_id, kind].append(own_id)
     found: dict[OnceKey, Record] = {}

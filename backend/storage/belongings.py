@@ -29,7 +29,7 @@ class Subject:
 class SharedDevice:
     """A device that other people use too. `others` are those known only by an e-mail address."""
 
-    id: str
+    id: DeviceId
     share: Share
     others: list[str]
 
@@ -39,8 +39,8 @@ class Belongings:
     """What belongs to a subject. `devices` are those that nobody else uses."""
 
     person: Person
-    installs: list[str] = field(default_factory=list)
-    devices: list[str] = field(default_factory=list)
+    installs: list[InstallId] = field(default_factory=list)
+    devices: list[DeviceId] = field(default_factory=list)
     shared: list[SharedDevice] = field(default_factory=list)
 
 
@@ -51,7 +51,7 @@ async def find_belongings(database: Database, org_id: OrgId, subject: Subject) -
     """
     belongings = Belongings(await _person(database, org_id, subject))
     for device_id in await _used_devices(database, org_id, belongings.person):
-        users = await _users(database, org_id, DeviceId(device_id))
+        users = await _users(database, org_id, device_id)
         share = share_of(belongings.person, users)
         if share is Share.ALL:
             belongings.devices.append(device_id)
@@ -85,7 +85,7 @@ async def _known(database: Database, org_id: OrgId, emails: Iterable[str]) -> di
     return customers
 
 
-async def _used_devices(database: Database, org_id: OrgId, person: Person) -> list[str]:
+async def _used_devices(database: Database, org_id: OrgId, person: Person) -> list[DeviceId]:
     identified = {"org_id": org_id, "customer_id": {"$in": list(person.customers)}}
     sent = {"org_id": org_id, "email_sha256": {"$in": list(person.emails)}, "customer_id": None}
     used = await database[identities.NAME].distinct("device_id", identified)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from backend.domain.ids import OrgId
 from backend.domain.intake import CallKey
 from backend.storage.blocking import BlockingDatabase, BlockingSession
 from backend.storage.collection import BY_ID, EXPIRY_INDEX, Collection, NoRetention, NotPersonal, Stage
@@ -33,7 +34,7 @@ def call_id(key: CallKey) -> str:
 def key_of(call_id: str) -> CallKey:
     """The key of the call that has this `_id`."""
     org_id, _, own_id = call_id.partition("/")
-    return org_id, own_id
+    return OrgId(org_id), own_id
 
 
 def document(key: CallKey, received_at: datetime) -> Document:

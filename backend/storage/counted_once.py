@@ -21,7 +21,7 @@ from backend.storage.ownership import ByField
 
 NAME = "counted_once"
 # An organization, what is counted, and the id under which it counts once (domain/intake, and installs).
-CountedKey = tuple[str, str, str]
+CountedKey = tuple[OrgId, str, str]
 _KeyT = TypeVar("_KeyT", bound=CountedKey)
 # For each collection: the kind of its documents, and the field with the id that counts once.
 _MARKED_BY = {"conversions": ("conversion", "transaction_id"), "leads": ("lead", "event_id")}

@@ -13,11 +13,11 @@ from operator import attrgetter
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics import day_of
-from backend.domain.ids import LinkId
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import QUARTER_SECONDS, Dimension, value_of
 from backend.storage.link_deltas import Delta, documents_of_links
 from backend.storage.mongo import ClientSession, Database, Document
-from backend.storage.rollups import bucket_of_day, id_of
+from backend.storage.rollups import SubjectId, bucket_of_day, id_of
 
 # Documents of days that are read at a time.
 _AT_ONCE = 2_000
@@ -32,7 +32,7 @@ class DayCounts:
     `day` is counted from 1970.
     """
 
-    subject: str
+    subject: SubjectId
     day: int
     values: Mapping[Dimension, Mapping[str | None, int]]
     visitors: bytes | None
@@ -75,11 +75,11 @@ class DayPart(StrEnum):
 async def read_day_counts(
     database: Database,
     collection: str,
-    org_id: str,
+    org_id: OrgId,
     days: range,
     parts: Iterable[DayPart | Dimension],
     *,
-    subjects: Iterable[str] | None = None,
+    subjects: Iterable[SubjectId] | None = None,
     deltas: Iterable[Delta] = (),
     session: ClientSession | None = None,
 ) -> AsyncGenerator[list[DayCounts], None]:
@@ -116,7 +116,7 @@ class _WaitingDays:
         self,
         deltas: Iterable[Delta],
         days: range,
-        subjects: Iterable[str] | None,
+        subjects: Iterable[SubjectId] | None,
         dimensions: Sequence[Dimension],
     ) -> None:
         of_days = sorted((each for each in deltas if each.day in days), key=attrgetter("day"))
@@ -145,11 +145,11 @@ class _WaitingDays:
 async def _read_stored(
     database: Database,
     collection: str,
-    org_id: str,
+    org_id: OrgId,
     days: range,
     *,
     fields: Mapping[str, int],
-    known: Sequence[str] | None,
+    known: Sequence[SubjectId] | None,
     session: ClientSession | None,
 ) -> AsyncGenerator[list[Document], None]:
     """The documents of these days, some at a time, day after day."""
@@ -170,13 +170,13 @@ async def _read_stored(
 async def sum_clicks(
     database: Database,
     collection: str,
-    org_id: str,
+    org_id: OrgId,
     days: range,
     *,
-    subject: str | None = None,
+    subject: SubjectId | None = None,
     is_outside: bool = False,
     session: ClientSession | None = None,
-) -> dict[str, int]:
+) -> dict[SubjectId, int]:
     """The clicks of each of the organization's links on these days as a whole, of those that have any.
 
     With `subject`, those of this one alone; with `is_outside`, those of links on all other days. MongoDB
@@ -202,7 +202,7 @@ async def sum_clicks(
         },
     ]
     found = database[collection].aggregate(pipeline, session=session, allowDiskUse=True)
-    sums: dict[str, int] = {}
+    sums: dict[SubjectId, int] = {}
     while some := await found.to_list(_AT_ONCE):
         sums |= {each["_id"]: each["clicks"] for each in some if each["clicks"]}
     return sums

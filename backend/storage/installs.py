@@ -93,5 +93,5 @@ def _id(org_id: OrgId, install_id: InstallId) -> str:
     return f"{org_id}/{install_id}"
 
 
-def _once_key(org_id: OrgId, install_id: InstallId) -> tuple[str, str, str]:
+def _once_key(org_id: OrgId, install_id: InstallId) -> counted_once.CountedKey:
     return (org_id, "install", install_id)

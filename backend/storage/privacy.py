@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from backend.domain.attribution import Device, Times
-from backend.domain.ids import DeviceId, OrgId
+from backend.domain.ids import OrgId
 from backend.domain.persons import Person, Share
 from backend.storage import devices
 from backend.storage.belongings import Belongings, SharedDevice, Subject, find_belongings
@@ -33,7 +33,7 @@ async def export_subject(
             if subject.device_id or _is_about(belongings.person, document):
                 yield each.name, _naming_only(belongings.person, document)
     for shared in belongings.shared:
-        if device := await devices.find_device(database, org_id, DeviceId(shared.id)):
+        if device := await devices.find_device(database, org_id, shared.id):
             part = device.during(_times(device, shared, belongings.person))
             yield devices.NAME, _naming_only(belongings.person, devices.document(part))
 
@@ -72,7 +72,7 @@ async def _leave(database: Database, org_id: OrgId, shared: SharedDevice, person
     """Remove a person's touches from a shared device, and their ad click ids from other people's records."""
 
     async def work(session: ClientSession) -> None:
-        device = await devices.find_device(database, org_id, DeviceId(shared.id), session)
+        device = await devices.find_device(database, org_id, shared.id, session)
         if device:
             times = _times(device, shared, person)
             await _forget_click_ids(database, session, device, times)

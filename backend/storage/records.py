@@ -67,7 +67,7 @@ def completion(before: Record, after: Record, days: int | None) -> UpdateOne:
     return UpdateOne({"_id": record_id(after)}, {"$set": added})
 
 
-def having(org_id: str, field: str, ids: Collection[str]) -> Document:
+def having(org_id: OrgId, field: str, ids: Collection[str]) -> Document:
     """The query for an organization's records with one of these ids (such as a transaction_id)."""
     # Of text: without that, the partial indexes on such ids would not serve it.
     return {"org_id": org_id, field: {"$in": list(ids), "$type": "string"}}
@@ -89,7 +89,7 @@ def _from_document(kind: Kind, document: Document) -> Record:
     org_id, own_id = key_of(document["_id"])
     return Record(
         kind=kind,
-        org_id=OrgId(org_id),
+        org_id=org_id,
         call_id=own_id,
         device_id=document["device_id"],
         customer_id=document["customer_id"],

@@ -41,6 +41,7 @@ from backend.domain.analytics import (
     starts_of_windows,
     window_counts,
 )
+from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import (
     BOUNDED,
     DAY_SECONDS,
@@ -61,8 +62,9 @@ INDEXES = [EXPIRY_INDEX]
 COMPRESSOR = "zstd"
 # Clicks of a day whose second is in the document of the day.
 MOST_SECONDS = 500
-# The id of a link or of an organization.
-SubjectT = TypeVar("SubjectT", bound=str)
+# What clicks are counted of.
+SubjectId = LinkId | OrgId
+SubjectT = TypeVar("SubjectT", LinkId, OrgId)
 HOUR_SECONDS = 3600
 _FINE = ("hour", "minute")
 # Links or organizations whose totals are added up, or whose days are removed, by one command.
@@ -131,7 +133,7 @@ class Rollups:
             await database[self.collection].bulk_write(changes.updates, session=session, ordered=True)
 
     async def sum_totals(
-        self, database: Database, subjects: Sequence[str], session: ClientSession | None = None
+        self, database: Database, subjects: Sequence[SubjectId], session: ClientSession | None = None
     ) -> int:
         """What the totals of these come to."""
         sum_of = 0
@@ -145,7 +147,7 @@ class Rollups:
         return sum_of
 
     async def remove_day(
-        self, database: Database, session: ClientSession, subjects: Sequence[str], at: datetime
+        self, database: Database, session: ClientSession, subjects: Sequence[SubjectId], at: datetime
     ) -> None:
         """Take the day in UTC of this time out of the counts of these, in the caller's transaction.
 
@@ -179,7 +181,7 @@ class Rollups:
         return {found["_id"]: found async for found in cursor}
 
     async def read_windows(
-        self, database: Database, subject: str, now: datetime, waiting: Waiting = NOTHING_WAITS
+        self, database: Database, subject: SubjectId, now: datetime, waiting: Waiting = NOTHING_WAITS
     ) -> WindowCounts:
         """The counts at `now`. Costs one query by id for a fixed number of documents."""
         buckets: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -198,8 +200,8 @@ class Rollups:
     async def read_breakdown(
         self,
         database: Database,
-        subject: str,
-        org_id: str,
+        subject: SubjectId,
+        org_id: OrgId,
         now: datetime,
         days: int,
         *,
@@ -228,7 +230,7 @@ class Rollups:
     async def _read(
         self,
         database: Database,
-        subject: str,
+        subject: SubjectId,
         *,
         buckets: Iterable[str],
         fields: Iterable[str],
@@ -261,7 +263,9 @@ class _Changes:
         self.new: list[Document] = []
         self.updates: list[UpdateOne] = []
 
-    def add(self, subject: str, owner: Document, tallies: Iterable[_Day], *, breakdown_only: bool) -> None:
+    def add(
+        self, subject: SubjectId, owner: Document, tallies: Iterable[_Day], *, breakdown_only: bool
+    ) -> None:
         """Add the counts of one link or organization to its documents."""
         clicks = 0
         for each in tallies:
@@ -270,7 +274,7 @@ class _Changes:
         if clicks and not breakdown_only:
             self._increase(id_of(subject, TOTAL), {"parts.all": clicks}, owner)
 
-    def _add_day(self, subject: str, owner: Document, day: _Day, *, breakdown_only: bool) -> None:
+    def _add_day(self, subject: SubjectId, owner: Document, day: _Day, *, breakdown_only: bool) -> None:
         tally, stored = day.tally, day.stored or {}
         counts = dict(tally.values)
         # An earlier version, which may run beside this one, makes days that do not say which one they are.
@@ -293,7 +297,7 @@ class _Changes:
             added = {f"{field}.{name}": n for field, names in counts.items() for name, n in names.items()}
             self.updates.append(UpdateOne({"_id": day.id}, update | {"$inc": added} if added else update))
 
-    def _add_seconds(self, subject: str, owner: Document, day: _Day) -> Document:
+    def _add_seconds(self, subject: SubjectId, owner: Document, day: _Day) -> Document:
         """Note in which second each click was, so that windows that begin on this day are exact.
 
         Returns the fields of the day's document that say so.
@@ -380,6 +384,6 @@ def day_name(day: int) -> str:
     return f"{_EPOCH + timedelta(days=day):%Y-%m-%d}"
 
 
-def id_of(subject: str, bucket: str) -> str:
+def id_of(subject: SubjectId, bucket: str) -> str:
     """The id of the document that has this bucket of a link or organization."""
     return f"{subject}/{bucket}"

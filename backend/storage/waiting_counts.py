@@ -5,13 +5,14 @@ from __future__ import annotations
 from array import array
 
 from backend.domain.analytics import TOTAL
+from backend.domain.ids import LinkId
 from backend.domain.rollup import QUARTER_SECONDS, Tally
 from backend.storage.mongo import Document
 from backend.storage.rollups import HOUR_SECONDS, SECOND, bucket_of_day, by_width, day_name, id_of
 from backend.storage.visitor_sketches import add_visitors
 
 
-def documents_of(subject: str, owner: Document, tally: Tally, *, breakdown_only: bool) -> list[Document]:
+def documents_of(subject: LinkId, owner: Document, tally: Tally, *, breakdown_only: bool) -> list[Document]:
     """These counts of one link as documents that hold nothing else, to be added to what is stored.
 
     The document of a day has the second of each of its clicks, however many there are.

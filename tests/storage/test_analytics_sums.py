@@ -16,6 +16,7 @@ from backend.storage.analytics_sums import sum_of_links
 from backend.storage.day_counts import sum_clicks
 from backend.storage.mongo import Database
 from backend.storage.purge import purge_link
+from backend.storage.rollups import SubjectId
 from tests.storage.analytics_history import FIRST, History, make_history
 
 DAYS = 12
@@ -35,7 +36,7 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> list[range]:
     """Makes short periods worth a look at what lies outside; has the days whose outside was added up."""
     days: list[range] = []
 
-    async def noted(*given: Any, **more: Any) -> dict[str, int]:
+    async def noted(*given: Any, **more: Any) -> dict[SubjectId, int]:
         if more.get("is_outside"):
             days.append(given[3])
         return await sum_clicks(*given, **more)

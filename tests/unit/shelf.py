@@ -70,8 +70,8 @@ class Shelf:
         self.devices |= decisions.devices
         changed = decisions.records | decisions.completed
         self.records |= {(org, call_id): each for (_, org, call_id), each in changed.items()}
-        for (_, *key), credit in decisions.credited.items():
-            at = key[0], key[1]
+        for (_, org, call_id), credit in decisions.credited.items():
+            at = org, call_id
             self.records[at] = replace(self.records[at], credit=credit)
         return decisions
 

@@ -226,16 +226,16 @@ def test_a_split() -> None:
 def test_the_share_of_a_visitor() -> None:
     """The same for the same visitor of a link, in all of an IPv6 network, another one for others and under
     another key; all together they are spread evenly."""
-    share = share_of(b"k", "1", "2001:db8::1", b"Firefox")
-    assert share == share_of(b"k", "1", "2001:db8::ffff", b"Firefox")
+    share = share_of(b"k", LINK.id, "2001:db8::1", b"Firefox")
+    assert share == share_of(b"k", LINK.id, "2001:db8::ffff", b"Firefox")
     others = [
-        share_of(b"l", "1", "2001:db8::1", b"Firefox"),
-        share_of(b"k", "2", "2001:db8::1", b"Firefox"),
-        share_of(b"k", "1", "2001:db8:1::1", b"Firefox"),
-        share_of(b"k", "1", "2001:db8::1", b"Chrome"),
+        share_of(b"l", LINK.id, "2001:db8::1", b"Firefox"),
+        share_of(b"k", LinkId("8"), "2001:db8::1", b"Firefox"),
+        share_of(b"k", LINK.id, "2001:db8:1::1", b"Firefox"),
+        share_of(b"k", LINK.id, "2001:db8::1", b"Chrome"),
     ]
     assert len({share, *others}) == 5
-    many = [share_of(b"k", "1", f"10.0.{each // 250}.{each % 250}", b"") for each in range(1_000)]
+    many = [share_of(b"k", LINK.id, f"10.0.{each // 250}.{each % 250}", b"") for each in range(1_000)]
     assert 450 < sum(each < 0.5 for each in many) < 550
 
 
