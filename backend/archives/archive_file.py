@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -156,13 +157,14 @@ class Contents:
     fingerprint: str
 
 
-def check_whole(path: Path, header: Header, advance: Callable[[int], object]) -> Contents:
+def check_whole(path: Path, header: Header, now: datetime, advance: Callable[[int], object]) -> Contents:
     """Read and check the whole file. Raises UnreadableArchive.
 
-    `advance` is called with the number of bytes read since its last call.
+    `now` is passed on to the rules of its documents. `advance` is called with the number of bytes read since
+    its last call.
     """
     digest, counts, last = hashlib.sha256(), Counter[str](), -1
-    holdings = Holdings(header.org_id)
+    holdings = Holdings(header.org_id, now)
     known = archived_collections()
     order = {name: number for number, name in enumerate(known)}
     with path.open("rb") as file:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
@@ -49,17 +50,18 @@ class Restored:
 
 
 async def restore_organization(
-    database: Database, path: Path, advance: Advance, is_api_host: Callable[[str], bool]
+    database: Database, path: Path, now: datetime, advance: Advance, is_api_host: Callable[[str], bool]
 ) -> Restored:
     """Restore the file. After an interruption, run it again: it continues where it stopped.
 
     First the whole file is checked: each document must be valid as a new one, and must not touch anything of
-    another organization. `advance` is called with the number of bytes done since its last call; `is_api_host`
-    says which host names can't be link domains. Raises UnreadableArchive, AlreadyTaken if the database
-    already has something that the file contains, BeingDeleted, AnotherRestore and GivenUp.
+    another organization, nor stay longer than such are kept, from `now` on. `advance` is called with the
+    number of bytes done since its last call; `is_api_host` says which host names can't be link domains.
+    Raises UnreadableArchive, AlreadyTaken if the database already has something that the file contains,
+    BeingDeleted, AnotherRestore and GivenUp.
     """
     header = read_header(path)
-    contents = check_whole(path, header, advance)
+    contents = check_whole(path, header, now, advance)
     await refuse_being_deleted(database, header.org_id)
     position = await find_position(database, header.org_id, contents.fingerprint)
     if position is None:

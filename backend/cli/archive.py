@@ -12,6 +12,7 @@ from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.cli.command import CommandResult, stored
 from backend.cli.options import org_option
+from backend.clock import utc_now
 from backend.domain.ids import OrgId
 from backend.settings import load_settings
 from backend.storage.indexes import create_indexes
@@ -61,7 +62,7 @@ async def restore(database: Database, file: Path) -> CommandResult:
     is_api_host = ApiHost(load_settings().base_url).owns
     # Everything is read twice: to check it, then to store it.
     with click.progressbar(length=2 * _size(file), label="Restoring", file=sys.stderr) as bar:
-        restored = await restore_organization(database, file, bar.update, is_api_host)
+        restored = await restore_organization(database, file, utc_now(), bar.update, is_api_host)
     owner = {"org_id": restored.header.org_id, "name": restored.header.name}
     return owner | {"resumed": restored.resumed, "documents": restored.counts.total(), **restored.counts}
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -26,8 +26,6 @@ _LONGEST_TEXT = 10_000
 _BINARY_FIELDS = {"packed", "seconds", "visitors"}
 _DEEPEST = 20
 _MOST_PARTS = 1000
-# How far ahead the clock of the archive's machine may have been.
-_SLACK = timedelta(days=1)
 
 
 def check_plain(name: str, value: object, depth: int = 0, *, is_json: bool = False) -> None:
@@ -109,17 +107,6 @@ def time(name: str, value: object) -> object:
     if not isinstance(value, datetime):
         raise InvalidField(name, "must be a date")
     return value
-
-
-def until(kept: timedelta) -> Parse:
-    """A check for an expiry date: not later than `kept` from now."""
-
-    def parse(name: str, value: object) -> object:
-        if not isinstance(value, datetime) or value > datetime.now(UTC) + kept + _SLACK:
-            raise InvalidField(name, f"must be a date at most {kept} from now")
-        return value
-
-    return parse
 
 
 def or_none(parse: Parse) -> Parse:

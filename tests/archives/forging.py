@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
 from backend.api_host import ApiHost
 from backend.archives.archive_file import ArchiveWriter, Entry, read_entries, read_header
 from backend.archives.restore import restore_organization
+from backend.clock import utc_now
 from backend.storage import counted_once
 from backend.storage.mongo import Database, Document
 from tests.organizations import TestOrganization
@@ -62,6 +64,7 @@ def unchanged(_name: str, _document: Document) -> None:
     """Leaves a document as it is."""
 
 
-async def restore(database: Database, file: Path) -> None:
-    """Restore a file as `waylink restore` does."""
-    await restore_organization(database, file, lambda _: None, ApiHost("https://api.shop.example").owns)
+async def restore(database: Database, file: Path, now: datetime | None = None) -> None:
+    """Restore a file as `waylink restore` does, now or at another time."""
+    is_api_host = ApiHost("https://api.shop.example").owns
+    await restore_organization(database, file, now or utc_now(), lambda _: None, is_api_host)

@@ -18,6 +18,7 @@ import backend.storage
 from backend.archives.archive_file import ArchiveWriter, UnreadableArchive, read_entries, read_header
 from backend.archives.export import export_organization
 from backend.archives.restore import Restored, restore_organization
+from backend.clock import utc_now
 from backend.domain.api_keys import hash_key
 from backend.domain.ids import OrgId, UserId
 from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
@@ -81,7 +82,7 @@ class Interruption:
 async def restore(database: Database, path: Path) -> Restored:
     """Restore a file; every byte of it is told of."""
     done: list[int] = []
-    restored = await restore_organization(database, path, done.append, lambda _: False)
+    restored = await restore_organization(database, path, utc_now(), done.append, lambda _: False)
     assert 0 < sum(done) <= 2 * size_of(path)
     return restored
 
@@ -215,7 +216,9 @@ async def test_a_restore_goes_on_where_it_was(
     await export(database, full.id, file)
     for tenth in range(10):
         with pytest.raises(KeyboardInterrupt):
-            await restore_organization(elsewhere, file, Interruption(file, tenth / 10), lambda _: False)
+            await restore_organization(
+                elsewhere, file, utc_now(), Interruption(file, tenth / 10), lambda _: False
+            )
         with pytest.raises(organizations.UnknownOrganization):
             await organizations.get_organization(elsewhere, full.id)
         assert await api_keys.find_active_key(elsewhere, hash_key(full.rest_key)) is None
@@ -231,7 +234,7 @@ async def test_what_changed_while_a_restore_lay_still_stays(
     file = tmp_path / "first.jsonl"
     await export(database, full.id, file)
     with pytest.raises(KeyboardInterrupt):
-        await restore_organization(elsewhere, file, Interruption(file, 0.97), lambda _: False)
+        await restore_organization(elsewhere, file, utc_now(), Interruption(file, 0.97), lambda _: False)
     await elsewhere["restores"].update_one({"_id": full.id}, {"$set": {"position": 0}})
     total = {"_id": {"$regex": "/total$"}}
     await elsewhere["click_counts"].update_many(total, {"$inc": {"parts.all": 100}})
@@ -292,7 +295,7 @@ async def test_another_file_does_not_go_on_with_a_restore(
     await insert_domain(database, f"x{full.domain}", full.id, datetime.now(UTC))
     await export(database, full.id, second)
     with pytest.raises(KeyboardInterrupt):
-        await restore_organization(elsewhere, first, Interruption(first, 0.5), lambda _: False)
+        await restore_organization(elsewhere, first, utc_now(), Interruption(first, 0.5), lambda _: False)
     with pytest.raises(AnotherRestore):
         await restore(elsewhere, second)
     assert (await restore(elsewhere, first)).resumed

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from backend.archives.restore import Restored, restore_organization
+from backend.clock import utc_now
 from backend.domain.ids import OrgId
 from backend.storage import restores
 from backend.storage.domains import DomainTaken, insert_domain, list_domains
@@ -49,7 +50,7 @@ async def interrupted_restore(database: Database, archive: Archive, stored: floa
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        await restore_organization(database, archive.file, interrupt, lambda _: False)
+        await restore_organization(database, archive.file, utc_now(), interrupt, lambda _: False)
 
 
 async def test_a_domain_is_kept_for_an_organization_that_is_being_restored(
@@ -72,7 +73,7 @@ async def test_a_domain_that_is_added_while_its_restore_begins(archive: Archive,
     """One of both has it. Where it is not the restore, that one has stored nothing."""
     own, other = archive.organization, await create_test_organization(elsewhere)
     restored, added = await asyncio.gather(
-        restore_organization(elsewhere, archive.file, lambda _: None, lambda _: False),
+        restore_organization(elsewhere, archive.file, utc_now(), lambda _: None, lambda _: False),
         insert_domain(elsewhere, own.domain, other.id, NOW),
         return_exceptions=True,
     )

@@ -20,9 +20,10 @@ from backend.domain.click_block import block_of
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.users import is_password_hash
 from backend.passwords import hash_password
+from backend.storage.calls import KEPT
 from backend.storage.mongo import Database, Document
 from backend.storage.visitor_sketches import add_visitors
-from tests.archives.forging import Archive, Change, forge, restore
+from tests.archives.forging import Archive, Change, forge, remove, restore
 from tests.archives.full_organization import PASSWORD_HASH
 from tests.clicks import click
 
@@ -67,6 +68,9 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("click_counts", {"parts": {"all": -1}}, "parts must hold whole numbers from 0"),
     ("click_counts", {"parts": {"all": 1.5}}, "parts must hold whole numbers from 0"),
     ("click_counts", {"parts": {"99": 1}}, "parts must be hours, minutes or seconds"),
+    ("click_counts", {"expires_at": NOW + timedelta(days=900)}, "expires_at must be a date at most"),
+    ("install_counts", {"expires_at": NOW + timedelta(days=900)}, "expires_at must be a date at most"),
+    ("organization_counts", {"expires_at": NOW + timedelta(days=900)}, "expires_at must be a date at most"),
     ("click_counts", {"quarters": {"0": 1}}, "is a field of days only"),
     ("click_counts", {"referrer": {"t.co": 1}}, "is a field of days only"),
     ("organization_counts", {"link_id": OTHERS_LINK}, "link_id is not a field of such a document"),
@@ -148,6 +152,7 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("link_reports", {"expires_at": NOW + timedelta(days=900)}, "expires_at must be a date at most"),
     ("broken_destinations", {"_id": OTHERS_LINK}, "link_id must be a link of the archive"),
+    ("broken_destinations", {"expires_at": NOW + timedelta(days=900)}, "expires_at must be a date at most"),
     (
         "broken_destinations",
         {"broken": [{"field": "f", "url": "javascript:alert(1)", "problem": "", "since": NOW}]},
@@ -221,6 +226,18 @@ async def test_what_could_not_be_made_new(
     assert sentence in str(refused.value)
     assert f", {collection}: " in str(refused.value)
     await assert_nothing_is_stored(elsewhere)
+
+
+async def test_how_long_documents_stay(archive: Archive, elsewhere: Database, tmp_path: Path) -> None:
+    """At most as long as such are kept, from the time that is passed in, and a day longer: the clock of the
+    machine that wrote the archive may have been ahead."""
+    ahead = forge(archive, tmp_path, setting("calls", expires_at=NOW + KEPT))
+    for early in (timedelta(hours=25), timedelta(days=900)):
+        with pytest.raises(RefusedArchive, match=r"calls: expires_at must be a date at most 30 days"):
+            await restore(elsewhere, ahead, NOW - early)
+    await assert_nothing_is_stored(elsewhere)
+    await restore(elsewhere, ahead, NOW - timedelta(hours=23))
+    await remove(elsewhere, archive)
 
 
 async def test_every_problem_is_told_at_once(archive: Archive, elsewhere: Database, tmp_path: Path) -> None:

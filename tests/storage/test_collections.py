@@ -13,6 +13,7 @@ from pymongo import IndexModel
 
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
+from backend.clock import utc_now
 from backend.domain.ids import OrgId
 from backend.storage import collections
 from backend.storage.archived_documents import check
@@ -77,7 +78,7 @@ async def test_a_new_collection_is_exported_and_restored(
     await database[reviews].insert_many([mine, review(OrgId("another"), "ada")])
     file = tmp_path / "organization.jsonl"
     await export_organization(database, organization.id, file, lambda *_: None)
-    await restore_organization(fresh, file, lambda _: None, lambda _: False)
+    await restore_organization(fresh, file, utc_now(), lambda _: None, lambda _: False)
     assert await fresh[reviews].find().to_list(None) == [mine]
     assert {"org_id_1_by_1", "expires_at_1"} <= (await fresh[reviews].index_information()).keys()
 

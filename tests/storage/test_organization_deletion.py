@@ -125,7 +125,7 @@ async def test_a_deletion_that_is_interrupted(
     with pytest.raises(domains.DomainTaken):
         await domains.insert_domain(database, organization.domain, other.id, utc_now())
     with pytest.raises(BeingDeleted):
-        await restore_organization(database, tmp_path / "archive", lambda _: None, lambda _: False)
+        await restore_organization(database, tmp_path / "archive", utc_now(), lambda _: None, lambda _: False)
     await finish_deletions(database, utc_now() + SOON)
     assert await links.count_links(database, organization.id) == 0
     assert organization.id in {each.org_id for each in await unfinished_deletions(database)}
@@ -189,7 +189,7 @@ async def test_clicks_that_come_later_are_deleted(
     await fold(database, [organization.id])
     assert set(await traces(database, organization.id)) == {NAME}
     await finish_deletions(database, utc_now() + LATER)
-    await restore_organization(database, archive, lambda _: None, lambda _: False)
+    await restore_organization(database, archive, utc_now(), lambda _: None, lambda _: False)
     assert await organizations.get_organization(database, organization.id)
     await ship(database, [click(organization.id, link.id, utc_now())])
     await fold(database, [organization.id])
@@ -217,7 +217,7 @@ async def test_an_organization_that_came_back_while_others_are_deleted(
         assert org_id == first.id
         await delete_rest(database, back.id)
         await end_deletion(database, back.id)
-        await restore_organization(database, archive, lambda _: None, lambda _: False)
+        await restore_organization(database, archive, utc_now(), lambda _: None, lambda _: False)
         return await delete_rest(database, first.id)
 
     monkeypatch.setattr(organization_deletion, "_delete_rest", meanwhile)

@@ -11,10 +11,11 @@ from backend.domain.field_rules import Flag
 from backend.domain.organizations import MOST_DAYS
 from backend.domain.rollup import part_of
 from backend.storage import click_blocks, click_folds, clicks, link_deltas
-from backend.storage.archived_documents.holdings import DocumentRule, Holdings, own_link
-from backend.storage.document_fields import DocumentFields, binary, integer, list_of, text, time, until
+from backend.storage.archived_documents.holdings import DocumentRule, Holdings, expires_within, own_link
+from backend.storage.document_fields import DocumentFields, binary, integer, list_of, text, time
 from backend.storage.mongo import Document
 
+_LONGEST_KEPT = timedelta(days=MOST_DAYS)
 _CLICK = DocumentFields({"link_id": text, "at": time, "counted": Flag().parse}, is_open=True)
 _BLOCK = DocumentFields(
     {"clicks": integer, "first_at": time, "last_at": time, "packed": binary, "folded": Flag().parse},
@@ -26,7 +27,7 @@ _BLOCK = DocumentFields(
         "is_unreadable": Flag().parse,
         "in_fold": Flag().parse,
         "counted_before": Flag().parse,
-        "expires_at": until(timedelta(days=MOST_DAYS)),
+        "expires_at": time,
     },
 )
 _DELTA = DocumentFields(
@@ -63,6 +64,7 @@ def _own_clicks(document: Document, holdings: Holdings) -> Columns:
 def _block(document: Document, holdings: Holdings) -> None:
     """Raise an error unless the block's clicks are of links of the archive, and as the document says."""
     _BLOCK.check(document)
+    expires_within(_LONGEST_KEPT, document, holdings)
     if document.get("is_unreadable"):
         if not document["folded"]:
             raise InvalidField("is_unreadable", "is true only of blocks that are not counted again")

@@ -17,8 +17,14 @@ from backend.domain.rollup import (
     value_of,
 )
 from backend.storage import click_counts, install_counts, organization_counts
-from backend.storage.archived_documents.holdings import DocumentRule, Holdings, own_id, own_link
-from backend.storage.document_fields import DocumentFields, anything, binary, text, until
+from backend.storage.archived_documents.holdings import (
+    DocumentRule,
+    Holdings,
+    expires_within,
+    own_id,
+    own_link,
+)
+from backend.storage.document_fields import DocumentFields, anything, binary, text, time
 from backend.storage.mongo import Document
 from backend.storage.rollups import MOST_SECONDS, seconds_in
 from backend.storage.visitor_sketches import check_sketch
@@ -31,7 +37,7 @@ def _sketch(name: str, value: object) -> object:
     return value
 
 
-_COUNTS = DocumentFields({"link_id": text, "parts": anything}, {"expires_at": until(FINE_BUCKETS_KEPT)})
+_COUNTS = DocumentFields({"link_id": text, "parts": anything}, {"expires_at": time})
 _ROLLUP = DocumentFields(
     {},
     {
@@ -42,13 +48,14 @@ _ROLLUP = DocumentFields(
         "visitors": _sketch,
         **dict.fromkeys(Dimension, anything),
         "day": text,
-        "expires_at": until(FINE_BUCKETS_KEPT),
+        "expires_at": time,
     },
 )
 
 
 def _counts(document: Document, holdings: Holdings) -> None:
     _COUNTS.check(document)
+    expires_within(FINE_BUCKETS_KEPT, document, holdings)
     own_link(document["link_id"], holdings)
     bucket = str(document["_id"]).removeprefix(f"{document['link_id']}/")
     own_id(document, document["link_id"], bucket)
@@ -57,17 +64,18 @@ def _counts(document: Document, holdings: Holdings) -> None:
 
 def _link_rollup(document: Document, holdings: Holdings) -> None:
     own_link(document["link_id"], holdings)
-    _rollup(document, str(document["link_id"]))
+    _rollup(document, str(document["link_id"]), holdings)
 
 
 def _organization_rollup(document: Document, holdings: Holdings) -> None:
     if "link_id" in document:
         raise InvalidField("link_id", "is not a field of such a document")
-    _rollup(document, holdings.org_id)
+    _rollup(document, holdings.org_id, holdings)
 
 
-def _rollup(document: Document, subject: str) -> None:
+def _rollup(document: Document, subject: str, holdings: Holdings) -> None:
     _ROLLUP.check(document)
+    expires_within(FINE_BUCKETS_KEPT, document, holdings)
     bucket = str(document["_id"]).removeprefix(f"{subject}/")
     own_id(document, subject, bucket)
     _bucket(bucket, document)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from functools import partial
 
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import WebAddress
 from backend.domain.link_reports import REPORT_TEXT, ReportReason
 from backend.storage import broken_destinations, link_reports
-from backend.storage.archived_documents.holdings import DocumentRule, Holdings, own_link
+from backend.storage.archived_documents.holdings import DocumentRule, Holdings, expires_within, own_link
 from backend.storage.document_fields import (
     DocumentFields,
     integer,
@@ -18,7 +19,6 @@ from backend.storage.document_fields import (
     one_of,
     text,
     time,
-    until,
 )
 from backend.storage.mongo import Document
 
@@ -39,7 +39,7 @@ _REPORTS = DocumentFields(
         "count": _count,
         "latest": list_of(nested(_REPORT), link_reports.MOST_KEPT),
         "last_at": time,
-        "expires_at": until(link_reports.KEPT),
+        "expires_at": time,
     }
 )
 _BROKEN = DocumentFields(
@@ -50,20 +50,21 @@ _BROKEN_LINK = DocumentFields(
         "broken": list_of(nested(_BROKEN)),
         "since": time,
         "checked_at": time,
-        "expires_at": until(broken_destinations.KEPT),
+        "expires_at": time,
     }
 )
 
 
-def _of_link(fields: DocumentFields) -> DocumentRule:
+def _of_link(fields: DocumentFields, kept: timedelta) -> DocumentRule:
     def check(document: Document, holdings: Holdings) -> None:
         fields.check(document)
+        expires_within(kept, document, holdings)
         own_link(document["_id"], holdings)
 
     return check
 
 
 RULES: Mapping[str, DocumentRule] = {
-    link_reports.NAME: _of_link(_REPORTS),
-    broken_destinations.NAME: _of_link(_BROKEN_LINK),
+    link_reports.NAME: _of_link(_REPORTS, link_reports.KEPT),
+    broken_destinations.NAME: _of_link(_BROKEN_LINK, broken_destinations.KEPT),
 }

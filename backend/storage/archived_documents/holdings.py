@@ -1,21 +1,27 @@
-"""The organization of an archive, what its documents may refer to, and the checks that they do."""
+"""The organization of an archive, what its documents may refer to, and checks that need to know these."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
 from backend.storage import counted_once, domains, links, purged_links
 from backend.storage.mongo import Document
 
+# How far ahead the clock of the archive's machine may have been.
+_SLACK = timedelta(days=1)
+
 
 @dataclass(slots=True)
 class Holdings:
-    """The organization of an archive, and everything that its documents may refer to."""
+    """The organization of an archive, the time at which its documents are checked, and everything that they
+    may refer to."""
 
     org_id: OrgId
+    now: datetime
     link_ids: set[LinkId] = field(default_factory=set)
     domains: set[str] = field(default_factory=set)
     marks: set[str] = field(default_factory=set)
@@ -51,3 +57,13 @@ def own_domain(name: str, domain: object, holdings: Holdings) -> None:
     """Raise InvalidField, which names the field, unless the archive has this domain."""
     if domain not in holdings.domains:
         raise InvalidField(name, "must be a domain of the archive")
+
+
+def expires_within(kept: timedelta, document: Document, holdings: Holdings) -> None:
+    """Raise InvalidField if the document's `expires_at`, a time, is later than `kept` from now.
+
+    Without one, the document is valid.
+    """
+    expires_at = document.get("expires_at")
+    if expires_at is not None and expires_at > holdings.now + kept + _SLACK:
+        raise InvalidField("expires_at", f"must be a date at most {kept} from now")

@@ -8,13 +8,19 @@ from functools import partial
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import HostName, LinkPath, Uuid
 from backend.storage import calls, counted_once, idempotency
-from backend.storage.archived_documents.holdings import DocumentRule, Holdings, own_domain, own_id
-from backend.storage.document_fields import DocumentFields, Parse, integer, list_of, sha256, text, time, until
+from backend.storage.archived_documents.holdings import (
+    DocumentRule,
+    Holdings,
+    expires_within,
+    own_domain,
+    own_id,
+)
+from backend.storage.document_fields import DocumentFields, Parse, integer, list_of, sha256, text, time
 from backend.storage.mongo import Document
 
 _MARK = DocumentFields({"at": time})
-_CALL = DocumentFields({"expires_at": until(calls.KEPT)})
-_EARLIER: Mapping[str, Parse] = {"fingerprint": text, "expires_at": until(idempotency.LIFETIME)}
+_CALL = DocumentFields({"expires_at": time})
+_EARLIER: Mapping[str, Parse] = {"fingerprint": text, "expires_at": time}
 _EARLIER_LINK = DocumentFields(
     {**_EARLIER, "domain": HostName().parse, "path": LinkPath().parse}, {"link_id": Uuid().parse}
 )
@@ -25,6 +31,7 @@ _EARLIER_ANSWER = DocumentFields(
 
 def _call(document: Document, holdings: Holdings) -> None:
     _CALL.check(document)
+    expires_within(calls.KEPT, document, holdings)
     own_id(document, holdings.org_id, Uuid().parse("_id", str(document["_id"]).rpartition("/")[2]))
 
 
@@ -34,13 +41,14 @@ def _mark(document: Document, holdings: Holdings) -> None:
 
 
 def _earlier_request(document: Document, holdings: Holdings) -> None:
+    fields = _EARLIER_ANSWER if "answer" in document else _EARLIER_LINK
+    fields.check(document)
+    expires_within(idempotency.LIFETIME, document, holdings)
     if "answer" in document:
-        _EARLIER_ANSWER.check(document)
         if document["status"] not in {200, 201}:
             raise InvalidField("status", "must be that of a success")
-        return
-    _EARLIER_LINK.check(document)
-    own_domain("domain", document["domain"], holdings)
+    else:
+        own_domain("domain", document["domain"], holdings)
 
 
 RULES: Mapping[str, DocumentRule] = {
