@@ -3,7 +3,6 @@
 Importing the file of a page adds its routes to the blueprint.
 """
 
-from backend.dashboard import keys
 from backend.dashboard.account import settings, sign_in, subscription, switch_organization
 from backend.dashboard.analytics import attribution, overview, sale
 from backend.dashboard.destinations import broken, reports, rules
@@ -12,6 +11,7 @@ from backend.dashboard.frame import assets
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
 from backend.dashboard.frame.service import attach_dashboard_service
+from backend.dashboard.keys import keys
 from backend.dashboard.links import (
     bulk,
     change_link,

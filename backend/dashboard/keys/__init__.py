@@ -1,0 +1,1 @@
+"""The page for keys of the APIs and SDKs: make one, revoke one."""
