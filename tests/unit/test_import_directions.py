@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from graphlib import TopologicalSorter
+from itertools import pairwise, permutations, product
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 BACKEND = ROOT / "backend"
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text().partition("## Which way imports point")[2]
 DRIVERS = {"motor", "pymongo", "bson", "gridfs"}
 # What each room may import of ours besides itself: a folder's subject, or a file that stands alone.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -68,6 +71,18 @@ MAY_IMPORT: dict[str, set[str]] = {
         "passwords", "rate_limits", "serving", "settings", "storage", "version", "web_client",
     },
 }  # fmt: skip
+# What is beside the backend, and what of it each may import. Tests may import everything.
+BESIDE: dict[str, set[str]] = {
+    "benchmarks": {
+        "app", "clock", "dashboard", "domain", "interpreter", "rate_limits", "redirector", "settings",
+        "storage",
+    },
+    "demo_site": {"app", "clock", "domain", "passwords", "serving", "settings", "storage"},
+    "deploy": set(),
+    "proxy_example": set(),
+    "sdk_build": {"version"},
+    "sdk_src": set(),
+}  # fmt: skip
 
 
 @cache
@@ -92,14 +107,48 @@ def files(room: str) -> list[Path]:
     return sorted((BACKEND / room).rglob("*.py")) or [BACKEND / f"{room}.py"]
 
 
-def imported_rooms(room: str) -> dict[str, str]:
-    """The other rooms of ours that a room imports, each with a file that does."""
+def files_beside(package: str) -> list[Path]:
+    """The source files of a package beside the backend, without what npm has put there."""
+    return [file for file in sorted((ROOT / package).rglob("*.py")) if "node_modules" not in file.parts]
+
+
+def imported_rooms(sources: list[Path]) -> dict[str, str]:
+    """The rooms that these files import, each with a file that does."""
     return {
         room_of(module): f"{file.relative_to(ROOT)} imports {module}"
-        for file in files(room)
+        for file in sources
         for module in imported_modules(file)
-        if module.startswith("backend.") and room_of(module) != room
+        if module.startswith("backend.")
     }
+
+
+def imports_of(packages: set[str], sources: list[Path]) -> dict[Path, str]:
+    """Those of the files that import one of these installed packages, each with a sentence that says so."""
+    return {
+        file.relative_to(ROOT): f"{file.relative_to(ROOT)} imports {module}"
+        for file in sources
+        for module in imported_modules(file)
+        if module.split(".")[0] in packages
+    }
+
+
+def drawn_interfaces() -> list[str]:
+    """The rooms that ARCHITECTURE.md calls the interfaces."""
+    said = re.search(r"The interfaces \((.*?)\) never import each other", ARCHITECTURE, re.DOTALL)
+    assert said
+    return re.findall(r"`(\w+)`", said[1])
+
+
+def drawn_arrows() -> set[tuple[str, str]]:
+    """The arrows of ARCHITECTURE.md, from room to room."""
+    lines = re.findall(r"^ {4}(.* -> .*)$", ARCHITECTURE.partition("\n## ")[0], re.MULTILINE)
+    named = {"interfaces": drawn_interfaces()}
+    arrows: set[tuple[str, str]] = set()
+    for line in lines:
+        places = [re.findall(r"\w+", place) for place in line.split("->")]
+        rooms = [[room for name in place for room in named.get(name, [name])] for place in places]
+        arrows |= {arrow for left, right in pairwise(rooms) for arrow in product(left, right)}
+    return arrows
 
 
 def test_every_room_is_here() -> None:
@@ -112,9 +161,9 @@ def test_every_room_is_here() -> None:
 
 @pytest.mark.parametrize("room", sorted(MAY_IMPORT))
 def test_rooms_import_only_what_lies_below(room: str) -> None:
-    """domain imports nothing of ours, storage only domain, the interfaces never each other; and what a room
-    may import is what it does import."""
-    found = imported_rooms(room)
+    """domain imports nothing of ours, storage only domain, settings and tools that know no collection, the
+    interfaces never each other; and what a room may import is what it does import."""
+    found = {other: where for other, where in imported_rooms(files(room)).items() if other != room}
     assert [found[other] for other in found.keys() - MAY_IMPORT[room]] == []
     assert MAY_IMPORT[room] - found.keys() == set()
 
@@ -126,14 +175,50 @@ def test_imports_of_rooms_run_in_no_circle() -> None:
 
 def test_only_storage_imports_the_driver() -> None:
     """The MongoDB driver can be replaced in one folder."""
-    wrong = [
-        f"{file.relative_to(ROOT)} imports {module}"
-        for file in sorted(BACKEND.rglob("*.py"))
-        if "storage" not in file.relative_to(BACKEND).parts
-        for module in imported_modules(file)
-        if module.split(".")[0] in DRIVERS
-    ]
-    assert wrong == []
+    found = imports_of(DRIVERS, sorted(BACKEND.rglob("*.py")))
+    assert [where for file, where in found.items() if file.parts[:2] != ("backend", "storage")] == []
+
+
+@pytest.mark.parametrize(
+    ("package", "importing"),
+    [
+        ("hypercorn", ["backend/serving/hypercorn_server.py"]),
+        ("h11", ["backend/serving/hypercorn_server.py", "backend/serving/request_framing.py"]),
+    ],
+)
+def test_few_files_know_the_server(package: str, importing: list[str]) -> None:
+    """Another release of Hypercorn, or another server, concerns one file; its reader of requests two."""
+    assert [str(file) for file in imports_of({package}, sorted(BACKEND.rglob("*.py")))] == importing
+
+
+def test_the_drawing_is_true() -> None:
+    """Each arrow of ARCHITECTURE.md is an import that there is, and those it calls interfaces keep apart."""
+    arrows = drawn_arrows()
+    assert ("cli", "serving") in arrows
+    assert [(left, right) for left, right in sorted(arrows) if right not in MAY_IMPORT[left]] == []
+    apart = permutations(drawn_interfaces(), 2)
+    assert [(left, right) for left, right in apart if right in MAY_IMPORT[left]] == []
+
+
+def test_everything_beside_the_backend_is_here() -> None:
+    """A new or renamed package of the repository does not slip out of these tests."""
+    packages = {path.name for path in ROOT.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    assert packages - {"backend", "tests"} == set(BESIDE)
+
+
+@pytest.mark.parametrize("package", sorted(BESIDE))
+def test_what_is_beside_imports_little_of_the_backend(package: str) -> None:
+    """What stands alone (proxies, what sites load) imports nothing of it; and what a package may import is
+    what it does import."""
+    found = imported_rooms(files_beside(package))
+    assert [found[room] for room in sorted(found.keys() - BESIDE[package])] == []
+    assert BESIDE[package] - found.keys() == set()
+
+
+def test_the_backend_imports_nothing_beside_it() -> None:
+    """The service runs without its demo, its benchmarks and its tests."""
+    found = imports_of({*BESIDE, "tests"}, sorted(BACKEND.rglob("*.py")))
+    assert list(found.values()) == []
 
 
 def test_domain_does_no_io() -> None:
