@@ -16,13 +16,14 @@ from backend.app import Service, create_app
 from backend.clock import utc_now
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
+from backend.redirector.link_file import path_in
 from backend.settings import Settings
-from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.link_holds import hold_link
 from backend.storage.mongo import Database
 from tests.api.links import API, create, link_body
-from tests.organizations import TestOrganization, create_test_organization
+from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
+from tests.service_process import free_port
 
 ROWS = {name: row for name, row in vars(error_table).items() if isinstance(row, ErrorRow)}
 UPDATE = f"/update-link/{uuid.UUID(int=7)}"
@@ -263,32 +264,32 @@ async def test_a_fault_shows_no_internals(
     assert (answer.status_code, answer.json()) == (500, error_table.SERVER_FAULT.body())
 
 
-async def test_without_storage(tmp_path: Path) -> None:
+async def test_without_storage(settings: Settings, organization: TestOrganization, tmp_path: Path) -> None:
     """The row of a MongoDB that can't be reached: 503 with a pause, on each operation that needs it."""
-    async with EmbeddedMongoDB(tmp_path / "mongodb") as server:
-        opened = serving(Settings(mongodb_uri=server.uri, data_dir=tmp_path))
-        service, client = await opened.__aenter__()
-        organization = await create_test_organization(service.resources.database)
-    answers = await asyncio.gather(
-        *(
-            client.request(method, API + path, json=body, headers=organization.headers)
-            for method, path, body in (
-                ("GET", "/links/page", None),
-                ("GET", "/clicks/export?from=2026-01-01", None),
-                ("POST", "/create-link", link_body(organization)),
-                ("PATCH", UPDATE, {"link_name": "x"}),
-                ("GET", "/links", None),
-                ("GET", "/links?sort=-clicks_7", None),
-                ("GET", f"/links/{uuid.UUID(int=7)}", None),
-                ("POST", "/links", link_body(organization)),
-                ("PATCH", f"/links/{uuid.UUID(int=7)}", {"link_name": "x"}),
-                ("DELETE", f"/links/{uuid.UUID(int=7)}", None),
-                ("DELETE", f"/links/{uuid.UUID(int=7)}?purge=true", None),
-                ("POST", "/links/bulk", {"operations": [{"op": "create", "link": link_body(organization)}]}),
+    link, body = f"/links/{uuid.UUID(int=7)}", link_body(organization)
+    calls = (
+        ("GET", "/links/page", None),
+        ("GET", "/clicks/export?from=2026-01-01", None),
+        ("POST", "/create-link", body),
+        ("PATCH", UPDATE, {"link_name": "x"}),
+        ("GET", "/links", None),
+        ("GET", "/links?sort=-clicks_7", None),
+        ("GET", link, None),
+        ("POST", "/links", body),
+        ("PATCH", link, {"link_name": "x"}),
+        ("DELETE", link, None),
+        ("DELETE", f"{link}?purge=true", None),
+        ("POST", "/links/bulk", {"operations": [{"op": "create", "link": body}]}),
+    )
+    nowhere = replace(settings, mongodb_uri=f"mongodb://127.0.0.1:{free_port()}/", data_dir=tmp_path)
+    path_in(tmp_path).touch()  # a service that has run before starts without MongoDB
+    async with serving(nowhere) as (_, client):
+        answers = await asyncio.gather(
+            *(
+                client.request(method, API + path, json=sent, headers=organization.headers)
+                for method, path, sent in calls
             )
         )
-    )
-    await opened.__aexit__(None, None, None)
     for answer in answers:
         assert (answer.status_code, answer.json()) == (503, error_table.STORAGE_UNREACHABLE.body())
         assert int(answer.headers["Retry-After"]) > 0

@@ -45,6 +45,7 @@ async def test_a_snapshot_is_of_one_moment(
 
 async def test_a_past_that_the_server_no_longer_keeps(tmp_path: Path) -> None:
     """An export that takes longer than MongoDB keeps its past ends with a sentence that says what to do."""
+    # A MongoDB of its own: the parameter is the server's, and would end whatever others read of one moment.
     async with open_database(Settings(data_dir=tmp_path)) as database:
         parameter = {"setParameter": 1, "minSnapshotHistoryWindowInSeconds": 0}
         await database.client.admin.command(parameter)

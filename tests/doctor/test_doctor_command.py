@@ -78,7 +78,9 @@ class Installation:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    """A service with a MongoDB of its own, with which doctor finds nothing to warn of."""
+    """A service with which doctor finds nothing to warn of."""
+    # With a MongoDB of its own, as is the default: of a configured one with one member, as the tests share,
+    # doctor warns.
     with service_process(tmp_path_factory.mktemp("data"), WAYLINK_LOCAL_SHORT_URLS="true") as running:
         yield running
 
