@@ -27,7 +27,7 @@ from backend.domain.analytics_input import UTC_ZONE
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.attribution import Device, Touch
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
-from backend.domain.ids import DeviceId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.domain.query_period import QueryPeriod
 from backend.interpreter import set_up_interpreter
 from backend.settings import Settings
@@ -110,7 +110,7 @@ async def _store(database: Database, org_id: OrgId, number: int) -> Decimal:
         name: [] for name in (devices.NAME, identities.NAME, conversions.NAME)
     }
     while left:
-        customer_id = f"customer-{left}"
+        customer_id = CustomerId(f"customer-{left}")
         own = [_device(made, org_id, customer_id, now) for _ in range(made.randint(1, 3))]
         found[devices.NAME] += [devices.document(each) for each in own]
         found[identities.NAME] += [_identity(each, customer_id) for each in own]
@@ -128,7 +128,7 @@ async def _store(database: Database, org_id: OrgId, number: int) -> Decimal:
     return sold
 
 
-def _device(made: random.Random, org_id: OrgId, customer_id: str, now: datetime) -> Device:
+def _device(made: random.Random, org_id: OrgId, customer_id: CustomerId, now: datetime) -> Device:
     first = now - made.randint(1, 360) * _DAY
     device = Device(org_id, DeviceId(str(uuid.UUID(int=made.getrandbits(128)))), first, now)
     for touch in _touches(made, first, now):
@@ -143,7 +143,7 @@ def _touches(made: random.Random, first: datetime, now: datetime) -> Iterator[To
         yield Touch(at, None, {"utm_campaign": f"campaign-{made.randint(0, 99)}"}, {}, at)
 
 
-def _identity(device: Device, customer_id: str) -> Document:
+def _identity(device: Device, customer_id: CustomerId) -> Document:
     return {
         "_id": f"{device.org_id}/{device.id}/{customer_id}",
         "org_id": device.org_id,
@@ -154,7 +154,7 @@ def _identity(device: Device, customer_id: str) -> Document:
     }
 
 
-def _sale(made: random.Random, device: Device, customer_id: str, now: datetime) -> Document:
+def _sale(made: random.Random, device: Device, customer_id: CustomerId, now: datetime) -> Document:
     at = now - made.randint(0, 364) * _DAY
     credit = device.credit_at(at)
     stored = devices.document(device.touched(credit.last) if credit.last else device)

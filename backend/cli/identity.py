@@ -8,7 +8,7 @@ from backend.cli.command import CommandResult, stored
 from backend.cli.options import org_option
 from backend.clock import utc_now
 from backend.domain.field_rules import is_uuid
-from backend.domain.ids import DeviceId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.storage import organizations
 from backend.storage.identities import take_back
 from backend.storage.mongo import Database
@@ -25,7 +25,7 @@ def identity() -> None:
 @click.option("--customer", "customer_id", required=True, metavar="ID", help="Whom it was never.")
 @stored
 async def take_back_identity(
-    database: Database, org_id: OrgId, device: str, customer_id: str
+    database: Database, org_id: OrgId, device: str, customer_id: CustomerId
 ) -> CommandResult:
     """Take back that a device was a customer's, as after a wrong sign-in.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from backend.domain.analytics_query import MONEY, Field, Measure, Order, Query
 from backend.domain.errors import InvalidField
-from backend.domain.ids import LinkId
+from backend.domain.ids import CustomerId, LinkId
 from backend.domain.links import Link
 from backend.domain.money import MINOR_DIGITS
 from backend.domain.query_period import QueryPeriod
@@ -49,7 +49,7 @@ class Figures:
         self.chance_of_best: float | None = None
         self._revenue: dict[str, Decimal] | None = None
         self._refunds: dict[str, Decimal] | None = None
-        self._customers: set[str] | None = None
+        self._customers: set[CustomerId] | None = None
 
     @property
     def revenue(self) -> Amounts:
@@ -81,7 +81,7 @@ class Figures:
                 self._refunds = {}
             self._refunds[currency] = self._refunds.get(currency, Decimal()) + refunded
 
-    def add_customer(self, customer_id: str) -> None:
+    def add_customer(self, customer_id: CustomerId) -> None:
         """Add a customer, who counts once."""
         if self._customers is None:
             self._customers = set()

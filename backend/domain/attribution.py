@@ -10,7 +10,7 @@ from typing import Any
 
 from backend.domain.click_ids import ClickPlace
 from backend.domain.device_clock import DeviceClock, with_clock
-from backend.domain.ids import DeviceId, LinkId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.link_rules import variant_names
 from backend.domain.links import UTM_FIELDS, Link
 
@@ -92,7 +92,7 @@ class Identification:
     told that this was wrong.
     """
 
-    customer_id: str
+    customer_id: CustomerId
     at: datetime
     received_at: datetime | None = field(default=None, compare=False)
     taken_back_at: datetime | None = None
@@ -152,13 +152,15 @@ class Device:
         visits = sorted((*self.direct_visits, visit), key=lambda each: each.at)
         return replace(self, direct_visits=tuple(visits[-DIRECT_VISITS_KEPT:]))
 
-    def identified(self, customer_id: str, at: datetime, received_at: datetime | None = None) -> Device:
+    def identified(
+        self, customer_id: CustomerId, at: datetime, received_at: datetime | None = None
+    ) -> Device:
         """A copy of the device that is identified as this customer from `at` on."""
         new = Identification(customer_id, at, received_at)
         customers = sorted((*self.customers, new), key=lambda each: each.at)
         return replace(self, customers=tuple(customers[-CUSTOMERS_KEPT:]))
 
-    def taken_back(self, customer_id: str, at: datetime) -> Device:
+    def taken_back(self, customer_id: CustomerId, at: datetime) -> Device:
         """A copy of the device that was never this customer's, as was told at `at`."""
         customers = [
             replace(each, taken_back_at=each.taken_back_at or at) if each.customer_id == customer_id else each
@@ -166,7 +168,7 @@ class Device:
         ]
         return replace(self, customers=tuple(customers))
 
-    def without_customers(self, customers: Collection[str]) -> Device:
+    def without_customers(self, customers: Collection[CustomerId]) -> Device:
         """A copy of the device that does not name these customers any more."""
         kept = tuple(each for each in self.customers if each.customer_id not in customers)
         return replace(self, customers=kept)
@@ -184,7 +186,7 @@ class Device:
         """The touches that get the credit for something the device does at this time."""
         return Credit(at, self.first_touch_at(at), self.last_touch_at(at))
 
-    def customer_at(self, at: datetime) -> str | None:
+    def customer_at(self, at: datetime) -> CustomerId | None:
         """The customer that the device was last identified as at or before `at`; None if there is none."""
         return next((each.customer_id for each in reversed(self.standing) if each.at <= at), None)
 
@@ -193,7 +195,7 @@ class Device:
         """What it was identified as, without what was taken back."""
         return tuple(each for each in self.customers if each.taken_back_at is None)
 
-    def times_of(self, customers: Collection[str], *, beginning: bool) -> Times:
+    def times_of(self, customers: Collection[CustomerId], *, beginning: bool) -> Times:
         """The periods in which the device belonged to one of these customers.
 
         With `beginning`, also the period before the device was first identified.

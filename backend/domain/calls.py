@@ -19,6 +19,7 @@ from backend.domain.call_fields import (
 )
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.field_rules import Moment, Rule, Sha256, Text, Uuid, Word
+from backend.domain.ids import CustomerId
 
 ID_LENGTH = 256
 PAGE_LENGTH = 2048
@@ -45,7 +46,7 @@ class Call:
     call_id: str
     occurred_at: datetime
     page: str | None
-    customer_id: str | None
+    customer_id: CustomerId | None
     fields: dict[str, Any]
     notes: tuple[str, ...] = ()
 

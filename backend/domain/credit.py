@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple
 from backend.domain.attribution import Device, Touch
 from backend.domain.credit_rules import CreditRules, Model
 from backend.domain.histories import Histories, History, OrderedVisit, SaleFacts, SourceT
+from backend.domain.ids import CustomerId
 
 # What one lead or conversion is divided into.
 PARTS = 1_000_000
@@ -33,7 +34,7 @@ class CreditShare(NamedTuple, Generic[SourceT]):
 class Credited(NamedTuple, Generic[SourceT]):
     """Whose a sale is, and what each touch gets of it, oldest first. No shares: it had not been told yet."""
 
-    customer_id: str | None
+    customer_id: CustomerId | None
     shares: Sequence[CreditShare[SourceT]]
 
 

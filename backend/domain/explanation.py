@@ -12,7 +12,7 @@ from backend.domain.attribution import Device, DirectVisit, Identification, Touc
 from backend.domain.credit import PARTS, CreditShare, share_credit
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.histories import SaleFacts
-from backend.domain.ids import DeviceId
+from backend.domain.ids import CustomerId, DeviceId
 from backend.domain.links import Link
 
 # A customer may have many devices, and each of them many visits.
@@ -41,7 +41,7 @@ class CreditStep:
     at: datetime
     in_words: str
     device_id: DeviceId | None = None
-    customer_id: str | None = None
+    customer_id: CustomerId | None = None
     touch: Touch | None = None
     share: CreditShare[Touch] | None = None
     refund: int | None = None
@@ -52,7 +52,7 @@ class Verdict:
     """What each touch gets by these rules; no shares if the sale had not been told by their moment."""
 
     rules: CreditRules
-    customer_id: str | None
+    customer_id: CustomerId | None
     shares: Sequence[CreditShare[Touch]]
 
 

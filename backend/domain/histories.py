@@ -18,7 +18,7 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from backend.domain.attribution import Device, Touch
 from backend.domain.credit_rules import CreditRules, CreditTo
-from backend.domain.ids import DeviceId, LinkId
+from backend.domain.ids import CustomerId, DeviceId, LinkId
 
 # A customer with more devices is no person, such as "guest". The latest ones count, and a sale's own.
 MOST_DEVICES = 100
@@ -30,7 +30,7 @@ PlacedClick: TypeAlias = tuple[LinkId | None, datetime, int]
 ToldVisit: TypeAlias = tuple[datetime, datetime | None, SourceT | None, PlacedClick | None]
 # An identity as it was told: from when it holds, when the service was told, the customer, and when it was
 # told that this was wrong.
-Identified: TypeAlias = tuple[datetime, datetime | None, str, datetime | None]
+Identified: TypeAlias = tuple[datetime, datetime | None, CustomerId, datetime | None]
 # A visit in an order: its time, direct ones first, then by device and as they arrived; its source and click.
 OrderedVisit: TypeAlias = tuple[datetime, bool, DeviceId, int, SourceT | None, PlacedClick | None]
 _NOBODYS = DeviceId("")
@@ -55,7 +55,7 @@ class SaleFacts(NamedTuple, Generic[SourceT]):
     at: datetime
     received_at: datetime
     device_id: DeviceId | None
-    customer_id: str | None
+    customer_id: CustomerId | None
     copies: tuple[ToldVisit[SourceT], ...] = ()
     amount: int = 0
     refunds: tuple[RefundFact, ...] = ()
@@ -71,8 +71,8 @@ class History(Generic[SourceT]):
     device_id: DeviceId
     last_seen_at: datetime
     visits: list[OrderedVisit[SourceT]]
-    owners: list[tuple[datetime, str]]
-    taken_back: AbstractSet[str] = frozenset()
+    owners: list[tuple[datetime, CustomerId]]
+    taken_back: AbstractSet[CustomerId] = frozenset()
     _times: set[datetime] | None = field(default=None, init=False)
 
     @classmethod
@@ -123,24 +123,24 @@ class History(Generic[SourceT]):
         return self._times
 
     @property
-    def customer_ids(self) -> set[str]:
+    def customer_ids(self) -> set[CustomerId]:
         """The ids of all customers that the device ever was identified as."""
         return {customer_id for _, customer_id in self.owners}
 
-    def owner_at(self, at: datetime) -> str | None:
+    def owner_at(self, at: datetime) -> CustomerId | None:
         """The customer whose it was at this time: before its first identity, its first one."""
         owners = self.owners
         if not owners:
             return None
         return owners[max(bisect_right(owners, at, key=_time) - 1, 0)][1]
 
-    def visits_of(self, customer_id: str) -> list[OrderedVisit[SourceT]]:
+    def visits_of(self, customer_id: CustomerId) -> list[OrderedVisit[SourceT]]:
         """Its visits while it was this customer's."""
         if self.is_only(customer_id):
             return self.visits
         return [each for each in self.visits if self.owner_at(each[0]) == customer_id]
 
-    def is_only(self, customer_id: str) -> bool:
+    def is_only(self, customer_id: CustomerId) -> bool:
         """Whether it was this customer's at all times."""
         return bool(self.owners) and all(each == customer_id for _, each in self.owners)
 
@@ -152,7 +152,7 @@ def as_told(touch: Touch) -> ToldVisit[Touch]:
     return touch.at, touch.received_at, touch, click
 
 
-def customer_of(sale: SaleFacts[SourceT], history: History[SourceT] | None) -> str | None:
+def customer_of(sale: SaleFacts[SourceT], history: History[SourceT] | None) -> CustomerId | None:
     """The customer whose sale it is, given the history of its device.
 
     It is the one it was told of, unless the device's identity as that customer was taken back; else the one
@@ -173,16 +173,18 @@ class Histories(Generic[SourceT]):
         """`histories` are what the rules know; where credit goes by customer, of all devices of theirs."""
         self._rules = rules
         self._by_id = {each.device_id: each for each in histories}
-        self._of_customer: dict[str, list[History[SourceT]]] = {}
+        self._of_customer: dict[CustomerId, list[History[SourceT]]] = {}
         if rules.to is CreditTo.CUSTOMER:
             self._find_customers()
-        self._visits: dict[str, list[OrderedVisit[SourceT]]] = {}
+        self._visits: dict[CustomerId, list[OrderedVisit[SourceT]]] = {}
 
-    def customer_of(self, sale: SaleFacts[SourceT]) -> str | None:
+    def customer_of(self, sale: SaleFacts[SourceT]) -> CustomerId | None:
         """The customer whose sale it is."""
         return customer_of(sale, self._by_id.get(sale.device_id) if sale.device_id else None)
 
-    def path_of(self, sale: SaleFacts[SourceT], customer_id: str | None) -> list[OrderedVisit[SourceT]]:
+    def path_of(
+        self, sale: SaleFacts[SourceT], customer_id: CustomerId | None
+    ) -> list[OrderedVisit[SourceT]]:
         """The visits before the sale that count, oldest first."""
         whose = customer_id if self._rules.to is CreditTo.CUSTOMER else None
         visits = self._own(sale) if whose is None else self._of_customer_and_sale(whose, sale)
@@ -204,7 +206,9 @@ class Histories(Generic[SourceT]):
         visits = history.visits if history else []
         return _merged(visits, self._copies(sale, history))
 
-    def _of_customer_and_sale(self, whose: str, sale: SaleFacts[SourceT]) -> list[OrderedVisit[SourceT]]:
+    def _of_customer_and_sale(
+        self, whose: CustomerId, sale: SaleFacts[SourceT]
+    ) -> list[OrderedVisit[SourceT]]:
         """The visits of the sale's customer, with what is known of its own device beyond them."""
         history = self._by_id.get(sale.device_id) if sale.device_id else None
         copies = self._copies(sale, history)
@@ -218,7 +222,7 @@ class Histories(Generic[SourceT]):
         own = [each for each in own if history.owner_at(each[0]) in {whose, None}]
         return _merged(self._all_of(whose), own)
 
-    def _all_of(self, customer_id: str) -> list[OrderedVisit[SourceT]]:
+    def _all_of(self, customer_id: CustomerId) -> list[OrderedVisit[SourceT]]:
         """What their devices did while they were this customer's."""
         if customer_id not in self._visits:
             devices = self._of_customer.get(customer_id, ())

@@ -11,7 +11,7 @@ from backend.domain.attribution import Credit, Device, DirectVisit, Source, Touc
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
 from backend.domain.device_clock import DeviceClock, clock_of, counted_at, whole_milliseconds, with_clock
-from backend.domain.ids import DeviceId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.domain.records import Record, RecordKey
 
 # An organization and a device ID.
@@ -70,7 +70,7 @@ class Identity:
 
     org_id: OrgId
     device_id: DeviceId | None
-    customer_id: str
+    customer_id: CustomerId
     at: datetime
     known: dict[str, str]
 
@@ -263,7 +263,7 @@ class _Intake:
             self.decisions.devices[device.org_id, device.id] = device
 
     def _identified(
-        self, timed: _Timed, device: Device | None, customer_id: str, at: datetime, call: Call
+        self, timed: _Timed, device: Device | None, customer_id: CustomerId, at: datetime, call: Call
     ) -> Device | None:
         """The device after a call identified it as a customer, if the call did."""
         batch = timed.batch

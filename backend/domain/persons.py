@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
 
+from backend.domain.ids import CustomerId
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
     """One person, known by customer ids and by hashes of e-mail addresses."""
 
-    customers: frozenset[str] = frozenset()
+    customers: frozenset[CustomerId] = frozenset()
     emails: frozenset[str] = frozenset()
 
 
@@ -21,7 +23,7 @@ class DeviceUser:
     """Somebody who used a device from `at` on: a customer, or the owner of a hashed e-mail address."""
 
     at: datetime
-    customer_id: str | None = None
+    customer_id: CustomerId | None = None
     email_sha256: str | None = None
 
     def is_person(self, person: Person) -> bool:
@@ -38,7 +40,7 @@ class Share(Enum):
 
 
 def person_of(
-    customers: Iterable[str], emails: Iterable[str], known: Mapping[str, Collection[str]]
+    customers: Iterable[CustomerId], emails: Iterable[str], known: Mapping[str, Collection[CustomerId]]
 ) -> Person:
     """The person with these customer ids and hashed e-mail addresses.
 
@@ -50,7 +52,9 @@ def person_of(
 
 
 def users_of_device(
-    customers: Iterable[DeviceUser], senders: Iterable[DeviceUser], known: Mapping[str, Collection[str]]
+    customers: Iterable[DeviceUser],
+    senders: Iterable[DeviceUser],
+    known: Mapping[str, Collection[CustomerId]],
 ) -> list[DeviceUser]:
     """The users of a device, in order of time.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from backend.domain.attribution import Credit
 from backend.domain.calls import Call, Kind
-from backend.domain.ids import DeviceId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, OrgId
 
 # A kind, an organization and a call_id.
 RecordKey = tuple[Kind, OrgId, str]
@@ -26,7 +26,7 @@ class Record:
     org_id: OrgId
     call_id: str
     device_id: DeviceId | None
-    customer_id: str | None
+    customer_id: CustomerId | None
     credit: Credit
     occurred_at: datetime
     received_at: datetime

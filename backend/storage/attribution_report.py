@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from backend.domain.credit_rules import CreditRules, Model
-from backend.domain.ids import OrgId
+from backend.domain.ids import CustomerId, OrgId
 from backend.domain.money import of_units
 from backend.storage import conversions, identities, leads, refunds
 from backend.storage.credited_records import CreditedRecord, count_of, credit_records
@@ -50,7 +50,7 @@ class ReportRow:
     conversions: Decimal = Decimal()
     revenue: dict[str, Decimal] = field(default_factory=dict)
     refunds: dict[str, Decimal] = field(default_factory=dict)
-    customer_ids: set[str] = field(default_factory=set)
+    customer_ids: set[CustomerId] = field(default_factory=set)
 
     @property
     def net_revenue(self) -> dict[str, Decimal]:
@@ -139,7 +139,7 @@ class _Report:
         count: Decimal | int,
         currency: str | None,
         amounts: tuple[Decimal, Decimal],
-        customer_id: str | None,
+        customer_id: CustomerId | None,
     ) -> None:
         """Add what was paid and paid back, or leads if there is no currency."""
         row = self.rows.setdefault(key, ReportRow(key))

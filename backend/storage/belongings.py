@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from backend.domain.ids import DeviceId, InstallId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, InstallId, OrgId
 from backend.domain.persons import DeviceUser, Person, Share, person_of, share_of, users_of_device
 from backend.storage import identities, leads
 from backend.storage.mongo import Database, Document
@@ -19,7 +19,7 @@ class Subject:
     connected with a customer).
     """
 
-    customer_id: str | None = None
+    customer_id: CustomerId | None = None
     device_id: DeviceId | None = None
     email_sha256: str | None = None
     install_id: InstallId | None = None
@@ -75,9 +75,9 @@ async def _person(database: Database, org_id: OrgId, subject: Subject) -> Person
     return person_of(customers, emails, await _known(database, org_id, theirs))
 
 
-async def _known(database: Database, org_id: OrgId, emails: Iterable[str]) -> dict[str, set[str]]:
+async def _known(database: Database, org_id: OrgId, emails: Iterable[str]) -> dict[str, set[CustomerId]]:
     """Each of these hashed e-mail addresses with the customers who were identified by it."""
-    customers: dict[str, set[str]] = {each: set() for each in emails}
+    customers: dict[str, set[CustomerId]] = {each: set() for each in emails}
     condition = {"org_id": org_id, "emails_sha256": {"$in": list(customers)}}
     async for found in database[identities.NAME].find(condition, {"customer_id": 1, "emails_sha256": 1}):
         for email in customers.keys() & set(found["emails_sha256"]):

@@ -18,7 +18,7 @@ from pymongo.cursor import Cursor
 
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.histories import History, RefundFact, SaleFacts, ToldVisit
-from backend.domain.ids import DeviceId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.domain.money import digits_of, in_units
 from backend.storage import devices, identities, records, refunds
 from backend.storage.mongo import ClientSession, Database, Document
@@ -180,7 +180,7 @@ def _told(touch: list[Any]) -> ToldVisit[StoredSource]:
     return at, received_at, tuple(source), click
 
 
-def _customers(sales: Sequence[Document], own: Sequence[Document]) -> set[str]:
+def _customers(sales: Sequence[Document], own: Sequence[Document]) -> set[CustomerId]:
     """All whose these sales may be."""
     found = {each["customer_id"] for each in sales} - {None}
     without = {each["device_id"] for each in sales if each["customer_id"] is None}

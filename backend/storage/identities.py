@@ -10,7 +10,7 @@ from pymongo import IndexModel, UpdateMany, UpdateOne
 
 from backend.domain.attribution import Device
 from backend.domain.histories import MOST_DEVICES
-from backend.domain.ids import DeviceId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.domain.intake import Identity
 from backend.storage import devices
 from backend.storage.blocking import BlockingDatabase, BlockingSession
@@ -99,7 +99,10 @@ async def has_taken_back(database: Database, org_id: OrgId) -> bool:
 
 
 def latest_devices(
-    database: BlockingDatabase, session: BlockingSession | None, org_id: OrgId, customer_ids: Iterable[str]
+    database: BlockingDatabase,
+    session: BlockingSession | None,
+    org_id: OrgId,
+    customer_ids: Iterable[CustomerId],
 ) -> set[DeviceId]:
     """The devices that were ever identified as one of these customers, of each the latest that count."""
     of_device = {"device_id": {"$gt": ""}}
@@ -112,7 +115,7 @@ def latest_devices(
 
 
 async def take_back(
-    database: Database, org_id: OrgId, device_id: DeviceId, customer_id: str, at: datetime
+    database: Database, org_id: OrgId, device_id: DeviceId, customer_id: CustomerId, at: datetime
 ) -> bool:
     """Note that the device was never this customer's, as far as is known until now.
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from pymongo import DESCENDING
 
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import CustomerId, LinkId, OrgId
 from backend.storage import conversions, refunds
 from backend.storage.mongo import Database, Document
 
@@ -32,7 +32,7 @@ class Sale:
     revenue: Decimal
     currency: str
     transaction_id: str | None
-    customer_id: str | None
+    customer_id: CustomerId | None
     refunded: Decimal
 
 

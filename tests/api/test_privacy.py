@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.domain.ids import InstallId, OrgId
+from backend.domain.ids import CustomerId, InstallId, OrgId
 from backend.storage.belongings import Subject
 from backend.storage.collections import aging_collections, personal_collections
 from backend.storage.install_counts import count_install_window
@@ -25,6 +25,7 @@ from tests.sdk_batches import Visitor, call, check, conversion
 # Where the SDK's visitors are; nothing says whose an app's installation is.
 COLLECTIONS = [each.name for each, personal in personal_collections() if not personal.install]
 AGING = [each.name for each, _ in aging_collections()]
+ADA = Subject(customer_id=CustomerId("ada"))
 EMAIL_HASH = hashlib.sha256(b"ada@example.com").hexdigest()
 
 
@@ -73,7 +74,7 @@ async def test_erasure_is_complete(visitor: Visitor, database: Database, by: str
 async def test_no_collection_is_forgotten(visitor: Visitor, database: Database) -> None:
     """After an erasure no collection of the whole database has the person's ids any more."""
     await everything(visitor, "ada-lovelace", email_sha256=EMAIL_HASH)
-    await erase_subject(database, visitor.organization.id, Subject(customer_id="ada-lovelace"))
+    await erase_subject(database, visitor.organization.id, Subject(customer_id=CustomerId("ada-lovelace")))
     for name in await database.list_collection_names():
         async for document in database[name].find({}):
             text = str(document)
@@ -92,7 +93,7 @@ async def test_erasure_leaves_others_alone(
     await everything(visitor, "ada")
     await everything(other, "bob")
     await everything(stranger, "ada")
-    await erase_subject(database, visitor.organization.id, Subject(customer_id="ada"))
+    await erase_subject(database, visitor.organization.id, ADA)
     expected = {"events": 2, "leads": 1, "conversions": 1, "devices": 1, "identities": 1}
     assert await left(database, visitor.organization) == expected
     assert await left(database, stranger.organization) == expected
@@ -104,7 +105,7 @@ async def test_all_devices_of_a_customer_are_erased(visitor: Visitor, database: 
     await Visitor(visitor.client, visitor.organization).results(
         conversion(ago=timedelta(hours=1)), call("identify", customer_id="ada")
     )
-    await erase_subject(database, visitor.organization.id, Subject(customer_id="ada"))
+    await erase_subject(database, visitor.organization.id, ADA)
     assert set((await left(database, visitor.organization)).values()) == {0}
 
 
@@ -112,7 +113,7 @@ async def test_a_shared_device_is_kept_for_the_other(visitor: Visitor, database:
     """Of a device with two customers, what the first did goes, and what the second did stays."""
     await everything(visitor, "ada")
     await visitor.results(call("identify", customer_id="bob"), call("event", name="of bob"))
-    await erase_subject(database, visitor.organization.id, Subject(customer_id="ada"))
+    await erase_subject(database, visitor.organization.id, ADA)
     events = [each["name"] async for each in database["events"].find({"org_id": visitor.organization.id})]
     assert events == ["of bob"]
     device = await database["devices"].find_one({"org_id": visitor.organization.id})
@@ -131,7 +132,7 @@ async def test_access_tells_of_nobody_whom_a_device_was_wrongly_said_to_be(
     await everything(visitor, "ada")
 
     async def told(customer_id: str) -> list[tuple[str, str]]:
-        file = export_subject(database, org_id, Subject(customer_id=customer_id))
+        file = export_subject(database, org_id, Subject(customer_id=CustomerId(customer_id)))
         return [(name, str(document)) async for name, document in file]
 
     assert [name for name, text in await told("ada") if "bob" in text] == []
@@ -179,7 +180,7 @@ async def open_app(
 async def test_what_was_erased_does_not_count_again(visitor: Visitor, database: Database) -> None:
     """A transaction that was erased is a duplicate when it is reported again."""
     await everything(visitor, "ada")
-    await erase_subject(database, visitor.organization.id, Subject(customer_id="ada"))
+    await erase_subject(database, visitor.organization.id, ADA)
     assert (await visitor.result(conversion(transaction_id="t-ada")))["status"] == "duplicate"
 
 
@@ -187,9 +188,9 @@ async def test_export_is_complete(visitor: Visitor, database: Database) -> None:
     """What erasure would delete is what is handed over."""
     await everything(visitor, "ada")
     await everything(Visitor(visitor.client, visitor.organization), "bob")
-    exported = export_subject(database, visitor.organization.id, Subject(customer_id="ada"))
+    exported = export_subject(database, visitor.organization.id, ADA)
     names = [name async for name, _ in exported]
-    erased = await erase_subject(database, visitor.organization.id, Subject(customer_id="ada"))
+    erased = await erase_subject(database, visitor.organization.id, ADA)
     assert {name: names.count(name) for name in COLLECTIONS} == {name: erased[name] for name in COLLECTIONS}
 
 
@@ -215,7 +216,7 @@ async def test_retention_dates_what_is_stored_and_what_comes(
 
 
 @pytest.mark.parametrize("is_set_before", [True, False])
-@pytest.mark.parametrize("subject", [Subject(customer_id="ada"), Subject(email_sha256=EMAIL_HASH)])
+@pytest.mark.parametrize("subject", [ADA, Subject(email_sha256=EMAIL_HASH)])
 async def test_whoever_was_identified_long_ago_is_found_as_long_as_the_device(
     visitor: Visitor, database: Database, clock: MovableClock, is_set_before: bool, subject: Subject
 ) -> None:

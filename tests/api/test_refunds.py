@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 
+from backend.domain.ids import CustomerId
 from backend.storage.belongings import Subject
 from backend.storage.mongo import Database, Document
 from backend.storage.privacy import erase_subject
@@ -78,7 +79,7 @@ async def test_a_refund_counts_once_for_ever(
     sales = [SALE | {"customer_id": name, "transaction_id": f"order-{name}"} for name in ("ada", "bob")]
     await tell(client, organization, "conversions", *sales)
     await tell(client, organization, REFUNDS, REFUND | {"transaction_id": "order-ada"})
-    await erase_subject(database, organization.id, Subject(customer_id="ada"))
+    await erase_subject(database, organization.id, Subject(customer_id=CustomerId("ada")))
     (again,) = await tell(client, organization, REFUNDS, REFUND | {"transaction_id": "order-bob"})
     assert again["status"] == "duplicate"
     (bobs,) = await stored(database, organization, "conversions")

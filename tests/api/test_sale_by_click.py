@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.domain.ids import CustomerId
 from backend.storage.belongings import Subject
 from backend.storage.mongo import Database
 from backend.storage.privacy import erase_subject
@@ -152,7 +153,7 @@ async def test_a_click_of_a_known_customer_is_the_customer_s(
         answer = await explain(client, organization, order, credit="customer", model="linear")
         assert touched(answer) == [signals["cl_link_id"]]
         assert [each["kind"] for each in answer["steps"]].count("touch") == 1
-    await erase_subject(database, organization.id, Subject(customer_id="ada"))
+    await erase_subject(database, organization.id, Subject(customer_id=CustomerId("ada")))
     for name in ("devices", "identities", "leads", "conversions"):
         assert await stored(database, organization, name) == []
 

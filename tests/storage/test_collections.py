@@ -14,7 +14,7 @@ from pymongo import IndexModel
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.clock import utc_now
-from backend.domain.ids import OrgId
+from backend.domain.ids import CustomerId, OrgId
 from backend.storage import collections
 from backend.storage.archived_documents import check
 from backend.storage.belongings import Subject
@@ -90,7 +90,7 @@ async def test_a_new_collection_is_handed_over_and_erased(
     own, others = review(organization.id, "ada"), review(organization.id, "bob")
     elsewhere = review(OrgId("another"), "ada")
     await database[reviews].insert_many([own, others, elsewhere])
-    subject = Subject(customer_id="ada")
+    subject = Subject(customer_id=CustomerId("ada"))
     assert [each async for each in export_subject(database, organization.id, subject)] == [(reviews, own)]
     assert (await erase_subject(database, organization.id, subject))[reviews] == 1
     wanted = {"_id": {"$in": [each["_id"] for each in (own, others, elsewhere)]}}

@@ -23,7 +23,7 @@ from backend.domain.calls import Kind
 from backend.domain.credit import Credited, share_credit
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.histories import RefundFact, SaleFacts, as_told
-from backend.domain.ids import DeviceId, LinkId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.intake import Identity
 from backend.domain.query_period import QueryPeriod
 from backend.domain.records import Record
@@ -35,7 +35,7 @@ from backend.storage.mongo import Database, Document
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 FIELDS = ("link_id", "utm.utm_campaign", "variant")
-CUSTOMERS = ("ada", "bob", "eve")
+CUSTOMERS = (CustomerId("ada"), CustomerId("bob"), CustomerId("eve"))
 RULES = [
     CreditRules(*chosen) for chosen in product(CreditTo, Model, [None, 2], [None, START + timedelta(days=3)])
 ]
@@ -43,7 +43,7 @@ RULES = [
 LONGEST = 0.1
 Sold = tuple[Record, tuple[RefundFact, ...]]
 # Of each sale, which is known by its amount: whose it is, and what each touch gets.
-Shares = dict[int, tuple[str | None, list[tuple[Any, ...]]]]
+Shares = dict[int, tuple[CustomerId | None, list[tuple[Any, ...]]]]
 
 
 def at(hour: float) -> datetime:
@@ -116,7 +116,7 @@ def document(record: Record, refunds: tuple[RefundFact, ...]) -> Document:
     return records.document(record, None) | ({"refunds": paid_back} if paid_back else {})
 
 
-def identity(of: Device, customer_id: str) -> Document:
+def identity(of: Device, customer_id: CustomerId) -> Document:
     """As it is stored."""
     own_id = identities.own_id(Identity(of.org_id, of.id, customer_id, START, {}))
     whose = {"_id": own_id, "org_id": of.org_id, "device_id": of.id, "customer_id": customer_id}

@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 from backend.domain.attribution import Source
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
-from backend.domain.ids import DeviceId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.storage.batches import store_batches
 from backend.storage.belongings import Subject
 from backend.storage.collections import COLLECTIONS
 from backend.storage.mongo import Database, Document
 from backend.storage.privacy import erase_subject
 
-ADA, BOB = "customer-ada", "customer-bob"
+ADA, BOB = CustomerId("customer-ada"), CustomerId("customer-bob")
 START = datetime(2026, 3, 1, tzinfo=UTC)
-CUSTOMERS = (ADA, BOB, "customer-cleo")
+CUSTOMERS = (ADA, BOB, CustomerId("customer-cleo"))
 EMAILS = tuple(hashlib.sha256(name.encode()).hexdigest() for name in ("ada", "bob", "cleo"))
 DEVICES = tuple(str(uuid.UUID(int=number)) for number in range(3))
 REVENUE = {"revenue": Decimal("1.00"), "currency": "EUR"}
@@ -40,7 +40,7 @@ class Act:
     number: int
     device: str
     kind: Kind
-    customer: str | None
+    customer: CustomerId | None
     email: str | None
 
     @property
@@ -93,7 +93,7 @@ class History:
         users: list[str] = []
         customers = {act.customer for act in self._of(device) if act.customer}
         for act in self._of(device):
-            user = act.customer
+            user: str | None = act.customer
             if act.kind is Kind.LEAD and act.email and not self.holder(act):
                 linked = {customer for customer, email in self.links if email == act.email}
                 user = act.email if not linked & customers and (linked or not customers) else None
@@ -149,11 +149,15 @@ async def everything(database: Database, org_id: OrgId) -> dict[str, list[Docume
     return dict(zip(names, found, strict=True))
 
 
-def history(subject: Subject, *acts: tuple[int, str, str | None, str | None]) -> History:
+def history(subject: Subject, *acts: tuple[int, str, CustomerId | None, str | None]) -> History:
     """What happened, each with its device, kind, customer and e-mail address."""
     numbered = enumerate(acts)
     return History(
-        [Act(n, DEVICES[device], Kind(kind), *who) for n, (device, kind, *who) in numbered], subject
+        [
+            Act(n, DEVICES[device], Kind(kind), customer, email)
+            for n, (device, kind, customer, email) in numbered
+        ],
+        subject,
     )
 
 

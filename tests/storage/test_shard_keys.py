@@ -20,6 +20,7 @@ from backend.archives.export import export_organization
 from backend.clock import utc_now
 from backend.doctor.finding import Severity
 from backend.doctor.storage import examine_cluster
+from backend.domain.ids import CustomerId
 from backend.settings import Settings
 from backend.storage.belongings import Subject
 from backend.storage.click_merges import merge_small_blocks
@@ -200,7 +201,7 @@ async def use_everything(service: Service, database: Database, tmp_path: Path) -
     await set_click_days(database, organization.id, 100)
     await set_retention(database, organization.id, 100)
     await export_organization(database, organization.id, tmp_path / "archive", lambda *_: None)
-    subject = Subject(customer_id="ada")
+    subject = Subject(customer_id=CustomerId("ada"))
     assert [each async for each in export_subject(database, organization.id, subject)]
     await erase_subject(database, organization.id, subject)
     return organization

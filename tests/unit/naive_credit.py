@@ -10,13 +10,14 @@ from fractions import Fraction
 from backend.domain.attribution import Device, Touch
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.histories import SaleFacts
+from backend.domain.ids import CustomerId
 
 
 @dataclass(frozen=True)
 class Expected:
     """Whose a sale is, and the exact part that each touch gets; None: it was not told yet."""
 
-    customer_id: str | None
+    customer_id: CustomerId | None
     parts: list[tuple[Touch | None, Fraction]] | None
 
 
@@ -27,7 +28,7 @@ def expect(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules
     def told(at: datetime, received_at: datetime | None) -> bool:
         return now is None or (at if received_at is None else received_at) < now
 
-    def identities(device: Device) -> list[tuple[datetime, str]]:
+    def identities(device: Device) -> list[tuple[datetime, CustomerId]]:
         found = []
         for each in device.customers:
             gone = each.taken_back_at is not None and (now is None or each.taken_back_at < now)
@@ -35,7 +36,7 @@ def expect(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules
                 found.append((each.at, each.customer_id))
         return found
 
-    def user(device: Device, at: datetime) -> str | None:
+    def user(device: Device, at: datetime) -> CustomerId | None:
         found = identities(device)
         before = [customer for since, customer in found if since <= at]
         if before:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.attribution import CLICK_IDS_KEPT, TOUCHES_KEPT, Device, Touch, source_of
-from backend.domain.ids import DeviceId, LinkId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.links import Link
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -126,6 +126,7 @@ def test_what_a_device_keeps_is_bounded() -> None:
 def test_several_customers_on_one_device() -> None:
     """A device is its latest customer's, from the moment that it was identified."""
     made = Device(OrgId("o"), DeviceId("d"), START, START)
-    made = made.identified("b", START + timedelta(hours=2)).identified("a", START + timedelta(hours=1))
+    for name, hour in (("b", 2), ("a", 1)):
+        made = made.identified(CustomerId(name), START + timedelta(hours=hour))
     moments = [made.customer_at(START + timedelta(hours=hour)) for hour in range(4)]
     assert moments == [None, "a", "b", "b"]

@@ -17,13 +17,14 @@ from backend.domain.credit import PARTS, divide, share_credit
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.errors import InvalidField
 from backend.domain.histories import MOST_DEVICES, RefundFact, SaleFacts, as_told
-from backend.domain.ids import DeviceId, LinkId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
 from tests.unit.naive_credit import expect
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 # At few moments, so that things happen at the same one and windows begin at one.
 HOURS = st.integers(0, 12).map(lambda each: 12 * each)
-CUSTOMERS = st.sampled_from(["ada", "bob"])
+ADA, BOB, GUEST = (CustomerId(each) for each in ("ada", "bob", "guest"))
+CUSTOMERS = st.sampled_from([ADA, BOB])
 NAMES = ("phone", "laptop", "till")
 
 
@@ -146,31 +147,31 @@ def test_what_is_divided_adds_up(total: int, weights: list[int]) -> None:
 
 def test_a_click_on_the_phone_and_a_purchase_on_the_laptop() -> None:
     """By customer the sale is the click's; by device it is nobody's. A wrong identity can be taken back."""
-    phone = device("phone", 1).identified("ada", at(2))
-    laptop = device("laptop").visited(DirectVisit(at(3), at(3))).identified("ada", at(4))
-    sale = SaleFacts[Touch](at(5), at(5), DeviceId("laptop"), "ada")
+    phone = device("phone", 1).identified(ADA, at(2))
+    laptop = device("laptop").visited(DirectVisit(at(3), at(3))).identified(ADA, at(4))
+    sale = SaleFacts[Touch](at(5), at(5), DeviceId("laptop"), ADA)
     by_customer = {"to": CreditTo.CUSTOMER}
     assert names_of(sale, [phone, laptop]) == [None]
     assert names_of(sale, [phone, laptop], **by_customer) == ["phone 1"]
-    wrong = [phone.taken_back("ada", at(9)), laptop]
+    wrong = [phone.taken_back(ADA, at(9)), laptop]
     assert names_of(sale, wrong, **by_customer) == [None]
     assert names_of(sale, wrong, **by_customer, as_of=at(8)) == ["phone 1"]
-    again = [wrong[0].identified("ada", at(10)), laptop]
+    again = [wrong[0].identified(ADA, at(10)), laptop]
     assert names_of(sale, again, **by_customer) == ["phone 1"]
 
 
 def test_of_a_customer_with_many_devices_the_latest_count_and_the_sale_s_own() -> None:
     """Such a customer is no person, but "guest": otherwise each sale would be divided among all guests."""
     guests = [
-        replace(device(str(hour), hour).identified("guest", at(hour)), last_seen_at=at(hour))
+        replace(device(str(hour), hour).identified(GUEST, at(hour)), last_seen_at=at(hour))
         for hour in range(2 * MOST_DEVICES)
     ]
     latest = [f"{hour} {hour}" for hour in range(MOST_DEVICES, 2 * MOST_DEVICES)]
     late = at(999)
     linear = {"to": CreditTo.CUSTOMER, "model": Model.LINEAR}
-    assert names_of(SaleFacts(late, late, DeviceId("150"), "guest"), guests, **linear) == latest
-    assert names_of(SaleFacts(late, late, DeviceId("7"), "guest"), guests, **linear) == ["7 7", *latest]
-    assert names_of(SaleFacts(late, late, None, "guest"), guests, **linear) == latest
+    assert names_of(SaleFacts(late, late, DeviceId("150"), GUEST), guests, **linear) == latest
+    assert names_of(SaleFacts(late, late, DeviceId("7"), GUEST), guests, **linear) == ["7 7", *latest]
+    assert names_of(SaleFacts(late, late, None, GUEST), guests, **linear) == latest
 
 
 def test_the_models_differ() -> None:

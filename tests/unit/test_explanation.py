@@ -14,9 +14,10 @@ from backend.domain.credit import PARTS, share_credit
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.explanation import MOST_STEPS, StepKind, explain, touch_in_words
 from backend.domain.histories import RefundFact, SaleFacts
-from backend.domain.ids import DeviceId, LinkId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
+ADA, BOB = CustomerId("ada"), CustomerId("bob")
 PHONE, LAPTOP = DeviceId("phone"), DeviceId("laptop")
 
 
@@ -36,14 +37,16 @@ def device(device_id: DeviceId, *touches: Touch, **fields: Any) -> Device:
     return Device(OrgId("o"), device_id, START, at(99), first, touches, **fields)
 
 
-def sold(hour: float, device_id: DeviceId | None = LAPTOP, customer: str | None = "ada") -> SaleFacts[Touch]:
+def sold(
+    hour: float, device_id: DeviceId | None = LAPTOP, customer: CustomerId | None = ADA
+) -> SaleFacts[Touch]:
     """A sale of 10.00, of which 3.00 came back an hour later."""
     return SaleFacts(at(hour), at(hour), device_id, customer, (), 1000, (RefundFact(at(hour + 1), 300),))
 
 
 def ada(hour: float, **fields: Any) -> Identification:
     """That a device is ada's."""
-    return Identification("ada", at(hour), at(hour), **fields)
+    return Identification(ADA, at(hour), at(hour), **fields)
 
 
 DEVICES = [
@@ -116,7 +119,7 @@ def test_what_another_model_says() -> None:
         ),
         (
             CreditRules(CreditTo.CUSTOMER),
-            [device(PHONE, touch(1, "mail"), customers=(Identification("bob", START, START), ada(2)))],
+            [device(PHONE, touch(1, "mail"), customers=(Identification(BOB, START, START), ada(2)))],
             {"Its device was another customer's then, so it does not count."},
         ),
         (
@@ -138,7 +141,7 @@ def test_why_a_touch_does_not_count(rules: CreditRules, devices: list[Device], s
 
 def test_a_sale_that_only_a_server_told() -> None:
     """Without a device or a customer's devices, no touch gets the credit, and the sale says so."""
-    (sale, _) = explain(sold(6, None, "eve"), [], CreditRules()).steps
+    (sale, _) = explain(sold(6, None, CustomerId("eve")), [], CreditRules()).steps
     assert sale.in_words == (
         "It is the sale of the customer eve, of whom it was told. A server told it, and no device. "
         "No touch gets the credit."
@@ -169,7 +172,7 @@ def test_a_visit_in_words() -> None:
 
 
 MOMENTS = st.integers(0, 20).map(at)
-WHAT = ("mail", "ads", "ada", "bob", "direct")
+WHAT = ("mail", "ads", ADA, BOB, "direct")
 HISTORIES = st.lists(st.tuples(MOMENTS, st.sampled_from(WHAT)), max_size=8)
 
 
@@ -190,7 +193,7 @@ def test_the_explanation_is_what_reports_say(
     for number, history in enumerate(histories):
         told_of = {what: [when for when, each in sorted(history) if each == what] for what in WHAT}
         touches = sorted((_touch(when, what) for what in WHAT[:2] for when in told_of[what]), key=_at)
-        names = sorted((Identification(who, when) for who in WHAT[2:4] for when in told_of[who]), key=_at)
+        names = sorted((Identification(who, when) for who in (ADA, BOB) for when in told_of[who]), key=_at)
         visits = tuple(DirectVisit(when) for when in told_of["direct"])
         fields: dict[str, Any] = {"customers": tuple(names), "direct_visits": visits}
         devices.append(device(DeviceId(f"d{number}"), *touches, **fields))

@@ -12,7 +12,7 @@ import pytest
 from backend.domain.attribution import Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
-from backend.domain.ids import DeviceId, LinkId, OrgId
+from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
 from tests.unit.shelf import START, Shelf, arrived, batch
 
 SALE: dict[str, Any] = {"transaction_id": "t", "revenue": 5, "currency": "EUR"}
@@ -29,7 +29,8 @@ def told(
     """What a server tells, so many seconds after the start; a conversion is the sale t."""
     at = START + timedelta(seconds=second)
     given = SALE | fields if kind == "conversion" else fields
-    call = ArrivedCall(Call(Kind(kind), f"{kind}-{second}-{given}", at, None, customer, given))
+    who = None if customer is None else CustomerId(customer)
+    call = ArrivedCall(Call(Kind(kind), f"{kind}-{second}-{given}", at, None, who, given))
     device_id = DeviceId(device) if device else None
     return Batch(OrgId("o"), device_id, None, START + timedelta(seconds=60), (call,))
 

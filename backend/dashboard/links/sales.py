@@ -33,15 +33,15 @@ _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 @dataclass(frozen=True, slots=True)
 class SaleRow:
-    """A sale as a table shows it. `after` is the time from the visit to the sale, in words.
+    """A sale as a table shows it: `after` is the time from the visit to the sale, in words.
 
-    `refunded` is "" where nothing was paid back.
+    `transaction` and `customer` are their ids, or "–"; `refunded` is "" where nothing was paid back.
     """
 
     at: str
     amount: str
-    transaction_id: str
-    customer_id: str
+    transaction: str
+    customer: str
     after: str
     refunded: str
 
