@@ -54,7 +54,7 @@ async def _examine(org_id: OrgId | None, quiet: bool) -> list[Finding]:
         if not quiet:
             click.echo(_as_text(findings[0]))
         return findings
-    async for finding in Examination(settings, os.environ, utc_now(), org_id).run():
+    async for finding in Examination(settings, os.environ, utc_now, org_id).run():
         findings.append(finding)
         if not quiet:
             click.echo(_as_text(finding))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 import httpx
 
+from backend.clock import Clock
 from backend.doctor.configuration import SECONDS, examine_base_url, examine_settings
 from backend.doctor.domains import DomainExamination
 from backend.doctor.finding import Finding
@@ -30,7 +30,7 @@ class Examination:
 
     settings: Settings
     environment: Mapping[str, str]
-    now: datetime
+    clock: Clock
     org_id: OrgId | None
 
     async def run(self) -> AsyncIterator[Finding]:
@@ -47,10 +47,10 @@ class Examination:
                 yield unreachable(str(error))
 
     async def _with_database(self, database: Database, client: httpx.AsyncClient) -> AsyncIterator[Finding]:
-        async for finding in examine_storage(database, self.settings):
+        async for finding in examine_storage(database, self.settings, self.clock):
             yield finding
         organizations = await self._organizations(database)
-        domains = DomainExamination(database, self.settings, client, self.now)
+        domains = DomainExamination(database, self.settings, client, self.clock())
         for organization in organizations:
             for domain in await list_domains(database, organization.id):
                 async for finding in domains.examine(domain):
@@ -58,7 +58,7 @@ class Examination:
         if proxies := await examine_proxies(client, self.settings):
             yield proxies
         for organization in organizations:
-            async for finding in examine_keys(database, organization, self.now):
+            async for finding in examine_keys(database, organization, self.clock()):
                 yield finding
 
     async def _organizations(self, database: Database) -> list[Organization]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 
+from backend.clock import Clock
 from backend.doctor.finding import Area, Finding, Findings
 from backend.settings import Settings
 from backend.storage.click_blocks import count_unreadable_blocks
@@ -35,9 +36,9 @@ def unreachable(reason: str) -> Finding:
     )
 
 
-async def examine_storage(database: Database, settings: Settings) -> AsyncIterator[Finding]:
+async def examine_storage(database: Database, settings: Settings, clock: Clock) -> AsyncIterator[Finding]:
     """Findings on the database server and its indexes. Raises StorageError."""
-    state = await read_server_state(database)
+    state = await read_server_state(database, clock)
     yield _examine_version(state)
     if state.is_router:
         async for finding in examine_cluster(database):

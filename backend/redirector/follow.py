@@ -78,6 +78,7 @@ class Redirector:
         self._arrivals = Arrivals(self._clock, self._proxies, settings.country_header, countries)
         self.cache = LinkCache(
             resources.database,
+            self._clock,
             capacity=settings.link_cache_size,
             seconds_to_live=settings.link_cache_seconds,
             on_write=resources.pulse.note_write,

@@ -15,6 +15,7 @@ from itertools import islice
 from sys import intern
 from typing import Any, ClassVar
 
+from backend.clock import Clock
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.address_patterns import AddressPatterns
 from backend.domain.apps import Apps
@@ -105,6 +106,7 @@ class LinkCache:
     def __init__(
         self,
         database: Database,
+        clock: Clock,
         *,
         capacity: int,
         seconds_to_live: float,
@@ -112,6 +114,7 @@ class LinkCache:
     ) -> None:
         """`on_write` is told whenever MongoDB has confirmed a write that following changes takes."""
         self._database = database
+        self._clock = clock
         self._on_write = on_write
         self._capacity = capacity
         self._seconds_to_live = seconds_to_live
@@ -257,7 +260,7 @@ class LinkCache:
             self._size -= entry.size
 
     async def _go_on_watching(self) -> None:
-        async for change in watch_changes(self._database, self._on_write):
+        async for change in watch_changes(self._database, self._clock, self._on_write):
             self._note(change)
 
     def _note(self, change: Change) -> None:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from backend.clock import Clock
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.ids import LinkId
 from backend.storage import apps, heartbeats, links
@@ -62,14 +63,16 @@ class Current:
 Change = LinkChanged | LinkDeleted | EverythingChanged | ReadsInDoubt | Current
 
 
-async def watch_changes(database: Database, on_write: Callable[[], None]) -> AsyncIterator[Change]:
+async def watch_changes(
+    database: Database, clock: Clock, on_write: Callable[[], None]
+) -> AsyncIterator[Change]:
     """Changes of links and apps. At least twice a second, `Current` proves that none was missed.
 
     Starts with EverythingChanged. If the stream can't prove that it is current, it is replaced by another
     one, which continues at the same place; if that is impossible, EverythingChanged is reported again. Never
     ends. `on_write` is called whenever MongoDB has confirmed a write of its own: it answers.
     """
-    stream = _Stream(Heart(database, on_write), database)
+    stream = _Stream(Heart(database, clock, on_write), database)
     beating = BackgroundTask("proving that changes are seen", stream.heart.go_on_beating)
     beating.start()
     try:

@@ -10,11 +10,11 @@ import asyncio
 import time
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
 from itertools import islice
 
 from pymongo import IndexModel, WriteConcern
 
+from backend.clock import Clock
 from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
 from backend.storage.mongo import Database, StorageError, deadline
 from backend.storage.ownership import Nobodys
@@ -35,13 +35,14 @@ _MOST_ON_THEIR_WAY = 1000
 
 
 class Heart:
-    """Writes heartbeats and notes which of them came back. All times are of `time.monotonic`."""
+    """Writes heartbeats and notes which of them came back. The times it tells are of `time.monotonic`."""
 
-    def __init__(self, database: Database, on_stored: Callable[[], None]) -> None:
+    def __init__(self, database: Database, clock: Clock, on_stored: Callable[[], None]) -> None:
         """`on_stored` is called whenever one is stored, so MongoDB answers."""
         # No need to wait for a majority: only confirmed writes come through a change stream.
         self._beats = database.get_collection(NAME, write_concern=WriteConcern(w=1))
         self.id = uuid.uuid4().hex
+        self._clock = clock
         self._on_stored = on_stored
         self._number = 0
         self._on_their_way: dict[int, tuple[float, float]] = {}
@@ -56,7 +57,7 @@ class Heart:
     async def _beat(self, number: int) -> None:
         began = time.monotonic()
         # Of the minute, so that all but the first in it leave the index alone.
-        document = {"number": number, "at": datetime.now(UTC).replace(second=0, microsecond=0)}
+        document = {"number": number, "at": self._clock().replace(second=0, microsecond=0)}
         try:
             with deadline(_PATIENCE):
                 await self._beats.replace_one({"_id": self.id}, document, upsert=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from enum import StrEnum
 from typing import Any
 
 from pymongo.errors import OperationFailure
 
+from backend.clock import Clock
 from backend.storage.collections import declared_indexes
 from backend.storage.mongo import Database
 
@@ -60,11 +61,11 @@ class IndexDifference:
     is_unique: bool
 
 
-async def read_server_state(database: Database) -> ServerState:
-    """Ask the server for its state. Raises StorageError."""
-    began = datetime.now(UTC)
+async def read_server_state(database: Database, clock: Clock) -> ServerState:
+    """Ask the server for its state; `clock` is this machine's. Raises StorageError."""
+    began = clock()
     hello = await database.command("hello")
-    ended = datetime.now(UTC)
+    ended = clock()
     build = await database.command("buildInfo")
     return ServerState(
         version=build["version"],

@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import subprocess
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
+from backend.clock import utc_now
 from backend.doctor.examination import Examination
 from backend.doctor.finding import Area, Severity
 from backend.doctor.storage import examine_clock
 from backend.settings import Settings
+from backend.storage.inspection import read_server_state
+from backend.storage.mongo import Database
 from backend.storage.mongod_process import find_mongod
 from tests.polling import wait_for
 from tests.service_process import free_port
@@ -50,7 +53,7 @@ def wait_until_it_answers(port: int) -> None:
 async def test_a_server_without_a_replica_set(standalone: str, tmp_path: Path) -> None:
     """It is an error, since transactions and change streams do not work there; the rest is examined too."""
     settings = Settings(mongodb_uri=standalone, data_dir=tmp_path, port=free_port())
-    found = [finding async for finding in Examination(settings, {}, datetime.now(UTC), None).run()]
+    found = [finding async for finding in Examination(settings, {}, utc_now, None).run()]
     storage = [finding for finding in found if finding.area is Area.STORAGE]
     assert [(each.subject, each.severity) for each in storage] == [
         ("MongoDB", Severity.OK),
@@ -58,6 +61,13 @@ async def test_a_server_without_a_replica_set(standalone: str, tmp_path: Path) -
         ("clock", Severity.OK),
         ("indexes", Severity.OK),
     ]
+
+
+async def test_the_server_is_compared_with_the_clock_that_is_passed_in(database: Database) -> None:
+    """Half of the time that the question takes is the server's way to answer it."""
+    readings = iter([utc_now() - timedelta(hours=3), utc_now() - timedelta(hours=1)])
+    state = await read_server_state(database, lambda: next(readings))
+    assert abs(state.ahead - timedelta(hours=2)) < timedelta(minutes=1)
 
 
 @pytest.mark.parametrize(

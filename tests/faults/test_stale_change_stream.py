@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from backend.clock import utc_now
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.redirector.link_cache import LinkCache
@@ -50,7 +51,7 @@ async def followed_link(database: Database) -> AsyncIterator[tuple[LinkCache, Li
         modified_at=now,
     )
     await insert_links(database, [link])
-    cache = LinkCache(database, capacity=10, seconds_to_live=DAY)
+    cache = LinkCache(database, utc_now, capacity=10, seconds_to_live=DAY)
     cache.start()
     try:
         await wait_for_async(lambda: follows(cache), "the stream is not current")

@@ -24,7 +24,7 @@ from tests.redirector.conftest import LinkFactory
 async def test_a_disabled_link_stops_in_every_process(database: Database, make_link: LinkFactory) -> None:
     """The change stream tells a second cache, long before its time to live is over."""
     link = await make_link()
-    cache = LinkCache(database, capacity=10, seconds_to_live=3600)
+    cache = LinkCache(database, utc_now, capacity=10, seconds_to_live=3600)
     cache.start()
     try:
         await until(lambda: cache.follows_changes, "the stream does not prove that it is current")
@@ -44,7 +44,7 @@ async def test_an_archived_and_a_purged_link_stop_in_every_process(
 ) -> None:
     """The change stream tells a second cache of both, and other links stay current there."""
     link, other = await make_link(), await make_link()
-    cache = LinkCache(database, capacity=10, seconds_to_live=3600)
+    cache = LinkCache(database, utc_now, capacity=10, seconds_to_live=3600)
     cache.start()
     archive = LinkRequest(link.org_id, CreatedBy.REST, utc_now(), ArchiveLink(link.id))
     try:
@@ -71,14 +71,14 @@ async def test_a_link_is_read_again_after_its_time_to_live(
 ) -> None:
     """Without a change stream, the time to live decides."""
     link = await make_link()
-    cache = LinkCache(database, capacity=10, seconds_to_live=0.001)
+    cache = LinkCache(database, utc_now, capacity=10, seconds_to_live=0.001)
     await cache.load(link.domain, link.path)
     await until(lambda: not cache.current(link.domain, link.path), "it is never read again")
 
 
 async def test_the_cache_keeps_the_links_used_last(database: Database, make_link: LinkFactory) -> None:
     """Over its capacity, the link that was not used for longest leaves."""
-    cache = LinkCache(database, capacity=2, seconds_to_live=3600)
+    cache = LinkCache(database, utc_now, capacity=2, seconds_to_live=3600)
     first, second, third = [await make_link() for _ in range(3)]
     for link in (first, second, first, third):
         if cache.current(link.domain, link.path) is None:
@@ -90,7 +90,7 @@ async def test_the_cache_keeps_the_links_used_last(database: Database, make_link
 
 async def test_addresses_of_rules_take_room_in_the_cache(database: Database, make_link: LinkFactory) -> None:
     """Each takes as much as a link without rules, until its link is changed or leaves."""
-    cache = LinkCache(database, capacity=10, seconds_to_live=3600)
+    cache = LinkCache(database, utc_now, capacity=10, seconds_to_live=3600)
     parts = [{"name": f"{n}", "weight": 1, "destination_url": f"https://{n}.example/"} for n in range(8)]
     large = await make_link(rules=[{"if": {}, "then": {"split": parts}}])
     others = [await make_link() for _ in range(3)]

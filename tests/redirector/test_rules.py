@@ -106,7 +106,7 @@ async def test_a_changed_rule_is_told_to_every_process(
 ) -> None:
     """The change stream tells a second cache long before its time to live is over, and it decides anew."""
     link = await make_link(rules=[rule("old")])
-    cache = LinkCache(database, capacity=10, seconds_to_live=3600)
+    cache = LinkCache(database, utc_now, capacity=10, seconds_to_live=3600)
     cache.start()
     visit = Circumstances(recognize(b""), utc_now())
 

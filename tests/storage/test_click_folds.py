@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.app import Service
+from backend.clock import utc_now
 from backend.doctor.storage import examine_storage
 from backend.domain.clicks import Click, NotCounted
 from backend.domain.destination import Outcome
@@ -297,7 +298,7 @@ async def test_a_block_that_can_not_be_read(database: Database) -> None:
         await database[click_blocks.NAME].find({"org_id": org_id, "is_unreadable": True}).to_list(None)
     )
     assert "expires_at" not in damaged
-    findings = [each async for each in examine_storage(database, Settings())]
+    findings = [each async for each in examine_storage(database, Settings(), utc_now)]
     assert any("blocks of clicks can't be read" in each.message for each in findings)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from backend.app import Service
+from backend.clock import utc_now
 from backend.doctor.storage import examine_storage
 from backend.domain import rollup
 from backend.domain.clicks import Click, NotCounted
@@ -237,7 +238,7 @@ async def test_clicks_that_can_not_be_read_hold_up_no_others(database: Database)
     [kept] = await deltas.find({"org_id": org_id}).to_list(None)
     assert kept["is_unreadable"]
     assert org_id not in await all_unmerged_clicks(database)
-    findings = [each async for each in examine_storage(database, Settings())]
+    findings = [each async for each in examine_storage(database, Settings(), utc_now)]
     assert any("1 clicks can't be read" in each.message for each in findings)
     await deltas.delete_many({"org_id": org_id})
 

@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "archives": {"domain", "storage"},
     "imports": {"domain", "passwords", "storage"},
     "destination_watch": {"clock", "concurrency", "domain", "storage", "web_client"},
-    "doctor": {"api_host", "domain", "settings", "storage"},
+    "doctor": {"api_host", "clock", "domain", "settings", "storage"},
     # interfaces, which never import each other
     "rest_api": {
         "concurrency", "current", "domain", "file_answer", "json_api", "passwords", "storage", "web_client",
