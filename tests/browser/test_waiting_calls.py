@@ -8,6 +8,7 @@ from tests.browser.recording_server import acknowledge, once, refuse
 from tests.browser.visitor import INIT, SENTINEL, Visitor
 
 TICKS = 12  # more than there are between the end of an answer and the end of what the SDK does about it
+LONGEST = 10_000  # milliseconds for an answer
 # Holds each answer back until `go` is called, and then gives it to the page within one microtask.
 HOLD_ANSWERS = """(() => {
   const own = fetch;
@@ -37,10 +38,22 @@ LEAVE_LEASED = """(() => {
   localStorage['waylink_call_' + call.occurred_at + call.call_id] =
     JSON.stringify({device: call.call_id, call, until: Date.now() + 29000});
 })()"""
-# The SDK waits half a second instead of ten.
-HASTE = """(() => {
-  const own = AbortSignal.timeout;
+# The SDK waits half a second for a lock instead of ten, and as long as it takes for an answer: one that a busy
+# machine gives late must not be asked for again.
+HASTE_WITH_LOCKS = """(() => {
+  const own = AbortSignal.timeout, ownFetch = fetch;
   AbortSignal.timeout = (milliseconds) => own.call(AbortSignal, milliseconds / 20);
+  window.fetch = (address, request) => ownFetch(address, {...request, signal: null});
+})()"""
+# The time that the SDK gives the next request is `allowed`, and over when `giveUp` is called.
+TIME_IN_HAND = """(() => {
+  const own = AbortSignal.timeout, time = new AbortController();
+  AbortSignal.timeout = (milliseconds) => {
+    AbortSignal.timeout = own;
+    window.allowed = milliseconds;
+    return time.signal;
+  };
+  window.giveUp = () => time.abort(new DOMException('', 'TimeoutError'));
 })()"""
 # A tab that never lets go of the SDK's locks.
 HOLD_LOCKS = """(() => {
@@ -75,7 +88,7 @@ def test_a_tab_that_sleeps_with_a_lock_stops_no_other(visitor: Visitor) -> None:
     visitor.open()
     visitor.js(LEAVE_LEASED.replace("+ 29000", "- 1"))
     visitor.js(HOLD_LOCKS)
-    visitor.js(HASTE)
+    visitor.js(HASTE_WITH_LOCKS)
     visitor.js(INIT)
     visitor.server.wait_for(2)
     assert visitor.sent == ["attribution", "left"]
@@ -84,12 +97,14 @@ def test_a_tab_that_sleeps_with_a_lock_stops_no_other(visitor: Visitor) -> None:
 def test_a_request_that_hangs_is_given_up(visitor: Visitor) -> None:
     """Must arrive although the answer of a request never comes: its call again, and the one behind it."""
     visitor.visit()
-    visitor.js(HASTE)
+    visitor.js(TIME_IN_HAND)
     answered = threading.Event()
     visitor.server.answer = once(answered, acknowledge)
     visitor.js("void Waylink.trackEvent('first'), void Waylink.trackEvent('second')")
     visitor.server.wait_for(2)
     visitor.server.answer = acknowledge
+    assert visitor.js("allowed") <= LONGEST
+    visitor.js("giveUp()")
     visitor.server.wait_for(4)
     assert visitor.sent == ["attribution", "first", "first", "second"]
     answered.set()
