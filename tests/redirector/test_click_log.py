@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -37,6 +37,17 @@ from tests.redirector.conftest import LinkFactory
 
 Seen = TypeVar("Seen")
 UNREADABLE = "unreadable"
+_HELPED = 80.0  # seconds: a helper has a low priority, and waits long where much else runs
+
+
+@pytest.fixture
+async def own_database(database: Database) -> AsyncIterator[Database]:
+    """A database of the test's own.
+
+    Who starts in one that other tests use too counts what they left, and that may have many turns first.
+    """
+    async with fresh_database(database) as own:
+        yield own
 
 
 def line_of(link_id: LinkId) -> bytes:
@@ -63,13 +74,15 @@ def async_(read: Callable[[], Seen]) -> Callable[[], Awaitable[Seen]]:
     return reading
 
 
-async def wait_until_counted(database: Database, link: Link, clock: MovableClock, clicks: int) -> None:
+async def wait_until_counted(
+    database: Database, link: Link, clock: MovableClock, clicks: int, seconds: float = 20.0
+) -> None:
     """Return once the link has so many clicks."""
 
     async def total() -> int:
         return (await count_window(database, link.org_id, link.id, clock())).total
 
-    await wait_for_async(total, "not counted", lambda seen: seen == clicks)
+    await wait_for_async(total, "not counted", lambda seen: seen == clicks, seconds=seconds)
 
 
 async def test_a_batch_shipped_twice_counts_once(
@@ -104,36 +117,34 @@ async def test_a_log_left_behind_is_taken_over(
 
 
 async def test_what_another_process_left_to_fold_is_folded(
-    database: Database, make_link: LinkFactory, clock: MovableClock, tmp_path: Path
+    own_database: Database, make_link: LinkFactory, clock: MovableClock, tmp_path: Path
 ) -> None:
     """Blocks that nobody has counted are counted by the next service that starts, without a visitor."""
     link = await make_link()
-    # Of its own: in a database that other tests use too, theirs may have many turns before this one has its.
-    async with fresh_database(database) as own:
-        await ship(own, [click(link.org_id, link.id, clock())])
-        shipper = Shipper(own, tmp_path, tmp_path / UNREADABLE)
-        shipper.start()
-        await wait_until_counted(own, link, clock, 1)
-        await shipper.stop()
+    await ship(own_database, [click(link.org_id, link.id, clock())])
+    shipper = Shipper(own_database, tmp_path, tmp_path / UNREADABLE)
+    shipper.start()
+    await wait_until_counted(own_database, link, clock, 1)
+    await shipper.stop()
 
 
 async def test_a_backlog_is_folded_by_a_helper(
-    database: Database,
+    own_database: Database,
     make_link: LinkFactory,
     clock: MovableClock,
     tmp_path: Path,
 ) -> None:
     """A process of its own counts what is much, and ends with its service."""
     link = await make_link()
-    shipper = Shipper(database, tmp_path, tmp_path / UNREADABLE)
+    shipper = Shipper(own_database, tmp_path, tmp_path / UNREADABLE)
     shipper.log.append([line_of(link.id)] * (folding._SMALL + 1))
     shipper.start()
-    await wait_until_counted(database, link, clock, folding._SMALL + 1)
+    await wait_until_counted(own_database, link, clock, folding._SMALL + 1, _HELPED)
     helper = shipper._folder._helper._process
     assert helper
     assert helper.returncode is None
     await shipper.stop()
-    assert await asyncio.wait_for(helper.wait(), 20) == 0
+    assert await asyncio.wait_for(helper.wait(), _HELPED) == 0
 
 
 async def test_a_stopping_shipper_ships_all_of_its_log(
@@ -150,7 +161,7 @@ async def test_a_stopping_shipper_ships_all_of_its_log(
 
 
 async def test_a_log_that_can_not_be_replaced_goes_on(
-    database: Database,
+    own_database: Database,
     make_link: LinkFactory,
     clock: MovableClock,
     tmp_path: Path,
@@ -159,14 +170,14 @@ async def test_a_log_that_can_not_be_replaced_goes_on(
     """A full log that can have no successor, as without inodes: it takes and ships more, and that is told."""
     monkeypatch.setattr(shipping, "_ROTATE_BYTES", 1)
     link = await make_link()
-    shipper = Shipper(database, tmp_path / "clicks", tmp_path / UNREADABLE)
+    shipper = Shipper(own_database, tmp_path / "clicks", tmp_path / UNREADABLE)
     first = shipper.log
     away = (tmp_path / "clicks").rename(tmp_path / "away")
     (tmp_path / "clicks").touch()  # no folder any more
     shipper.start()
     for number in (1, 2):
         first.append([line_of(link.id)])
-        await wait_until_counted(database, link, clock, number)
+        await wait_until_counted(own_database, link, clock, number)
         await wait_for_async(async_(lambda: shipper.failures), "nobody is told")
     (tmp_path / "clicks").unlink()
     away.rename(tmp_path / "clicks")
