@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -26,6 +28,14 @@ def log() -> Iterator[io.StringIO]:
     for name, (handlers, level) in before.items():
         logger = logging.getLogger(name)
         logger.handlers, logger.level, logger.propagate = handlers, level, True
+
+
+def lines_of_requests(log: io.StringIO) -> list[dict[str, Any]]:
+    """The lines that were logged for requests.
+
+    What the service does beside them may warn at any moment on a busy machine, as when MongoDB is slow.
+    """
+    return [line for line in map(json.loads, log.getvalue().splitlines()) if "request_id" in line]
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from backend.app import Service
 from backend.json_api import asgi_request, error_table
 from backend.storage import devices
 from backend.storage.mongo import Database
+from tests.api.conftest import lines_of_requests
 from tests.organizations import TestOrganization
 from tests.raw_request import RawRequest
 from tests.sdk_batches import BATCH, Visitor, call
@@ -75,8 +76,7 @@ async def test_a_fault_shows_no_internals(visitor: Visitor, database: Database, 
     answer = await visitor.post(call("event", name="seen"), headers={"X-Request-Id": "trace-12345"})
     assert (answer.status_code, answer.json()) == (500, error_table.SERVER_FAULT.body())
     assert answer.headers["Access-Control-Allow-Origin"] == visitor.organization.origin
-    lines = map(json.loads, log.getvalue().splitlines())
-    (line,) = (each for each in lines if each["level"] == "error")
+    (line,) = (each for each in lines_of_requests(log) if each["level"] == "error")
     assert line["request_id"] == "trace-12345"
     assert any("devices.py" in place for place in line["trace"])
     assert "secret@example.com" not in log.getvalue()
@@ -89,6 +89,6 @@ async def test_requests_at_the_same_time_keep_their_ids(visitor: Visitor, log: i
         *(visitor.post(call("event", name="seen"), headers={"X-Request-Id": each}) for each in ids)
     )
     assert [answer.headers["X-Request-Id"] for answer in answers] == ids
-    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    lines = lines_of_requests(log)
     assert sorted(line["request_id"] for line in lines) == sorted(ids)
     assert {line["route"] for line in lines} == {BATCH}

@@ -14,6 +14,7 @@ from backend.app import Service
 from backend.json_api import asgi_request, error_table
 from backend.storage import organizations
 from backend.storage.mongo import Database
+from tests.api.conftest import lines_of_requests
 from tests.api.links import API, link_body
 from tests.organizations import TestOrganization
 from tests.raw_request import RawRequest
@@ -108,6 +109,6 @@ async def test_a_fault_shows_no_internals(
     answer = await client.post(path, json=link_body(organization), headers=headers)
     assert (answer.status_code, answer.json()) == (500, error_table.SERVER_FAULT.body())
     assert answer.headers["X-Request-Id"] == "trace-12345"
-    lines = map(json.loads, log.getvalue().splitlines())
+    lines = lines_of_requests(log)
     assert any(each["level"] == "error" and each["request_id"] == "trace-12345" for each in lines)
     assert "secret@example.com" not in log.getvalue()

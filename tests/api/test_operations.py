@@ -16,6 +16,7 @@ import pytest
 
 from backend.app import Service, create_app
 from backend.operations.logs import JsonLines
+from tests.api.conftest import lines_of_requests
 from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
 from tests.sdk_batches import Visitor, call, check, conversion
@@ -25,11 +26,6 @@ from tests.sdk_batches import Visitor, call, check, conversion
 def visitor(client: httpx.AsyncClient, organization: TestOrganization) -> Visitor:
     """A browser on the site of this test's organization."""
     return Visitor(client, organization)
-
-
-def lines(log: io.StringIO) -> list[dict[str, Any]]:
-    """The logged lines."""
-    return [json.loads(line) for line in log.getvalue().splitlines()]
 
 
 async def metric(client: httpx.AsyncClient, name: str, **labels: str) -> float:
@@ -141,8 +137,9 @@ async def test_a_request_has_an_id(visitor: Visitor, log: io.StringIO) -> None:
     assert given["X-Request-Id"] == "trace-12345"
     forged = await visitor.client.get("/healthz", headers={"X-Request-Id": "ada@example.com x"})
     assert uuid.UUID(forged.headers["X-Request-Id"])
-    assert [line["request_id"] for line in lines(log)] == ["trace-12345", forged.headers["X-Request-Id"]]
-    assert lines(log)[0]["route"] == "/healthz"
+    lines = lines_of_requests(log)
+    assert [line["request_id"] for line in lines] == ["trace-12345", forged.headers["X-Request-Id"]]
+    assert lines[0]["route"] == "/healthz"
 
 
 async def test_logs_hold_no_personal_data(visitor: Visitor, log: io.StringIO) -> None:
@@ -152,7 +149,7 @@ async def test_logs_hold_no_personal_data(visitor: Visitor, log: io.StringIO) ->
     await visitor.post(conversion(), headers={"Origin": "https://ada@example"})
     await visitor.client.get("/ada@example?email=ada@example")
     await visitor.client.get("/serviceCore/pa/v1/links/page", headers=visitor.organization.headers)
-    assert len(lines(log)) == 4
+    assert len(lines_of_requests(log)) == 4
     assert not [secret for secret in secrets if secret in log.getvalue()]
 
 
@@ -167,9 +164,10 @@ async def test_hostile_batches_are_no_faults(visitor: Visitor, log: io.StringIO)
     for body in bodies:
         answer = await visitor.send(json.dumps(body).encode())
         assert answer.status_code in {200, 400}
-    assert {line["level"] for line in lines(log)} == {"info"}
-    assert len(lines(log)) == len(bodies)
-    assert not [line for line in lines(log) if "trace" in line]
+    lines = lines_of_requests(log)
+    assert {line["level"] for line in lines} == {"info"}
+    assert len(lines) == len(bodies)
+    assert not [line for line in lines if "trace" in line]
 
 
 def test_a_fault_is_logged_without_its_message() -> None:
