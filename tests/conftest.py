@@ -21,7 +21,8 @@ import uvloop
 
 from backend.app import Service, create_app
 from backend.clock import utc_now
-from backend.redirector import folder
+from backend.rate_limits.exact_limit import ExactLimit
+from backend.redirector import daily_keys, folder
 from backend.settings import Settings
 from backend.storage import domain_removal
 from backend.storage.domain_owners import DomainOwners
@@ -187,6 +188,22 @@ def rare_sweeps() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(folder, "SWEEP_EVERY", 24 * 3600.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def keys_of_the_first_day() -> Iterator[None]:
+    """The service under test reads its daily keys once, and not by a clock that a test has just moved."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(daily_keys, "LOOK_EVERY", 24 * 3600.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_limits() -> Iterator[None]:
+    """On a busy machine a count may take longer than a request should wait, and then none is kept out."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ExactLimit, "PATIENCE", 20.0)
         yield
 
 

@@ -13,7 +13,7 @@ from backend.concurrency.background_task import BackgroundTask
 from backend.domain.deferred_links import day_of
 from backend.storage.mongo import Database, StorageError, deadline
 
-_LOOK_EVERY = 600.0
+LOOK_EVERY = 600.0  # seconds
 _START_SECONDS = 1.0  # at most, before the start goes on without keys
 _RETRY_SECONDS = 5.0
 _DAY = timedelta(days=1)
@@ -61,7 +61,7 @@ class DailyKeys:
         while True:
             try:
                 await self._read_keys()
-                await asyncio.sleep(_LOOK_EVERY)
+                await asyncio.sleep(LOOK_EVERY)
             except StorageError as error:
                 _logger.warning("Keys of %s can't be read: %s", self._purpose, error)
                 await asyncio.sleep(_RETRY_SECONDS)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
 
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
+from backend.storage import rate_limits
 from backend.storage.mongo import Database
 from tests.polling import wait_for_async
 
@@ -14,7 +19,7 @@ from tests.polling import wait_for_async
 async def test_a_window_ends(database: Database) -> None:
     """What was refused is allowed again once the window is over, in the process that refused from memory
     too."""
-    one, other = (ExactLimit(database, Limit("test", 2, seconds=1)) for _ in range(2))
+    one, other = (ExactLimit(database, Limit("test", 2, seconds=3)) for _ in range(2))
     key = uuid.uuid4().hex
     states = [await each.count(key) for each in (one, other, one, other)]
     assert [state.allowed for state in states] == [True, True, False, False]
@@ -43,6 +48,30 @@ async def test_many_at_once_in_two_processes(database: Database) -> None:
     states = await asyncio.gather(*(processes[number % 2].count(key) for number in range(80)))
     allowed = sorted(state.remaining for state in states if state.allowed)
     assert allowed == list(range(30))
+
+
+async def test_a_count_that_takes_too_long(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request is allowed that would wait longer than `PATIENCE` to be refused, and refused when it need not
+    wait."""
+    one, other = (ExactLimit(database, Limit("test", 1)) for _ in range(2))
+    key = uuid.uuid4().hex
+    assert (await one.count(key)).allowed
+    with monkeypatch.context() as patch:
+        patch.setattr(ExactLimit, "PATIENCE", 0.2)
+        async with asyncio.timeout(15), locked_counts(database, key):
+            assert (await other.count(key)).allowed
+    assert not (await other.count(key)).allowed
+
+
+@asynccontextmanager
+async def locked_counts(database: Database, key: str) -> AsyncIterator[None]:
+    """For the length of the block, nobody can count for this key."""
+    async with await database.client.start_session() as session, session.start_transaction():
+        own = {"_id": f"test/{key}"}
+        locked = await database[rate_limits.NAME].update_one(own, {"$inc": {"count": 1}}, session=session)
+        assert locked.modified_count == 1
+        yield
+        await session.abort_transaction()
 
 
 async def test_an_amount(database: Database) -> None:
