@@ -38,8 +38,8 @@ LEAVE_LEASED = """(() => {
   localStorage['waylink_call_' + call.occurred_at + call.call_id] =
     JSON.stringify({device: call.call_id, call, until: Date.now() + 29000});
 })()"""
-# The SDK waits half a second for a lock instead of ten, and as long as it takes for an answer: one that a busy
-# machine gives late must not be asked for again.
+# The SDK waits half a second for a lock instead of ten, and for an answer as long as it takes: one that a
+# busy machine gives late must not be asked for again.
 HASTE_WITH_LOCKS = """(() => {
   const own = AbortSignal.timeout, ownFetch = fetch;
   AbortSignal.timeout = (milliseconds) => own.call(AbortSignal, milliseconds / 20);
