@@ -136,15 +136,13 @@ async def test_a_server_that_others_use_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that stands still for long is told of by its process, and goes on for those who use it."""
-    monkeypatch.setattr(embedded_mongodb, "_PATIENCE", 1.0)
     with user_of(tmp_path / "mongodb") as user:
         assert is_open(user)
         server = mongod_of(tmp_path)
-        with (
-            stopped_mongod(tmp_path),
-            pytest.raises(MongoDBHangs, match=f"process {server}, .* does not answer"),
-        ):
-            await open_and_close(tmp_path)
+        with stopped_mongod(tmp_path), monkeypatch.context() as patch:
+            patch.setattr(embedded_mongodb, "_PATIENCE", 1.0)
+            with pytest.raises(MongoDBHangs, match=f"process {server}, .* does not answer"):
+                await open_and_close(tmp_path)
         await open_and_close(tmp_path)
         assert servers_of(tmp_path / "mongodb") == [server]
 
@@ -153,14 +151,14 @@ async def test_an_orphan_that_never_answers_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: TellOutcome
 ) -> None:
     """A server that nobody uses and that does not answer makes room for a new one, with all its data."""
-    for name, seconds in {"_PATIENCE": 0.5, "_PATIENCE_WITH_ORPHANS": 1.0}.items():
-        monkeypatch.setattr(embedded_mongodb, name, seconds)
     with user_of(tmp_path / "mongodb") as user:
         assert is_open(user)
         async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
             created = await create_test_organization(database)
         server = mongod_of(tmp_path)
         os.kill(server, signal.SIGSTOP)
+    for name, seconds in {"_PATIENCE": 0.5, "_PATIENCE_WITH_ORPHANS": 1.0}.items():
+        monkeypatch.setattr(embedded_mongodb, name, seconds)
     async with open_database(Settings(data_dir=tmp_path), Indexes.LEAVE) as database:
         stored = await database["organizations"].count_documents({})
         outcome(Outcome("own MongoDB hangs as an orphan and is killed (organizations)", 1, stored))

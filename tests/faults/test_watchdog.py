@@ -26,10 +26,10 @@ async def hang(service: ServiceProcess, path: str) -> None:
             await client.get(path)
 
 
-async def pid_that_answers(service: ServiceProcess) -> int | None:
-    """The process that answers now, on a connection of its own."""
+async def pid_that_answers(service: ServiceProcess, seconds: float = 60.0) -> int | None:
+    """The process that answers within so many seconds, on a connection of its own; None where none does."""
     try:
-        async with httpx.AsyncClient(base_url=service.base_url, timeout=1) as client:
+        async with httpx.AsyncClient(base_url=service.base_url, timeout=seconds) as client:
             return int((await client.get("/")).text)
     except httpx.TransportError:
         return None
@@ -64,7 +64,9 @@ async def test_sigterm_ends_a_service_that_hangs(tmp_path: Path) -> None:
             assert await pid_that_answers(service) == worker
             await asyncio.sleep(0.1)
         hanging = asyncio.create_task(hang(service, "/in-python"))
-        await wait_for_async(lambda: pid_that_answers(service), "it does not hang", lambda pid: pid is None)
+        await wait_for_async(
+            lambda: pid_that_answers(service, seconds=1), "it does not hang", lambda pid: pid is None
+        )
         assert await asyncio.to_thread(service.stop) == 1
         await hanging
         (line,) = service.log_lines
