@@ -189,7 +189,7 @@ async def test_what_limits_refused_is_shown(
     assert "Calls or app opens from one address" in shown
     assert "1,234" in shown
     assert "12:34 UTC" in shown
-    assert "9876" not in shown
+    assert "9,876" not in shown
 
 
 async def test_rejected_calls_are_told(
