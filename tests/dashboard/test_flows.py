@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.dashboard.office import Office, make_key, make_organization, make_user
+from tests.polling import wait_for
 from tests.service_process import ServiceProcess
 
 SITE = "https://shop.example"
@@ -70,10 +71,7 @@ def test_a_link_is_made_copied_and_disabled(browser: Browser, office: Office) ->
         page.get_by_role("button", name="Disable").click()
         expect(page.get_by_text("visitors see an error page")).to_be_visible()
     # A cached link is current again once the service has heard of the change.
-    for _ in range(100):
-        if visit(office, "spring") == 404:
-            return
-    pytest.fail("the disabled link still redirects")
+    wait_for(lambda: visit(office, "spring"), "the disabled link redirects", lambda status: status == 404)
 
 
 def test_the_page_tells_when_the_first_call_arrives(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -23,16 +24,23 @@ def new_link(service: ServiceProcess) -> dict[str, str]:
         "domain": DOMAIN, "destination_url": "https://shop.example", "link_name": "Faults",
         "ios_behavior": 1, "android_behavior": 1,
     }  # fmt: skip
-    made = httpx.post(f"{service.base_url}{API}/create-link", json=body, headers={"API-KEY": key}).json()
+    made = _post(service, "create-link", key, body)
     return {"key": key, "short_url": made["short_url"], "path": urlsplit(made["short_url"]).path}
 
 
 def new_limited_link(service: ServiceProcess, key: str, **limits: object) -> str:
     """A link on DOMAIN with these limits; its path."""
     given = {"domain": DOMAIN, "destination_url": "https://shop.example", "link_name": "Limited"}
-    body = given | limits
-    made = httpx.post(f"{service.base_url}{API}/links", json=body, headers={"API-KEY": key}).json()
+    made = _post(service, "links", key, given | limits)
     return f"/{made['path']}"
+
+
+def _post(service: ServiceProcess, path: str, key: str, body: dict[str, Any]) -> dict[str, Any]:
+    """What a call of the REST API is answered."""
+    headers = {"API-KEY": key}
+    answer = httpx.post(f"{service.base_url}{API}/{path}", json=body, headers=headers, timeout=60)
+    told: dict[str, Any] = answer.json()
+    return told
 
 
 def follow(service: ServiceProcess, path: str) -> int:
@@ -48,12 +56,8 @@ def give_password(service: ServiceProcess, path: str, password: str) -> int:
 
 def _total_clicks(service: ServiceProcess, link: dict[str, str]) -> int:
     """What the analytics say."""
-    answer = httpx.post(
-        f"{service.base_url}{API}/analytics",
-        json={"shortUrl": link["short_url"]},
-        headers={"API-KEY": link["key"]},
-    )
-    return int(answer.json().get("total_clicks", -1))
+    told = _post(service, "analytics", link["key"], {"shortUrl": link["short_url"]})
+    return int(told.get("total_clicks", -1))
 
 
 def wait_for_clicks(service: ServiceProcess, link: dict[str, str], least: int) -> int:

@@ -29,19 +29,19 @@ class Load:
 
     async def visit(self) -> None:
         """Follow the short URL on a connection that stays open."""
-        async with httpx.AsyncClient(headers={"host": self.organization.domain}) as client:
+        async with httpx.AsyncClient(headers={"host": self.organization.domain}, timeout=60) as client:
             await self._until_refused(lambda: self._follow(client))
 
     async def visit_anew(self) -> None:
         """Follow the short URL, each time on a new connection."""
         async with httpx.AsyncClient(
-            headers={"host": self.organization.domain, "connection": "close"}
+            headers={"host": self.organization.domain, "connection": "close"}, timeout=60
         ) as client:
             await self._until_refused(lambda: self._follow(client))
 
     async def send_batches(self) -> None:
         """Send events as the browser SDK does."""
-        async with httpx.AsyncClient(base_url=self.base_url) as client:
+        async with httpx.AsyncClient(base_url=self.base_url, timeout=60) as client:
             visitor = Visitor(client, self.organization)
             await self._until_refused(lambda: self._send(visitor))
 

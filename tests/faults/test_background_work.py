@@ -29,7 +29,7 @@ BAD = [
 
 def readiness(service: ServiceProcess) -> str:
     """What /readyz says."""
-    return str(httpx.get(f"{service.base_url}/readyz").json()["status"])
+    return str(httpx.get(f"{service.base_url}/readyz", timeout=60).json()["status"])
 
 
 async def test_what_can_not_be_read_is_set_aside(

@@ -41,12 +41,14 @@ class Links:
         self._patch(f"/links/change-status/{self.id}", {"is_enabled": is_enabled})
 
     def _patch(self, path: str, body: dict[str, Any]) -> None:
-        answer = httpx.patch(self.changed_at.base_url + API + path, json=body, headers=self.headers)
+        answer = httpx.patch(
+            self.changed_at.base_url + API + path, json=body, headers=self.headers, timeout=60
+        )
         assert answer.status_code == 200, answer.text
 
     def visit(self, service: ServiceProcess) -> str:
         """Where a process leads a visitor; the status, where it leads nobody."""
-        answer = httpx.get(f"{service.base_url}{self.path}", headers={"host": DOMAIN})
+        answer = httpx.get(f"{service.base_url}{self.path}", headers={"host": DOMAIN}, timeout=60)
         return str(answer.headers.get("location", answer.status_code)).partition("?")[0]
 
     def wait_until(self, service: ServiceProcess, wanted: str) -> None:
@@ -64,7 +66,10 @@ def link_of(service: ServiceProcess) -> Links:
     made = new_link(service)
     headers = {"API-KEY": made["key"]}
     answer = httpx.post(
-        f"{service.base_url}{API}/links/info", json={"shortUrl": made["short_url"]}, headers=headers
+        f"{service.base_url}{API}/links/info",
+        json={"shortUrl": made["short_url"]},
+        headers=headers,
+        timeout=60,
     )
     return Links(service, headers, made["path"], answer.json()["id"])
 

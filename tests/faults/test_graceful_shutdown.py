@@ -46,7 +46,9 @@ async def under_load(service: ServiceProcess, stored: Database) -> tuple[Load, l
 async def make_link(load: Load) -> None:
     """The link that the visitors follow."""
     body = link_body(load.organization, selected_path=load.path)
-    async with httpx.AsyncClient(base_url=load.base_url, headers=load.organization.headers) as client:
+    async with httpx.AsyncClient(
+        base_url=load.base_url, headers=load.organization.headers, timeout=60
+    ) as client:
         made = await client.post(f"{API}/create-link", json=body)
         assert made.status_code == 201, made.text
 
@@ -95,7 +97,7 @@ async def test_a_stopping_service_says_so(mongodb_uri: str, tmp_path: Path) -> N
     """After SIGTERM /readyz is 503, for load balancers, and an open connection gets its last answer."""
     settings = {"WAYLINK_MONGODB_URI": mongodb_uri, "WAYLINK_MONGODB_DATABASE": DATABASE}
     with service_process(tmp_path, **settings, WAYLINK_DRAIN_SECONDS="3600") as service:
-        async with httpx.AsyncClient(base_url=service.base_url) as client:
+        async with httpx.AsyncClient(base_url=service.base_url, timeout=60) as client:
             assert (await client.get("/readyz")).status_code == 200
             service.process.terminate()
             answer = await wait_for_async(

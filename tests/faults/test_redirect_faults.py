@@ -19,7 +19,7 @@ async def click(service: ServiceProcess, path: str, until: asyncio.Event, answer
 
     Gives 1 where the last visit was sent and never answered, else 0.
     """
-    async with httpx.AsyncClient(base_url=service.base_url, headers={"host": DOMAIN}) as client:
+    async with httpx.AsyncClient(base_url=service.base_url, headers={"host": DOMAIN}, timeout=60) as client:
         while not until.is_set():
             try:
                 answered.append((await client.get(path)).status_code)
