@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -51,12 +52,15 @@ class Phone:
     async def click(self, short_url: str, platform: str = "ios", method: str = "GET", **headers: str) -> None:
         """Follow a short URL, and wait until its click is in the database."""
         clicks = self.database["click_blocks"]
-        counted = await clicks.count_documents({})
+        owner = await self.database["domains"].find_one({"_id": urlsplit(short_url).hostname})
+        assert owner
+        own = {"org_id": owner["org_id"]}
+        counted = await clicks.count_documents(own)
         sent = {"user-agent": AGENTS[platform]} | headers
         answer = await self.http.request(method, short_url, headers=sent)
         assert answer.status_code == 302
         await wait_for_async(
-            lambda: clicks.count_documents({}), "the click is not stored", lambda now: now > counted
+            lambda: clicks.count_documents(own), "the click is not stored", lambda now: now > counted
         )
 
     async def launch(self, organization: TestOrganization, **fields: Any) -> dict[str, Any]:
