@@ -19,7 +19,7 @@ from backend.domain.call_fields import (
 )
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.field_rules import Moment, Rule, Sha256, Text, Uuid, Word
-from backend.domain.ids import CustomerId
+from backend.domain.ids import CallId, CustomerId
 
 ID_LENGTH = 256
 PAGE_LENGTH = 2048
@@ -43,7 +43,7 @@ class Call:
     """
 
     kind: Kind
-    call_id: str
+    call_id: CallId
     occurred_at: datetime
     page: str | None
     customer_id: CustomerId | None

@@ -11,13 +11,13 @@ from backend.domain.attribution import Credit, Device, DirectVisit, Source, Touc
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
 from backend.domain.device_clock import DeviceClock, clock_of, counted_at, whole_milliseconds, with_clock
-from backend.domain.ids import CustomerId, DeviceId, OrgId
+from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.records import Record, RecordKey
 
 # An organization and a device ID.
 DeviceKey = tuple[OrgId, DeviceId]
 # An organization and a call_id.
-CallKey = tuple[OrgId, str]
+CallKey = tuple[OrgId, CallId]
 # An organization, a kind, and the id under which a call of this kind counts once.
 OnceKey = tuple[OrgId, Kind, str]
 
@@ -44,7 +44,7 @@ class Result:
     """
 
     status: Status
-    record_id: str
+    record_id: CallId
     differs: tuple[str, ...] = ()
 
 

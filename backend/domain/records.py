@@ -8,10 +8,10 @@ from typing import Any
 
 from backend.domain.attribution import Credit
 from backend.domain.calls import Call, Kind
-from backend.domain.ids import CustomerId, DeviceId, OrgId
+from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 
 # A kind, an organization and a call_id.
-RecordKey = tuple[Kind, OrgId, str]
+RecordKey = tuple[Kind, OrgId, CallId]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Record:
 
     kind: Kind
     org_id: OrgId
-    call_id: str
+    call_id: CallId
     device_id: DeviceId | None
     customer_id: CustomerId | None
     credit: Credit

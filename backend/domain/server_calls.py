@@ -16,7 +16,7 @@ from backend.domain.calls import FIELDS, ID_LENGTH, PAGE_LENGTH, REQUIRED, Call,
 from backend.domain.click_ids import browser_of
 from backend.domain.errors import InvalidField, MissingField, shown_name
 from backend.domain.field_rules import Moment, Rule, Schema, Text, Uuid, parse_string
-from backend.domain.ids import DeviceId, OrgId
+from backend.domain.ids import CallId, DeviceId, OrgId
 
 # How far back a call may have happened: a year, also a long one.
 OLDEST = timedelta(days=366)
@@ -101,7 +101,7 @@ class UnknownField(InvalidField):
         super().__init__(shown_name(name), "is not a field of such an item")
 
 
-def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: str) -> Told:
+def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: CallId) -> Told:
     """One call of a server. It gets this `call_id`, unless it brings one.
 
     Null and blank text mean that a field is not given. Raises MissingField or InvalidField for the first
@@ -131,7 +131,7 @@ def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: str) -
         return Told(_batch(teller, browser, ArrivedCall(call, visit=visit)))
     visited = Call(
         kind=Kind.IDENTIFY,
-        call_id=str(uuid5(UUID(browser), call.customer_id)),  # told again, it is the same
+        call_id=CallId(str(uuid5(UUID(browser), call.customer_id))),  # told again, it is the same
         occurred_at=occurred_at,
         page=None,
         customer_id=call.customer_id,

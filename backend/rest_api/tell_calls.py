@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Sequence
 
 from backend.domain.calls import Kind
+from backend.domain.ids import CallId
 from backend.domain.intake import Result
 from backend.domain.server_calls import Teller, Told, parse_server_call
 from backend.rest_api.blueprint import rest
@@ -39,7 +40,7 @@ async def tell_identities() -> ItemResults:
 
 async def _tell(kind: Kind) -> ItemResults:
     def parse(item: object, teller: Teller) -> Told:
-        return parse_server_call(kind, item, teller, str(uuid.uuid4()))
+        return parse_server_call(kind, item, teller, CallId(str(uuid.uuid4())))
 
     return await answer_items(kind, parse, _store, _result)
 

@@ -13,7 +13,7 @@ from backend.domain.calls import Call, Kind, parse_call
 from backend.domain.click_ids import ClickPlace
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.field_rules import is_uuid
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import CallId, LinkId, OrgId
 from backend.domain.intake import Result
 from backend.domain.links import Link
 from backend.domain.organizations import Organization
@@ -87,7 +87,7 @@ async def remember_rejections(
         await service.rejections.add(RejectedCalls(org_id, at, tuple(rejections)))
 
 
-async def _sources(service: SdkService, org_id: OrgId, calls: Iterable[Call]) -> dict[str, Source]:
+async def _sources(service: SdkService, org_id: OrgId, calls: Iterable[Call]) -> dict[CallId, Source]:
     """The source of each attribution check's visit, by call id."""
     signals = {
         call.call_id: call.fields.get("signals", {}) for call in calls if call.kind is Kind.ATTRIBUTION
@@ -139,7 +139,7 @@ async def _store(
     return await service.commit.add(batch)
 
 
-def _answer(call: Call, stored: Result, sources: dict[str, Source]) -> CallResult:
+def _answer(call: Call, stored: Result, sources: dict[CallId, Source]) -> CallResult:
     # What a record says that counted before is not for browsers.
     result: CallResult = {"call_id": call.call_id, "status": stored.status.value}
     notes = [*call.notes]

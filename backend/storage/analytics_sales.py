@@ -19,7 +19,7 @@ from bson import Decimal128
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics_answer import Counted, Figures, Group
 from backend.domain.analytics_query import SALES, Field, Measure, Query
-from backend.domain.ids import LinkId
+from backend.domain.ids import CustomerId, LinkId
 from backend.domain.money import of_units
 from backend.domain.rollup import QUARTER_SECONDS
 from backend.storage import conversions, identities, installs, leads, refunds
@@ -96,7 +96,7 @@ async def _credited(asked: Reading, name: str) -> list[Document]:
 
 
 # A quarter of an hour, what is asked of a touch, a currency, the decimals of amounts, and a customer.
-_Key = tuple[int, StoredSource | None, str | None, int, str | None]
+_Key = tuple[int, StoredSource | None, str | None, int, CustomerId | None]
 
 
 class _Sums:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from backend.domain.ids import OrgId
+from backend.domain.ids import CallId, OrgId
 from backend.domain.intake import CallKey
 from backend.storage.blocking import BlockingDatabase, BlockingSession
 from backend.storage.collection import BY_ID, EXPIRY_INDEX, Collection, NoRetention, NotPersonal, Stage
@@ -26,26 +26,26 @@ COLLECTION = Collection(
 KEPT = timedelta(days=30)
 
 
-def call_id(key: CallKey) -> str:
+def document_id(key: CallKey) -> str:
     """The `_id` of a call's document, in every collection."""
     return "/".join(key)
 
 
-def key_of(call_id: str) -> CallKey:
+def key_of(stored_id: str) -> CallKey:
     """The key of the call that has this `_id`."""
-    org_id, _, own_id = call_id.partition("/")
-    return OrgId(org_id), own_id
+    org_id, _, call_id = stored_id.partition("/")
+    return OrgId(org_id), CallId(call_id)
 
 
 def document(key: CallKey, received_at: datetime) -> Document:
     """The document that marks a call as stored."""
-    return {"_id": call_id(key), "expires_at": received_at + KEPT}
+    return {"_id": document_id(key), "expires_at": received_at + KEPT}
 
 
 def find_known(
     database: BlockingDatabase, session: BlockingSession, keys: Iterable[CallKey], collection: str
 ) -> set[CallKey]:
     """Those of these calls that are in the collection."""
-    by_id = {call_id(key): key for key in keys}
+    by_id = {document_id(key): key for key in keys}
     cursor = database[collection].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)
     return {by_id[found["_id"]] for found in cursor}

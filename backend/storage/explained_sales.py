@@ -15,7 +15,7 @@ from backend.domain.clicks import Click
 from backend.domain.credit_rules import CreditRules
 from backend.domain.explanation import Explanation, explain
 from backend.domain.histories import History, RefundFact, SaleFacts, as_told, customer_of
-from backend.domain.ids import DeviceId, LinkId, OrgId
+from backend.domain.ids import CallId, DeviceId, LinkId, OrgId
 from backend.domain.links import Link
 from backend.domain.money import digits_of, in_units, of_units
 from backend.domain.refunds import Refund
@@ -37,7 +37,7 @@ class ExplainedSale:
     Amounts of the explanation are in units of ten to the power of minus `digits`.
     """
 
-    id: str
+    id: CallId
     transaction_id: str
     at: datetime
     received_at: datetime
@@ -78,7 +78,7 @@ async def explain_sale(
         read = partial(_devices, session=session.delegate, org_id=org_id, sale=sale, rules=rules)
         known = await in_thread(database, read)
     explanation = await beside_the_loop(partial(explain, sale, known, rules))
-    _, own_id = key_of(found["_id"])
+    _, call_id = key_of(found["_id"])
     verdicts = (explanation.verdict, *explanation.others)
     touches = [each.touch for each in explanation.steps] + [
         share.touch for each in verdicts for share in each.shares
@@ -86,7 +86,7 @@ async def explain_sale(
     link_ids = {each.link_id for each in touches if each and each.link_id}
     places = {(each.link_id, each.click) for each in touches if each and each.link_id and each.click}
     return ExplainedSale(
-        id=own_id,
+        id=call_id,
         transaction_id=transaction_id,
         at=sale.at,
         received_at=sale.received_at,

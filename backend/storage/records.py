@@ -17,7 +17,7 @@ from backend.domain.intake import CallKey, DeviceKey
 from backend.domain.records import Record
 from backend.domain.server_calls import OWN_FIELDS
 from backend.storage.blocking import BlockingDatabase, BlockingSession
-from backend.storage.calls import call_id, key_of
+from backend.storage.calls import document_id, key_of
 from backend.storage.collection import AgesFrom
 from backend.storage.mongo import Document
 from backend.storage.touches import touch_of
@@ -57,7 +57,7 @@ def document(record: Record, days: int | None) -> Document:
 
 def record_id(record: Record) -> str:
     """The `_id` of a record's document."""
-    return call_id((record.org_id, record.call_id))
+    return document_id((record.org_id, record.call_id))
 
 
 def completion(before: Record, after: Record, days: int | None) -> UpdateOne:
@@ -86,11 +86,11 @@ def find_records(
 
 
 def _from_document(kind: Kind, document: Document) -> Record:
-    org_id, own_id = key_of(document["_id"])
+    org_id, call_id = key_of(document["_id"])
     return Record(
         kind=kind,
         org_id=org_id,
-        call_id=own_id,
+        call_id=call_id,
         device_id=document["device_id"],
         customer_id=document["customer_id"],
         credit=_credit_of(document),
@@ -130,7 +130,7 @@ def touches_of(document: Mapping[str, Any]) -> tuple[Touch, ...]:
 
 def credit_update(key: CallKey, credit: Credit) -> UpdateOne:
     """The write that gives a record a new credit."""
-    return UpdateOne({"_id": call_id(key)}, {"$set": _credit(credit)})
+    return UpdateOne({"_id": document_id(key)}, {"$set": _credit(credit)})
 
 
 def _credit(credit: Credit) -> Document:

@@ -23,7 +23,7 @@ from backend.domain.calls import Kind
 from backend.domain.credit import Credited, share_credit
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.histories import RefundFact, SaleFacts, as_told
-from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
+from backend.domain.ids import CallId, CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.intake import Identity
 from backend.domain.query_period import QueryPeriod
 from backend.domain.records import Record
@@ -84,7 +84,7 @@ def sale(made: Random, known: list[Device], number: int) -> Sold:
     record = Record(
         kind=Kind.CONVERSION,
         org_id=known[0].org_id,
-        call_id=str(number),
+        call_id=CallId(str(number)),
         device_id=own.id if own else None,
         customer_id=made.choice([None, *CUSTOMERS]),
         credit=kept,

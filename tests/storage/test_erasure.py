@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from backend.domain.attribution import Source
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
-from backend.domain.ids import CustomerId, DeviceId, OrgId
+from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.storage.batches import store_batches
 from backend.storage.belongings import Subject
 from backend.storage.collections import COLLECTIONS
@@ -53,7 +53,7 @@ class Act:
         at = START + timedelta(minutes=self.number)
         fields: dict[str, Any] = {"email_sha256": self.email} if self.email else {}
         fields |= REVENUE if self.kind is Kind.CONVERSION else {}
-        call = Call(self.kind, str(uuid.uuid4()), at, self.mark, self.customer, fields)
+        call = Call(self.kind, CallId(str(uuid.uuid4())), at, self.mark, self.customer, fields)
         source = Source(click_ids={"gclid": self.mark}) if self.kind is Kind.ATTRIBUTION else None
         return Batch(org_id, DeviceId(self.device), at, at, (ArrivedCall(call, source),))
 

@@ -11,7 +11,7 @@ from typing import Any
 from backend.domain.attribution import Credit, Device, Source, Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
-from backend.domain.ids import CustomerId, DeviceId, OrgId
+from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.intake import (
     ONCE_FIELDS,
     CallKey,
@@ -34,9 +34,8 @@ def arrived(
     source = Source(utm={"utm_source": fields.pop("source")}) if "source" in fields else None
     at = START + timedelta(seconds=second)
     who = None if customer is None else CustomerId(customer)
-    return ArrivedCall(
-        Call(Kind(kind), call_id or str(uuid.uuid4()), at, None, who, fields), source or _organic(kind)
-    )
+    own_id = CallId(call_id or str(uuid.uuid4()))
+    return ArrivedCall(Call(Kind(kind), own_id, at, None, who, fields), source or _organic(kind))
 
 
 def _organic(kind: str) -> Source | None:

@@ -10,7 +10,7 @@ import pytest
 
 from backend.domain.calls import Kind
 from backend.domain.errors import InvalidField, MissingField
-from backend.domain.ids import OrgId
+from backend.domain.ids import CallId, OrgId
 from backend.domain.server_calls import Teller, UnknownField, parse_server_call
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -18,7 +18,7 @@ TELLER = Teller(OrgId("o"), None, NOW)
 SALE: dict[str, Any] = {
     "transaction_id": "t", "revenue": Decimal("12.5"), "currency": "eur", "customer_id": "c",
 }  # fmt: skip
-CALL_ID = "7a1f8a2e-6a0b-4b8e-9a51-0d2f6f3f9c11"
+CALL_ID = CallId("7a1f8a2e-6a0b-4b8e-9a51-0d2f6f3f9c11")
 
 
 def refusal(kind: Kind, item: object, teller: Teller = TELLER) -> str:

@@ -12,7 +12,7 @@ import pytest
 from backend.domain.attribution import Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
-from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
+from backend.domain.ids import CallId, CustomerId, DeviceId, LinkId, OrgId
 from tests.unit.shelf import START, Shelf, arrived, batch
 
 SALE: dict[str, Any] = {"transaction_id": "t", "revenue": 5, "currency": "EUR"}
@@ -30,7 +30,7 @@ def told(
     at = START + timedelta(seconds=second)
     given = SALE | fields if kind == "conversion" else fields
     who = None if customer is None else CustomerId(customer)
-    call = ArrivedCall(Call(Kind(kind), f"{kind}-{second}-{given}", at, None, who, given))
+    call = ArrivedCall(Call(Kind(kind), CallId(f"{kind}-{second}-{given}"), at, None, who, given))
     device_id = DeviceId(device) if device else None
     return Batch(OrgId("o"), device_id, None, START + timedelta(seconds=60), (call,))
 
