@@ -47,12 +47,15 @@ LINK_ID_PARAMETER = "cl_link_id"
 
 @dataclass(frozen=True, slots=True)
 class AppOpen:
-    """A report that an app was opened, with what the app knows of the link that led there."""
+    """A report that an app was opened, with what the app knows of the link that led there.
+
+    `link_text` is given as the link's id, and not checked: `own_link_id` is.
+    """
 
     platform: AppPlatform
     install_id: InstallId
     is_first_launch: bool
-    link_id: str | None = None  # as it was given: `own_link_id` is checked
+    link_text: str | None = None
     short_url: str | None = None
     install_referrer: str | None = None
     app_id: str | None = None  # the iOS bundle id or Android package
@@ -60,7 +63,7 @@ class AppOpen:
     @property
     def own_link_id(self) -> LinkId | None:
         """The link id that the app itself reports, in its normal form; None if that is not a UUID."""
-        return _uuid(self.link_id)
+        return _uuid(self.link_text)
 
     @property
     def referred_link_id(self) -> LinkId | None:
@@ -93,11 +96,10 @@ def parse_open(body: Mapping[str, object]) -> AppOpen:
     for name in OPEN_REQUIRED:
         if body.get(name) is None:
             raise MissingField(name)
-    given = {name: body[name] for name in OPEN_OPTIONAL if body.get(name) not in (None, "")}
-    return AppOpen(
-        **{name: rule.parse(name, body[name]) for name, rule in OPEN_REQUIRED.items()},
-        **{name: OPEN_OPTIONAL[name].parse(name, value) for name, value in given.items()},
-    )
+    parsed = {name: rule.parse(name, body[name]) for name, rule in OPEN_REQUIRED.items()}
+    given = {name: rule for name, rule in OPEN_OPTIONAL.items() if body.get(name) not in (None, "")}
+    parsed |= {name: rule.parse(name, body[name]) for name, rule in given.items()}
+    return AppOpen(link_text=parsed.pop("link_id", None), **parsed)
 
 
 def link_id_of_referrer(referrer: str) -> str | None:

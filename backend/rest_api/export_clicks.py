@@ -72,6 +72,6 @@ async def _selection(given: dict[str, Any], now: datetime) -> Selection:
     if end - start > timedelta(days=MOST_DAYS):
         raise query_refusal("from", f"must be at most {MOST_DAYS} days before to")
     link_id = given.get("link")
-    if link_id and await find_link(resources().database, link_id, caller().org_id) is None:
+    if link_id is not None and await find_link(resources().database, link_id, caller().org_id) is None:
         raise Refusal(error_table.LINK_NOT_FOUND)
     return Selection(start, end, link_id)

@@ -39,9 +39,9 @@ async def find_by_short_url(short_url: str, org_id: OrgId) -> Link | None:
 
 @dataclass(frozen=True, slots=True)
 class LinkReference:
-    """The link id and the short URL in a body. One of them may be "", but not both."""
+    """The link id and the short URL in a body, as they were given. One of them may be "", but not both."""
 
-    link_id: LinkId
+    link_text: str
     short_url: str
 
 
@@ -50,8 +50,8 @@ def parse_reference(body: Mapping[str, object]) -> LinkReference:
 
     Raises Refusal if both are missing (contract, "Errors", shape B).
     """
-    reference = LinkReference(LinkId(given_text(body, "linkId")), given_text(body, "shortUrl"))
-    if not reference.link_id and not reference.short_url:
+    reference = LinkReference(given_text(body, "linkId"), given_text(body, "shortUrl"))
+    if not reference.link_text and not reference.short_url:
         raise Refusal(error_table.LINK_DETAILS_EMPTY)
     return reference
 
@@ -61,9 +61,7 @@ async def find_referenced_link(reference: LinkReference, org_id: OrgId) -> Link 
 
     If both are given, `linkId` counts (decisions, "both given").
     """
-    link_id = reference.link_id
-    if not link_id:
+    text = reference.link_text
+    if not text:
         return await find_by_short_url(reference.short_url, org_id)
-    return (
-        await find_link(resources().database, LinkId(link_id.lower()), org_id) if is_uuid(link_id) else None
-    )
+    return await find_link(resources().database, LinkId(text.lower()), org_id) if is_uuid(text) else None

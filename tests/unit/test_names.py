@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
 from pathlib import Path
+from typing import NewType
+
+from backend.domain import ids
 
 BACKEND = Path(__file__).parents[2] / "backend"
 # Where a line begins with it, as `ruff format` has it; names with an underscore are a file's own.
@@ -32,3 +36,34 @@ def test_a_name_has_one_meaning() -> None:
     assert found["Settings"] == {"the class of settings.py"}
     assert found["CourseRow"] == {"tuple[str, list[int]]"}
     assert {name: each for name, each in found.items() if len(each) > 1} == {}
+
+
+def typed_names(file: Path) -> list[tuple[str, str]]:
+    """The parameters, fields and variables of a file that have a type, each with that."""
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    named = [(each.arg, each.annotation) for each in nodes if isinstance(each, ast.arg)]
+    named += [
+        (ast.unparse(each.target), each.annotation) for each in nodes if isinstance(each, ast.AnnAssign)
+    ]
+    return [(name, ast.unparse(of)) for name, of in named if of]
+
+
+def kind_of_id(name: str) -> str | None:
+    """The type of id that a name promises, such as LinkId for `own_link_id` and `link_ids`, if any."""
+    kinds = [name for name, each in vars(ids).items() if isinstance(each, NewType)]
+    promised = re.search(r"([a-z]+)_ids?$", name)
+    return next((each for each in kinds if promised and each == f"{promised[1].title()}Id"), None)
+
+
+def test_what_is_named_as_an_id_has_its_type() -> None:
+    """No plain text is named as a link's id, an organization's or another that has a type: a text that was
+    only given has another name until it is checked."""
+    typed = [(file, *each) for file in BACKEND.rglob("*.py") for each in typed_names(file)]
+    promised = [(*each, kind) for each in typed if (kind := kind_of_id(each[1]))]
+    assert {kind for *_, kind in promised} >= {"OrgId", "LinkId", "DeviceId", "CustomerId", "CallId"}
+    plain = [
+        f"{file.relative_to(BACKEND)}: {name}: {of}"
+        for file, name, of, kind in promised
+        if re.search(r"\bstr\b", of) and kind not in of
+    ]
+    assert plain == []
