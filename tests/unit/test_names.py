@@ -50,9 +50,9 @@ def typed_names(file: Path) -> list[tuple[str, str]]:
 
 def kind_of_id(name: str) -> str | None:
     """The type of id that a name promises, such as LinkId for `own_link_id` and `link_ids`, if any."""
-    kinds = [name for name, each in vars(ids).items() if isinstance(each, NewType)]
     promised = re.search(r"([a-z]+)_ids?$", name)
-    return next((each for each in kinds if promised and each == f"{promised[1].title()}Id"), None)
+    kind = f"{promised[1].title()}Id" if promised else ""
+    return kind if isinstance(vars(ids).get(kind), NewType) else None
 
 
 def test_what_is_named_as_an_id_has_its_type() -> None:
@@ -67,3 +67,29 @@ def test_what_is_named_as_an_id_has_its_type() -> None:
         if re.search(r"\bstr\b", of) and kind not in of
     ]
     assert plain == []
+
+
+def conditions(node: ast.AST) -> list[ast.expr]:
+    """What a node asks whether it is true."""
+    match node:
+        case ast.If() | ast.IfExp() | ast.While():
+            return [node.test]
+        case ast.BoolOp():
+            return node.values
+        case ast.UnaryOp(op=ast.Not()):
+            return [node.operand]
+        case ast.comprehension():
+            return node.ifs
+    return []
+
+
+def test_an_empty_organization_is_not_all_of_them() -> None:
+    """Nothing asks whether an organization's id is true: where None means all, an empty text would too."""
+    asked = [
+        f"{file.relative_to(BACKEND)}:{each.lineno}: {ast.unparse(each)}"
+        for file in BACKEND.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        for each in conditions(node)
+        if isinstance(each, ast.Name | ast.Attribute) and ast.unparse(each).endswith("org_id")
+    ]
+    assert asked == []
