@@ -129,13 +129,22 @@ def test_a_server_is_recognized_where_only_ps_tells(monkeypatch: pytest.MonkeyPa
         process.kill()
 
 
+async def take(port: int) -> asyncio.Server | None:
+    """A server on this port; None while another process has it, for which it was as free as any."""
+    try:
+        return await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", port)
+    except OSError:
+        return None
+
+
 async def test_another_port_is_taken_where_the_old_one_is_in_use(tmp_path: Path) -> None:
     """The replica set follows its server to a new port, with its data."""
     settings = Settings(data_dir=tmp_path)
     async with open_database(settings, Indexes.LEAVE) as database:
         created = await create_test_organization(database)
     port = state_of(tmp_path)["port"]
-    taker = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", port)
+    taker = await wait_for_async(lambda: take(port), "the port does not get free")
+    assert taker
     async with taker, open_database(settings, Indexes.LEAVE) as database:
         assert state_of(tmp_path)["port"] != port
         assert (await organizations.get_organization(database, created.id)).id == created.id
