@@ -63,6 +63,14 @@ def now(clock: MovableClock) -> datetime:
 
 
 @pytest.fixture
+def midday(clock: MovableClock) -> datetime:
+    """Half past noon in UTC, today, where the service's clock stands nearly: no hour and no day ends soon."""
+    midday = utc_now().replace(hour=12, minute=30, second=0, microsecond=0)
+    clock.offset = midday - utc_now()
+    return midday
+
+
+@pytest.fixture
 async def link(database: Database, organization: TestOrganization, now: datetime) -> Link:
     """A link of a campaign."""
     return await make_link(database, organization, "Spring", now, utm_campaign="spring")

@@ -9,7 +9,6 @@ from html import unescape
 
 import pytest
 
-from backend.clock import utc_now
 from backend.domain.clicks import Click, NotCounted
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
@@ -44,8 +43,10 @@ class Clicks:
 
 
 @pytest.fixture
-async def clicks(person: Person, organization: TestOrganization, database: Database) -> Clicks:
-    """A link of the organization that nobody has clicked yet."""
+async def clicks(
+    person: Person, organization: TestOrganization, database: Database, midday: datetime
+) -> Clicks:
+    """A link of the organization, made at midday, that nobody has clicked yet."""
     fields = {"domain": organization.domain, "destination_url": "https://shop.example/", "link_name": "Sale"}
     await person.send("/links/new", "/links/new", selected_path="p", **fields)
     link = await find_link_at(database, organization.domain, "p", organization.id)
@@ -76,25 +77,24 @@ def days(now: datetime, ago: Iterable[int]) -> list[str]:
     return [(now - timedelta(days=each)).strftime("%-d %b") for each in ago]
 
 
-async def test_clicks_by_day(person: Person, clicks: Clicks) -> None:
+async def test_clicks_by_day(person: Person, clicks: Clicks, midday: datetime) -> None:
     """Each of thirty days has its clicks, those without any included; older clicks only count in all."""
-    now = utc_now()
     for ago, count in ((0, 3), (1, 1), (29, 2), (31, 5)):
-        await clicks.add(now - timedelta(days=ago), count)
+        await clicks.add(midday - timedelta(days=ago), count)
     page = (await person.get(f"/links/{clicks.link_id}")).text
     rows = table(page, "Clicks by day, today and the 29 days before")
-    assert list(rows) == days(now, range(30))
-    today, yesterday, oldest = days(now, (0, 1, 29))
+    assert list(rows) == days(midday, range(30))
+    today, yesterday, oldest = days(midday, (0, 1, 29))
     assert (rows.pop(today), rows.pop(yesterday), rows.pop(oldest)) == ("3", "1", "2")
     assert set(rows.values()) == {"0"}
     assert re.findall(r"<dt>(.*?)</dt><dd>(\d+)</dd>", page)[:1] == [("Clicks in all", "11")]
 
 
-async def test_clicks_of_another_service(person: Person, clicks: Clicks) -> None:
+async def test_clicks_of_another_service(person: Person, clicks: Clicks, midday: datetime) -> None:
     """What another service had counted stands beside our clicks, named and dated, and is in none of them."""
     history = {"count": 1042, "source": "Bitly", "imported_at": datetime(2026, 1, 2, tzinfo=UTC)}
     await clicks.database["links"].update_one({"_id": clicks.link_id}, {"$set": {"imported_clicks": history}})
-    await clicks.add(utc_now(), 3)
+    await clicks.add(midday, 3)
     page = (await person.get(f"/links/{clicks.link_id}")).text
     figures = re.findall(r"<dt>(.*?)</dt><dd>([\d,]+)</dd>", page)[:4]
     assert figures == [
@@ -103,46 +103,44 @@ async def test_clicks_of_another_service(person: Person, clicks: Clicks) -> None
     assert "Bitly had counted 1,042 when the link was imported on 2 Jan 2026." in page
 
 
-async def test_clicks_by_hour(person: Person, clicks: Clicks) -> None:
+async def test_clicks_by_hour(person: Person, clicks: Clicks, midday: datetime) -> None:
     """Each of the last 24 hours has its clicks, across midnight in UTC."""
-    now = utc_now()
     for ago, count in ((0, 2), (5, 1), (23, 4), (24, 7)):
-        await clicks.add(now - timedelta(hours=ago), count)
+        await clicks.add(midday - timedelta(hours=ago), count)
     rows = table(
         (await person.get(f"/links/{clicks.link_id}?period=day")).text,
         "Clicks by hour, this hour and the 23 before",
     )
-    names = [(now.astimezone(UTC) - timedelta(hours=n)).strftime("%-d %b, %H:00") for n in range(24)]
+    names = [(midday.astimezone(UTC) - timedelta(hours=n)).strftime("%-d %b, %H:00") for n in range(24)]
     assert list(rows) == names
     assert [rows[names[n]] for n in (0, 5, 23)] == ["2", "1", "4"]
     assert sum(map(int, rows.values())) == 7
 
 
-async def test_charts_get_the_plain_numbers(person: Person, clicks: Clicks) -> None:
+async def test_charts_get_the_plain_numbers(person: Person, clicks: Clicks, midday: datetime) -> None:
     """What a chart is drawn from stands in its table, without the commas that people read."""
-    await clicks.add(utc_now(), 1234)
+    await clicks.add(midday, 1234)
     page = (await person.get(f"/links/{clicks.link_id}")).text
     assert page.count('<td class="number" data-value="1234">1,234</td>') == 1
     assert "today and the 29 days before: <strong>1,234</strong>" in page
     assert page.count('<figure class="chart" data-chart="columns">') == 2  # clicks, and visitors
 
 
-async def test_what_clicks_were(person: Person, clicks: Clicks) -> None:
+async def test_what_clicks_were(person: Person, clicks: Clicks, midday: datetime) -> None:
     """Platforms, countries and referrers, most first; unknown ones are named so."""
-    now = utc_now()
-    await clicks.add(now, 3, platform="ios", country="DE", referrer="news.example")
-    await clicks.add(now, 2, platform="desktop", country=None)
-    await clicks.add(now, 4, country="FR", reason=NotCounted.CRAWLER)
+    await clicks.add(midday, 3, platform="ios", country="DE", referrer="news.example")
+    await clicks.add(midday, 2, platform="desktop", country=None)
+    await clicks.add(midday, 4, country="FR", reason=NotCounted.CRAWLER)
     page = (await person.get(f"/links/{clicks.link_id}")).text
     assert shares(page, "Platform") == [("iOS", "3"), ("Desktop", "2")]
     assert shares(page, "Country") == [("DE", "3"), ("Unknown", "2")]
     assert shares(page, "Referrer") == [("news.example", "3"), ("None: typed, scanned, or not told", "2")]
 
 
-async def test_what_was_not_counted(person: Person, clicks: Clicks) -> None:
+async def test_what_was_not_counted(person: Person, clicks: Clicks, midday: datetime) -> None:
     """Every reason has its number and words; such requests are in no other figure."""
     for number, reason in enumerate(NotCounted, start=1):
-        await clicks.add(utc_now(), number, reason=reason)
+        await clicks.add(midday, number, reason=reason)
     page = (await person.get(f"/links/{clicks.link_id}")).text
     rows = table(page, "Requests for the link that are no clicks, and why")
     assert list(rows.values()) == [str(number) for number in range(len(NotCounted), 0, -1)]
@@ -150,11 +148,10 @@ async def test_what_was_not_counted(person: Person, clicks: Clicks) -> None:
     assert shares(page, "Platform") == []
 
 
-async def test_the_period_bounds_the_breakdown(person: Person, clicks: Clicks) -> None:
+async def test_the_period_bounds_the_breakdown(person: Person, clicks: Clicks, midday: datetime) -> None:
     """The last 24 hours are broken down by whole days: today and yesterday, and no day before."""
-    now = utc_now()
     for ago, country in enumerate(("DE", "IT", "FR")):
-        await clicks.add(now - timedelta(days=ago), 3 - ago, country=country)
+        await clicks.add(midday - timedelta(days=ago), 3 - ago, country=country)
     page = (await person.get(f"/links/{clicks.link_id}?period=day")).text
     assert shares(page, "Country") == [("DE", "3"), ("IT", "2")]
     assert "today and yesterday" in page
@@ -162,20 +159,19 @@ async def test_the_period_bounds_the_breakdown(person: Person, clicks: Clicks) -
 
 
 async def test_a_day_names_a_bounded_number_of_referrers(
-    person: Person, clicks: Clicks, database: Database
+    person: Person, clicks: Clicks, database: Database, midday: datetime
 ) -> None:
     """Hosts that strangers make up are counted together, and keep no host out that sends many visitors."""
-    now = utc_now().replace(hour=12)
 
     def made(host: str) -> Click:
-        return click(clicks.org_id, clicks.link_id, now, referrer_host=host)
+        return click(clicks.org_id, clicks.link_id, midday, referrer_host=host)
 
     await count_clicks(database, [made(f"{number}.made-up.example") for number in range(MOST_VALUES)])
     await count_clicks(database, [made("news.example")] * 20)
     await count_clicks(database, [made(f"{number}.made-up.example") for number in range(MOST_VALUES)])
-    breakdown = await break_down_clicks(database, clicks.link_id, clicks.org_id, now, 2)
+    breakdown = await break_down_clicks(database, clicks.link_id, clicks.org_id, midday, 2)
     assert breakdown.referrers[0] == ClickShare("news.example", 20)
-    referrers = (await count_values(database, clicks.link_id, clicks.org_id, now, 2))[Dimension.REFERRER]
+    referrers = (await count_values(database, clicks.link_id, clicks.org_id, midday, 2))[Dimension.REFERRER]
     assert len(referrers) == MOST_VALUES + 1
     assert referrers.total() == 2 * MOST_VALUES + 20
     assert shares((await person.get(f"/links/{clicks.link_id}")).text, "Referrer")[0] == (
@@ -184,23 +180,26 @@ async def test_a_day_names_a_bounded_number_of_referrers(
     )
 
 
-async def test_where_single_clicks_are_gone_from(person: Person, clicks: Clicks, database: Database) -> None:
+async def test_where_single_clicks_are_gone_from(
+    person: Person, clicks: Clicks, database: Database, midday: datetime
+) -> None:
     """A link that is older than single clicks are kept says from when on they are there."""
-    created = utc_now() - timedelta(days=450)
+    created = midday - timedelta(days=450)
     await database["links"].update_one({"_id": clicks.link_id}, {"$set": {"created_at": created}})
-    since = utc_now() - timedelta(days=400)
+    since = midday - timedelta(days=400)
     page = (await person.get(f"/links/{clicks.link_id}")).text
     assert f"Single clicks from before {since.strftime('%-d %b %Y')} are deleted" in page
     await set_click_days(database, clicks.org_id, None)
     assert "are deleted" not in (await person.get(f"/links/{clicks.link_id}")).text
 
 
-async def test_clicks_of_another_organization_are_left_out(clicks: Clicks, database: Database) -> None:
+async def test_clicks_of_another_organization_are_left_out(
+    clicks: Clicks, database: Database, midday: datetime
+) -> None:
     """Whatever link id is asked for, only the organization's own clicks are read."""
-    await clicks.add(utc_now(), 2, country="DE")
-    now = utc_now()
-    assert (await break_down_clicks(database, clicks.link_id, clicks.org_id, now, 30)).countries
-    assert (await break_down_clicks(database, clicks.link_id, OrgId("another"), now, 30)).countries == []
+    await clicks.add(midday, 2, country="DE")
+    assert (await break_down_clicks(database, clicks.link_id, clicks.org_id, midday, 30)).countries
+    assert (await break_down_clicks(database, clicks.link_id, OrgId("another"), midday, 30)).countries == []
 
 
 async def test_what_came_of_a_link(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import httpx
 from bson import Binary
 
 from backend.app import Service
-from backend.clock import utc_now
 from backend.domain.links import Link
 from backend.storage.click_counts import NAME
 from backend.storage.links import find_link_at
@@ -35,9 +34,9 @@ async def make_link(person: Person, organization: TestOrganization, database: Da
     return link
 
 
-async def store_day(database: Database, link: Link, days_ago: int, visitors: int) -> None:
-    """The counts of a day so long ago with so many visitors, as a fold leaves them."""
-    day = f"day/{utc_now() - timedelta(days=days_ago):%Y-%m-%d}"
+async def store_day(database: Database, link: Link, at: datetime, visitors: int) -> None:
+    """The counts of the day of this moment with so many visitors, as a fold leaves them."""
+    day = f"day/{at:%Y-%m-%d}"
     owner = {"org_id": link.org_id, "link_id": link.id}
     counts = {"parts": {"0": visitors}, "visitors": Binary(add_visitors(None, range(visitors)))}
     document = {"_id": f"{link.id}/{day}", **owner, **counts}
@@ -45,7 +44,7 @@ async def store_day(database: Database, link: Link, days_ago: int, visitors: int
 
 
 async def test_visits_of_one_browser_are_one_visitor(
-    service: Service, person: Person, organization: TestOrganization, database: Database
+    service: Service, person: Person, organization: TestOrganization, database: Database, midday: datetime
 ) -> None:
     """Three clicks of one browser and one of another at the same address are two visitors."""
     link = await make_link(person, organization, database)
@@ -58,7 +57,7 @@ async def test_visits_of_one_browser_are_one_visitor(
         page = (await person.get(f"/links/{link.id}")).text
         return table(page, "Clicks by day, today and the 29 days before"), table(page, CAPTION)
 
-    [today] = days(utc_now(), [0])
+    [today] = days(midday, [0])
     clicks, visitors = await wait_for_async(rows, "not counted", lambda seen: seen[0][today] == "4")
     assert visitors.pop(today) == "2"
     assert set(visitors.values()) == {"0"}
@@ -66,15 +65,15 @@ async def test_visits_of_one_browser_are_one_visitor(
 
 
 async def test_days_with_few_and_many_visitors(
-    person: Person, organization: TestOrganization, database: Database
+    person: Person, organization: TestOrganization, database: Database, midday: datetime
 ) -> None:
     """Few exactly, many as estimated; the page says what a visitor is and how large the error is."""
     link = await make_link(person, organization, database)
     for days_ago, visitors in ((1, 7), (29, 5000), (30, 3)):
-        await store_day(database, link, days_ago, visitors)
+        await store_day(database, link, midday - timedelta(days=days_ago), visitors)
     page = (await person.get(f"/links/{link.id}")).text
     rows = table(page, CAPTION)
-    few, many = days(utc_now(), (1, 29))
+    few, many = days(midday, (1, 29))
     assert rows.pop(few) == "7"
     assert rows.pop(many) == f"{count_visitors(add_visitors(None, range(5000))):,}"
     assert set(rows.values()) == {"0"}
@@ -92,12 +91,12 @@ async def test_the_last_hours_have_no_visitors(
 
 
 async def test_days_are_those_of_the_browser(
-    person: Person, organization: TestOrganization, database: Database
+    person: Person, organization: TestOrganization, database: Database, midday: datetime
 ) -> None:
     """Clicks and visitors count on the day that it was where the person is, a quarter past midnight too."""
     link = await make_link(person, organization, database)
     zone = ZoneInfo("Asia/Kathmandu")  # 5:45 hours before UTC
-    today = utc_now().astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = midday.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     at = [today - timedelta(minutes=1), today - timedelta(days=1), today - timedelta(days=1, minutes=1)]
     await count_clicks(
         database, [click(link.org_id, link.id, each, visitor=number) for number, each in enumerate(at)]
@@ -112,12 +111,12 @@ async def test_days_are_those_of_the_browser(
 
 
 async def test_hours_are_those_of_the_browser(
-    person: Person, organization: TestOrganization, database: Database
+    person: Person, organization: TestOrganization, database: Database, midday: datetime
 ) -> None:
     """They begin where its clocks show a whole hour."""
     link = await make_link(person, organization, database)
     zone = ZoneInfo("Asia/Kathmandu")
-    hour = utc_now().astimezone(zone).replace(minute=0, second=0, microsecond=0)
+    hour = midday.astimezone(zone).replace(minute=0, second=0, microsecond=0)
     at = [hour - timedelta(hours=2), hour - timedelta(hours=2, seconds=1), hour - timedelta(hours=23)]
     await count_clicks(database, [click(link.org_id, link.id, each) for each in at])
     person.client.cookies.set("waylink_zone", zone.key, domain="localhost.local")
