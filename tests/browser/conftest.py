@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.real_service import RealService, new_shop
 from tests.browser.recording_server import RecordingServer, recording_server
@@ -14,6 +15,9 @@ from tests.browser_setup import find_headless_chromium
 from tests.service_process import ServiceProcess
 
 __all__ = ["tab", "visitor"]  # fixtures
+
+# What a page comes to show may take longer than Playwright's five seconds where much else runs.
+expect.set_options(timeout=30_000)
 
 LaunchArguments = dict[str, Any]
 ContextArguments = dict[str, Any]
