@@ -223,18 +223,22 @@ def test_a_damaged_block(running: ServiceProcess) -> None:
             document = {"org_id": org_id, "clicks": 7, "first_at": at, "last_at": at, "packed": packed}
             blocks.insert_one({"_id": f"{org_id}/{day}", "folded": True, **document})
     query = {"from": "2026-03-01", "to": "2026-04-01"}
-    with httpx.stream("GET", running.base_url + EXPORT, params=query, headers={"API-KEY": key}) as answer:
+    with httpx.stream(
+        "GET", running.base_url + EXPORT, params=query, headers={"API-KEY": key}, timeout=60
+    ) as answer:
         read: list[bytes] = []
         with pytest.raises(httpx.RemoteProtocolError):
             read.extend(answer.iter_raw())
     assert b"".join(read).count(b"\r\n") == 3
     assert "Waylink-Clicks-Unreadable" not in answer.headers
-    again = httpx.get(running.base_url + EXPORT, params=query, headers={"API-KEY": key})
+    again = httpx.get(running.base_url + EXPORT, params=query, headers={"API-KEY": key}, timeout=60)
     assert again.text.count("\r\n") == 3
     assert again.headers["Waylink-Clicks-Unreadable"] == "7"
     told = running.refusal("report", "clicks", "--org", org_id, "--from", "2026-03-01")
     assert "7 requests of this time are missing" in told
-    others = httpx.get(running.base_url + EXPORT, params={"from": "2026-03-03"}, headers={"API-KEY": key})
+    others = httpx.get(
+        running.base_url + EXPORT, params={"from": "2026-03-03"}, headers={"API-KEY": key}, timeout=60
+    )
     assert "Waylink-Clicks-Unreadable" not in others.headers
 
 

@@ -53,7 +53,9 @@ async def test_files_come_as_they_were_built(
 @pytest.mark.parametrize("coding", BUDGET)
 def test_the_script_stays_in_its_budget(running: ServiceProcess, coding: str) -> None:
     """What a browser receives of the script, from a service that runs."""
-    with httpx.stream("GET", f"{running.base_url}/waylink.js", headers={"Accept-Encoding": coding}) as answer:
+    with httpx.stream(
+        "GET", f"{running.base_url}/waylink.js", headers={"Accept-Encoding": coding}, timeout=60
+    ) as answer:
         received = b"".join(answer.iter_raw())
     assert answer.headers["Content-Encoding"] == coding
     assert len(received) <= BUDGET[coding]

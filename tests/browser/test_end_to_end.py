@@ -34,7 +34,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoProcess]:
 def rest(demo: DemoProcess, path: str, body: dict[str, Any]) -> dict[str, Any]:
     """A REST call with the printed key."""
     headers = {"API-KEY": demo.value("REST API key")}
-    answer = httpx.post(f"{demo.value('REST API')}{path}", json=body, headers=headers)
+    answer = httpx.post(f"{demo.value('REST API')}{path}", json=body, headers=headers, timeout=60)
     assert answer.is_success, answer.text
     result: dict[str, Any] = answer.json()
     return result
@@ -77,7 +77,7 @@ def explained(demo: DemoProcess, transaction_id: str) -> dict[str, Any]:
     url = f"{demo.value('REST API')}/conversions/{transaction_id}/explain"
     headers = {"API-KEY": demo.value("REST API key")}
     return wait_for(
-        lambda: httpx.get(url, headers=headers).json(),
+        lambda: httpx.get(url, headers=headers, timeout=60).json(),
         "the click is not there",
         lambda told: told["shares"][0]["touch"]["click"] is not None,
     )
@@ -165,7 +165,7 @@ def test_an_unknown_link_shows_the_error_page(page: Page, demo: DemoProcess) -> 
 def links_of(demo: DemoProcess) -> list[str]:
     """The paths of all links; the demo's own leads to the shop."""
     headers = {"API-KEY": demo.value("REST API key")}
-    listed = httpx.get(f"{demo.value('REST API')}/links/page", headers=headers).json()["links"]
+    listed = httpx.get(f"{demo.value('REST API')}/links/page", headers=headers, timeout=60).json()["links"]
     assert {link["destination_url"] for link in listed if "spring" in link["short_url"]} == {
         f"{demo.value('Demo shop')}/"
     }

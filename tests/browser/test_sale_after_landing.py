@@ -63,7 +63,9 @@ class Way:
         if new:
             time.sleep(self.late)
         headers = {"Origin": self.origin, "Content-Type": "text/plain"}
-        answer = httpx.post(self.service.base_url + BATCH, content=json.dumps(batch), headers=headers)
+        answer = httpx.post(
+            self.service.base_url + BATCH, content=json.dumps(batch), headers=headers, timeout=60
+        )
         return answer.status_code, {"Content-Type": "application/json"}, answer.text
 
 

@@ -35,7 +35,7 @@ class Journey:
     def call(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """What the REST API answers; it must succeed."""
         address = f"{self.service.base_url}/serviceCore/pa/v1/{path}"
-        response = httpx.request(method, address, json=body, headers={"API-KEY": self.rest_key})
+        response = httpx.request(method, address, json=body, headers={"API-KEY": self.rest_key}, timeout=60)
         assert response.is_success, response.text
         answer: dict[str, Any] = response.json()
         return answer

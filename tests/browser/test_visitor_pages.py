@@ -69,7 +69,9 @@ def test_a_password_is_given_without_scripts(
     service_of_shop.service.command("domain", "add", DOMAIN, *org)
     key = service_of_shop.service.command("key", "create", *org, "--kind", "rest")["key"]
     body = {"domain": DOMAIN, "destination_url": server.url(), "link_name": "Kites", "password": "kites"}
-    made = httpx.post(f"{service_of_shop.base_url}{API}/links", json=body, headers={"API-KEY": key}).json()
+    made = httpx.post(
+        f"{service_of_shop.base_url}{API}/links", json=body, headers={"API-KEY": key}, timeout=60
+    ).json()
     short_url = f"http://{DOMAIN}:{urlsplit(service_of_shop.base_url).port}/{made['path']}"
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

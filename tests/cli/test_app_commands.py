@@ -27,7 +27,7 @@ def org_id(running: ServiceProcess) -> OrgId:
 
 def association(running: ServiceProcess, path: str) -> httpx.Response:
     """The file that phones fetch from the domain."""
-    return httpx.get(f"{running.base_url}/.well-known/{path}", headers={"host": DOMAIN})
+    return httpx.get(f"{running.base_url}/.well-known/{path}", headers={"host": DOMAIN}, timeout=60)
 
 
 def is_unknown(status: int) -> bool:

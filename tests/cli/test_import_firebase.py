@@ -63,5 +63,7 @@ def test_a_domain_that_is_missing(tmp_path: Path, running: ServiceProcess, org_i
 
 def visit(base_url: str, path: str, agent: str) -> str:
     """Where a short URL leads this browser."""
-    answer = httpx.get(base_url + path, headers={"Host": "links.shop.example", "User-Agent": agent})
+    answer = httpx.get(
+        base_url + path, headers={"Host": "links.shop.example", "User-Agent": agent}, timeout=60
+    )
     return str(answer.headers.get("Location", ""))

@@ -23,11 +23,12 @@ def test_a_file_of_a_service(tmp_path: Path, running: ServiceProcess, org_id: Or
     assert (done["created"], done["refused"]) == (2, 0)
     assert done["new_tags"] == ["spring"]
     headers, form = {"Host": "go.dub.example"}, {"password": "sesame"}
-    answer = httpx.post(f"{running.base_url}/spring", headers=headers, data=form)
+    answer = httpx.post(f"{running.base_url}/spring", headers=headers, data=form, timeout=60)
     assert answer.headers["Location"].startswith(
         "https://shop.example/sale?utm_source=mail&utm_campaign=spring"
     )
-    assert httpx.get(f"{running.base_url}/old", headers={"Host": "go.dub.example"}).status_code == 404
+    old = httpx.get(f"{running.base_url}/old", headers={"Host": "go.dub.example"}, timeout=60)
+    assert old.status_code == 404
     [spring] = running.stored("links", domain="go.dub.example", path="spring")
     assert (spring["imported_clicks"]["count"], spring["imported_clicks"]["source"]) == (1042, "Dub")
 

@@ -37,14 +37,14 @@ def post(running: ServiceProcess, org_id: OrgId, *calls: Call, origin: str = ORI
         "sent_at": timestamp(),
         "calls": calls,
     }
-    return httpx.post(running.base_url + BATCH, json=body, headers={"Origin": origin}).status_code
+    return httpx.post(running.base_url + BATCH, json=body, headers={"Origin": origin}, timeout=60).status_code
 
 
 def refund(running: ServiceProcess, org_id: OrgId, item: dict[str, Any]) -> None:
     """Tell a refund as a server does, with a new key."""
     key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
     url = f"{running.base_url}/serviceCore/pa/v1/conversions/refund"
-    answer = httpx.post(url, json=item, headers={"API-KEY": key})
+    answer = httpx.post(url, json=item, headers={"API-KEY": key}, timeout=60)
     assert answer.json() == {"results": [{"status": "accepted"}]}
 
 
@@ -191,9 +191,9 @@ def test_single_clicks(running: ServiceProcess, org_id: OrgId) -> None:
     key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
     body = {"domain": domain, "selected_path": "a", "destination_url": ORIGIN, "link_name": "A"}
     made = httpx.post(
-        f"{running.base_url}/serviceCore/pa/v1/create-link", json=body, headers={"API-KEY": key}
+        f"{running.base_url}/serviceCore/pa/v1/create-link", json=body, headers={"API-KEY": key}, timeout=60
     )
-    assert httpx.get(f"{running.base_url}/a", headers={"Host": domain}).status_code == 302
+    assert httpx.get(f"{running.base_url}/a", headers={"Host": domain}, timeout=60).status_code == 302
     command = ("report", "clicks", "--org", org_id, "--from", "2026-01-01")
     lines = wait_for(
         lambda: printed(running, *command, "--format", "ndjson").splitlines(), "not stored", bool

@@ -13,7 +13,7 @@ def test_what_limits_refused(start_service: ServiceStarter) -> None:
     with start_service(WAYLINK_RATE_LIMIT="1") as service:
         org_id, other = (service.command("organization", "create", "Acme")["id"] for _ in range(2))
         key = service.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
-        with httpx.Client(base_url=service.base_url, headers={"API-KEY": key}) as client:
+        with httpx.Client(base_url=service.base_url, headers={"API-KEY": key}, timeout=60) as client:
             answers = [client.get("/serviceCore/pa/v1/links/page").status_code for _ in range(3)]
         assert answers == [200, 429, 429]
         rows = wait_for(

@@ -19,7 +19,7 @@ def made(running: ServiceProcess, org_id: OrgId) -> dict[str, str]:
     key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
     body = {"domain": "go.held.localhost", "destination_url": "https://shop.example/", "link_name": "A"}
     url = f"{running.base_url}/serviceCore/pa/v1/links"
-    link: dict[str, str] = httpx.post(url, json=body, headers={"API-KEY": key}).json()
+    link: dict[str, str] = httpx.post(url, json=body, headers={"API-KEY": key}, timeout=60).json()
     return link
 
 
@@ -69,7 +69,7 @@ def test_destinations_are_checked(running: ServiceProcess, org_id: OrgId, made: 
         key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
         body = {"destination_url": site.url("/gone")}
         url = f"{running.base_url}/serviceCore/pa/v1/links/{made['id']}"
-        assert httpx.patch(url, json=body, headers={"API-KEY": key}).status_code == 200
+        assert httpx.patch(url, json=body, headers={"API-KEY": key}, timeout=60).status_code == 200
         (refused,) = running.command("links", "check", "--org", org_id)["broken"]
         assert (refused["problem"], site.asked) == ("is not in the public internet", [])
         environment = running.environment | {"WAYLINK_PRIVATE_DESTINATIONS": "true"}
@@ -83,7 +83,8 @@ def test_reports_are_listed(running: ServiceProcess, org_id: OrgId, made: dict[s
     """With what visitors said, for all organizations or one; and dismissed."""
     fields = {"link": made["path"], "reason": "spam", "text": "Again"}
     headers = {"Host": "go.held.localhost"}
-    assert httpx.post(f"{running.base_url}/report", data=fields, headers=headers).status_code == 200
+    told = httpx.post(f"{running.base_url}/report", data=fields, headers=headers, timeout=60)
+    assert told.status_code == 200
     for options in ([], ["--org", org_id]):
         (row,) = running.command("links", "reports", *options)["reports"]
         assert (row["id"], row["reports"], row["reason"], row["text"]) == (made["id"], 1, "spam", "Again")

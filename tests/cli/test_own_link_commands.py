@@ -34,7 +34,9 @@ def over_rest(running: ServiceProcess, org: str, method: str, path: str, body: A
     """What REST answers."""
     key = running.command("key", "create", "--org", org, "--kind", "rest")["key"]
     url = f"{running.base_url}/serviceCore/pa/v1{path}"
-    answer: dict[str, Any] = httpx.request(method, url, json=body, headers={"API-KEY": key}).json()
+    answer: dict[str, Any] = httpx.request(
+        method, url, json=body, headers={"API-KEY": key}, timeout=60
+    ).json()
     return answer
 
 

@@ -37,6 +37,7 @@ def make_link(running: ServiceProcess, org_id: OrgId, domain: str, path: str) ->
             "destination_url": "https://a.example",
             "link_name": "a",
         },
+        timeout=60,
     )
     assert made.status_code == 201, made.text
     return str(made.json()["id"])
@@ -46,7 +47,7 @@ def purge_link(running: ServiceProcess, org_id: OrgId, link_id: str) -> None:
     """Delete a link for good over REST."""
     key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
     url = f"{running.base_url}/serviceCore/pa/v1/links/{link_id}?purge=true"
-    assert httpx.delete(url, headers={"API-KEY": key}).status_code == 204
+    assert httpx.delete(url, headers={"API-KEY": key}, timeout=60).status_code == 204
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_an_organization_is_deleted_by_its_name(running: ServiceProcess) -> None
     assert {"deleted", "documents"} <= {line.split()[0] for line in done.stdout.splitlines()}
     assert "There is no organization" in running.refusal("domain", "list", "--org", org_id)
     url = f"{running.base_url}/serviceCore/pa/v1/links"
-    refused = httpx.get(url, headers={"API-KEY": key})
+    refused = httpx.get(url, headers={"API-KEY": key}, timeout=60)
     assert refused.status_code == 401
     other = running.command("organization", "create", "Next")["id"]
     running.command("domain", "add", "short.example", "--org", other)

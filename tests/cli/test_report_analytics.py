@@ -31,9 +31,9 @@ def clicked(running: ServiceProcess) -> OrgId:
             "link_name": f"Link {path}", **campaign,
         }  # fmt: skip
         url = f"{running.base_url}/serviceCore/pa/v1/create-link"
-        assert httpx.post(url, json=body, headers={"API-KEY": key}).status_code == 201
+        assert httpx.post(url, json=body, headers={"API-KEY": key}, timeout=60).status_code == 201
     for path in "aab":
-        visit = httpx.get(f"{running.base_url}/{path}", headers={"Host": domain})
+        visit = httpx.get(f"{running.base_url}/{path}", headers={"Host": domain}, timeout=60)
         assert visit.status_code == 302
     wait_for(
         lambda: running.command(*REPORT, org_id)["totals"]["clicks"],

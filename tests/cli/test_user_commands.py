@@ -26,7 +26,7 @@ def created_id(running: ServiceProcess, email: str, org_id: OrgId) -> str:
 
 def signs_in(running: ServiceProcess, email: str, password: str) -> bool:
     """Whether the dashboard of the running service lets somebody in."""
-    with httpx.Client(base_url=running.base_url) as client:
+    with httpx.Client(base_url=running.base_url, timeout=60) as client:
         fields = FormsOf(client.get("/sign-in").text).fields_of("/sign-in")
         answer = client.post("/sign-in", data=fields | {"email": email, "password": password})
         return answer.status_code == 303 and client.get("/").status_code == 200

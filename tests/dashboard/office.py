@@ -54,7 +54,7 @@ class Office:
     @contextmanager
     def client(self) -> Iterator[httpx.Client]:
         """A client that is signed in as the user."""
-        with httpx.Client(base_url=self.base_url) as client:
+        with httpx.Client(base_url=self.base_url, timeout=60) as client:
             fields = FormsOf(client.get("/sign-in").text).fields_of("/sign-in")
             typed = {"email": self.email, "password": PASSWORD}
             assert client.post("/sign-in", data=fields | typed).status_code == 303

@@ -104,7 +104,7 @@ def full(running: ServiceProcess) -> Office:
     running.command("app", "set", domain, "--org", org, "--android-package", "com.shop.app")
     keys = {kind: make_key(running, org, kind) for kind in ("rest", "web", "mobile")}
     running.command("key", "revoke", running.command("key", "list", "--org", org)["keys"][2]["id"], "--yes")
-    with httpx.Client(base_url=running.base_url) as client:
+    with httpx.Client(base_url=running.base_url, timeout=60) as client:
         _tags(client, keys["rest"])
         link_id = _links(client, keys["rest"], domain)
         _visits(client, domain, keys["web"], site)

@@ -35,7 +35,7 @@ def clicked(running: ServiceProcess) -> Office:
     running.command("domain", "add", domain, "--org", org)
     api, headers = "/serviceCore/pa/v1", {"API-KEY": make_key(running, org, "rest")}
     body = {"domain": domain, "selected_path": "p", "destination_url": "https://a.example/", "link_name": "P"}
-    with httpx.Client(base_url=running.base_url) as client:
+    with httpx.Client(base_url=running.base_url, timeout=60) as client:
         assert client.post(f"{api}/create-link", json=body, headers=headers).status_code == 201
         for _ in range(3):
             assert client.get("/p", headers={"Host": domain}).status_code == 302

@@ -35,7 +35,7 @@ def test_a_domain_that_works(start_service: ServiceStarter) -> None:
         org = make_organization(running, "Acme")
         running.command("domain", "add", "go.works.localhost", "--org", org)
         email = make_user(running, org)
-        with httpx.Client(base_url=running.base_url) as client:
+        with httpx.Client(base_url=running.base_url, timeout=60) as client:
             fields = FormsOf(client.get("/sign-in").text).fields_of("/sign-in")
             client.post("/sign-in", data=fields | {"email": email, "password": PASSWORD})
             page = client.get("/domains/go.works.localhost")

@@ -47,7 +47,9 @@ def make_link(page: Page, office: Office, path: str) -> str:
 
 def visit(office: Office, path: str) -> int:
     """The status that a visitor of the short URL gets."""
-    return httpx.get(f"{office.base_url}/{path}", headers={"Host": office.ids["domain"]}).status_code
+    return httpx.get(
+        f"{office.base_url}/{path}", headers={"Host": office.ids["domain"]}, timeout=60
+    ).status_code
 
 
 def call(web_key: str) -> bytes:
@@ -86,11 +88,11 @@ def test_the_page_tells_when_the_first_call_arrives(
     expect(check).to_contain_text("No call has arrived yet")
     page.evaluate("window.sameDocument = true")
     batch = f"{office.base_url}/serviceCore/sdk/v1/batch"
-    assert httpx.post(batch, content=call(web_key), headers={"Origin": SITE}).status_code == 403
+    assert httpx.post(batch, content=call(web_key), headers={"Origin": SITE}, timeout=60).status_code == 403
     expect(check).to_contain_text(f"{SITE} is not an allowed origin", timeout=30_000)
     running.command("origin", "add", SITE, "--org", org)
     # Which origins are allowed is remembered for a moment, except where none was.
-    answer = httpx.post(batch, content=call(web_key), headers={"Origin": SITE})
+    answer = httpx.post(batch, content=call(web_key), headers={"Origin": SITE}, timeout=60)
     assert answer.status_code == 200, answer.text
     expect(check).to_contain_text("Calls arrive.", timeout=30_000)
     assert page.evaluate("window.sameDocument")

@@ -166,15 +166,15 @@ def test_new_clicks_appear(page: Page, running: ServiceProcess) -> None:
     headers = {"API-KEY": make_key(running, org, "rest")}
     api = f"{running.base_url}/serviceCore/pa/v1"
     body = {"domain": domain, "selected_path": "a", "destination_url": "https://a.example", "link_name": "A"}
-    httpx.post(f"{api}/create-link", json=body, headers=headers)
-    link_id = httpx.get(f"{api}/links/page", headers=headers).json()["links"][0]["id"]
+    httpx.post(f"{api}/create-link", json=body, headers=headers, timeout=60)
+    link_id = httpx.get(f"{api}/links/page", headers=headers, timeout=60).json()["links"][0]["id"]
     Office(running.base_url, make_user(running, org), {}).open_session(page)
     page.goto(f"{running.base_url}/links/{link_id}")
     expect(page.get_by_text("None yet.")).to_be_visible()
     shown = page.locator("[data-latest] tr")
     for number, referrer in enumerate(("one.example", "two.example"), 1):
         visit = {"Host": domain, "Referer": f"https://{referrer}/", "User-Agent": "Mozilla/5.0 (iPhone)"}
-        assert httpx.get(f"{running.base_url}/a", headers=visit).status_code == 302
+        assert httpx.get(f"{running.base_url}/a", headers=visit, timeout=60).status_code == 302
         expect(shown).to_have_count(number, timeout=20_000)
         expect(shown.first).to_contain_text(referrer)
     expect(page.get_by_text("None yet.")).to_be_hidden()

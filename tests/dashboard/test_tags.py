@@ -187,7 +187,7 @@ def test_a_template_fills_the_form_at_once(running: ServiceProcess, page: Page) 
         {"name": "Paper", "utm_source": "paper", "utm_term": '"x"'},
     ):
         url = f"{running.base_url}{API}/utm-templates"
-        assert httpx.post(url, json=body, headers=headers).status_code == 201
+        assert httpx.post(url, json=body, headers=headers, timeout=60).status_code == 201
     Office(running.base_url, make_user(running, org), {}).open_session(page)
     page.goto(f"{running.base_url}/links/new")
     page.get_by_text("Campaign (UTM)").click()

@@ -126,14 +126,14 @@ def test_the_files_pass_as_the_service_sends_them(
 ) -> None:
     """Content, encoding, ETag and lifetime of script and sentences stay, also for HEAD and 304."""
     asked = {"Accept-Encoding": coding}
-    straight = httpx.get(f"{shop.base_url}/waylink{ending}", headers=asked)
-    with httpx.stream("GET", site.base_url + ending, headers=asked) as answer:
+    straight = httpx.get(f"{shop.base_url}/waylink{ending}", headers=asked, timeout=60)
+    with httpx.stream("GET", site.base_url + ending, headers=asked, timeout=60) as answer:
         assert b"".join(answer.iter_raw()) == (DIST / f"waylink{ending}{ENDINGS[coding]}").read_bytes()
-    head = httpx.head(site.base_url + ending, headers=asked)
+    head = httpx.head(site.base_url + ending, headers=asked, timeout=60)
     for each in (answer, head):
         assert kept_of(each) == kept_of(straight)
     known = asked | {"If-None-Match": answer.headers["ETag"]}
-    again = httpx.get(site.base_url + ending, headers=known)
+    again = httpx.get(site.base_url + ending, headers=known, timeout=60)
     assert (again.status_code, again.headers["ETag"]) == (304, answer.headers["ETag"])
 
 
@@ -156,7 +156,7 @@ def batch(shop: RealService, calls: int = 1) -> dict[str, object]:
 def test_cookies_pass_both_ways(shop: RealService, site: Site, path: str) -> None:
     """The device cookie reaches the service, and both cookies of the answer reach the browser."""
     headers = {"Origin": site.origin, "Cookie": f"theme=dark; cl_device_id={DEVICE}"}
-    answer = httpx.post(site.base_url + path, json=batch(shop), headers=headers)
+    answer = httpx.post(site.base_url + path, json=batch(shop), headers=headers, timeout=60)
     assert answer.json()["results"][0]["status"] == "accepted"
     cookies = sorted(each.partition(";")[0] for each in answer.headers.get_list("Set-Cookie"))
     assert cookies == [f"cl_device_id={DEVICE}", f"cl_device_id_kept={DEVICE}"]
@@ -168,7 +168,9 @@ def test_each_visitor_counts_alone(shop: RealService, site: Site) -> None:
     own.allow(site.origin)
     headers = {"Origin": site.origin, "X-Forwarded-For": "203.0.113.9"}  # which anybody can send
     for address in ("127.0.0.2", "127.0.0.3"):
-        with httpx.Client(transport=httpx.HTTPTransport(local_address=address), headers=headers) as visitor:
+        with httpx.Client(
+            transport=httpx.HTTPTransport(local_address=address), headers=headers, timeout=60
+        ) as visitor:
             answers = [visitor.post(site.base_url, json=batch(own, CALLS // 2)) for _ in range(3)]
         assert [each.status_code for each in answers] == [200, 200, 429]
         assert len(answers[1].json()["results"]) == CALLS // 2
@@ -194,6 +196,6 @@ def test_the_rest_of_the_service_stays_outside(site: Site) -> None:
         ("POST", "/serviceCore/sdk/v1/../../pa/v1/create-link"),
         ("GET", "/metrics"),
     ):
-        answer = httpx.request(method, site.base_url + path)
+        answer = httpx.request(method, site.base_url + path, timeout=60)
         assert answer.status_code >= 400, (method, path)
         assert "X-Request-Id" not in answer.headers  # which every answer of the service has

@@ -27,7 +27,7 @@ def batch(service: ServiceProcess) -> dict[str, object]:
 def test_the_proxy_forwards_everything(running: ServiceProcess) -> None:
     """A batch sent to the site's own address is stored, and the examination finds nothing lost."""
     with proxy_process(running.base_url) as address:
-        answer = httpx.post(address + BATCH, json=batch(running), headers={"Origin": ORIGIN})
+        answer = httpx.post(address + BATCH, json=batch(running), headers={"Origin": ORIGIN}, timeout=60)
         assert answer.json()["results"][0]["status"] == "accepted"
         assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN
         examined = CliRunner().invoke(main, ["doctor", "proxy", address, "--json"])

@@ -33,8 +33,9 @@ def test_a_link_is_made_followed_and_counted_on_granian(tmp_path: Path) -> None:
             "link_name": "Kites",
         }
         headers = {"API-KEY": key}
-        assert httpx.post(f"{address}{API}/create-link", json=body, headers=headers).status_code == 201
-        visit = httpx.get(f"{address}/kites", headers={"Host": "go.granian.example"})
+        made = httpx.post(f"{address}{API}/create-link", json=body, headers=headers, timeout=60)
+        assert made.status_code == 201
+        visit = httpx.get(f"{address}/kites", headers={"Host": "go.granian.example"}, timeout=60)
         assert visit.headers["Location"].startswith("https://shop.example/?cl_link_id=")
         assert counted(address, headers) == 1
         assert stored_on(address, org_id, environment) == "accepted"
@@ -52,7 +53,7 @@ def stored_on(address: str, org_id: str, environment: dict[str, str]) -> str:
         "sent_at": timestamp(),
         "calls": [call("event", name="seen")],
     }
-    answer = httpx.post(f"{address}{BATCH}", json=batch, headers={"Origin": origin})
+    answer = httpx.post(f"{address}{BATCH}", json=batch, headers={"Origin": origin}, timeout=60)
     return str(answer.json()["results"][0]["status"])
 
 
@@ -61,7 +62,9 @@ def counted(address: str, headers: dict[str, str]) -> int:
     body = {"shortUrl": "https://go.granian.example/kites"}
     return wait_for(
         lambda: int(
-            httpx.post(f"{address}{API}/analytics", json=body, headers=headers).json()["total_clicks"]
+            httpx.post(f"{address}{API}/analytics", json=body, headers=headers, timeout=60).json()[
+                "total_clicks"
+            ]
         ),
         "the click is not counted",
     )
