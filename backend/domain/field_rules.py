@@ -18,8 +18,9 @@ from backend.domain.host_names import InvalidHostName, is_ip_address, normalize_
 Schema = dict[str, Any]
 ValueT_co = TypeVar("ValueT_co", covariant=True)
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+# Characters that control a terminal; with the second one, line ends and tabs are allowed.
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 # Unicode's Bidi_Control: with them, "exe.jpg" can be shown as "gpj.exe".
 _BIDI_CONTROL = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -58,7 +59,7 @@ class Text:
             raise InvalidField(field, f"must have at most {self.max_length} characters")
         if text.isprintable():  # nearly always, and quick to find out
             return text
-        if (_CONTROL_BUT_LINES if self.lines else _CONTROL).search(text):
+        if (CONTROL_BUT_LINES if self.lines else CONTROL).search(text):
             raise InvalidField(field, "must not contain control characters")
         if self.shown and _BIDI_CONTROL.search(text):
             raise InvalidField(field, "must not contain bidirectional control characters")

@@ -1,4 +1,9 @@
-"""Checks for the fields of stored documents. storage/archived_documents is built from them."""
+"""Checks for the fields of stored documents. storage/archived_documents is built from them.
+
+Not the rules of a request's fields (domain/field_rules.py): a stored value has MongoDB's types, may be empty
+or longer than a request may give today, and is never changed, only refused. Where a request's rule holds for
+what is stored as well, archived_documents asks that rule.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +18,13 @@ from typing import Any
 from bson import Decimal128, ObjectId
 
 from backend.domain.errors import InvalidField
-from backend.domain.field_rules import parse_string
+from backend.domain.field_rules import CONTROL, CONTROL_BUT_LINES, parse_string
 from backend.domain.organizations import MOST_DAYS
 from backend.storage.mongo import Document
 
 # Returns the value as the service would store it. Raises ValueError (also InvalidField) or TypeError.
 Parse = Callable[[str, Any], object]
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LONGEST_TEXT = 10_000
 _BINARY_FIELDS = {"packed", "seconds", "visitors"}
 _DEEPEST = 20
@@ -60,7 +63,7 @@ def _plain_text(name: str, value: object, *, is_json: bool) -> None:
     text = parse_string(name, value)
     if len(text) > _LONGEST_TEXT:
         raise InvalidField(name, f"must have at most {_LONGEST_TEXT} characters")
-    if not is_json and _CONTROL_BUT_LINES.search(text):
+    if not is_json and CONTROL_BUT_LINES.search(text):
         raise InvalidField(name, "must not contain control characters")
 
 
@@ -119,7 +122,7 @@ def text(name: str, value: object, longest: int = 256) -> object:
     found = parse_string(name, value)
     if len(found) > longest:
         raise InvalidField(name, f"must have at most {longest} characters")
-    if _CONTROL.search(found):
+    if CONTROL.search(found):
         raise InvalidField(name, "must not contain control characters")
     return found
 
