@@ -31,6 +31,7 @@ ASSET_LINKS = "/.well-known/assetlinks.json"
 # than a transaction may take, and than a client waits for an answer that does not come.
 UNCACHED, ANSWER, STORED, STOP = 1.0, 2.0, 2.0, 10.0
 NOISE = 4.0
+NOISE_OF_FASTEST = 0.7  # and to the one of them that is answered first
 LOCKED = 60  # seconds for which a transaction that nobody ends keeps what it has locked, as is usual
 # Seconds for which visitors come as fast as they can.
 MEASURED = 0.7
@@ -141,6 +142,7 @@ async def test_links_in_memory_are_as_fast_as_before(
         answers = await asyncio.gather(*strangers)
     assert {status for status, _ in answers} == {503}
     assert max(took for _, took in answers) < UNCACHED + NOISE
+    assert min(took for _, took in answers) < UNCACHED + NOISE_OF_FASTEST
     ratio = f"{during / before:.2f} of {before:.0f} before"
     tell(f"MongoDB frozen: {during:.0f} cached redirects a second, {ratio}")
     assert during > before / 8
@@ -158,10 +160,11 @@ async def test_what_is_not_in_memory_is_refused_soon(
     await visits.get("/unknown")
     with members.frozen():
         answers = await asyncio.gather(*(visits.get(f"/unknown{number}") for number in range(50)))
-    slowest = max(took for _, took in answers)
+    fastest, *_, slowest = sorted(took for _, took in answers)
     tell(f"MongoDB frozen: 50 links that are not in memory, 503 within {slowest:.2f} s")
     assert {status for status, _ in answers} == {503}
     assert slowest < UNCACHED + NOISE
+    assert fastest < UNCACHED + NOISE_OF_FASTEST
 
 
 async def test_the_apis_answer_503_soon(
@@ -178,15 +181,17 @@ async def test_the_apis_answer_503_soon(
         ),
         "batch": lambda: visitor.post(call("event", name="e")),
     }
-    slowest = dict.fromkeys(asked, 0.0)
+    seconds: dict[str, list[float]] = {name: [] for name in asked}
     with members.frozen():
         for _ in range(2):
             answers = await asyncio.gather(*(timed(ask) for ask in asked.values() for _ in range(4)))
             assert {status for status, _ in answers} == {503}
             for number, name in enumerate(asked):
-                slowest[name] = max(slowest[name], *(took for _, took in answers[number * 4 :][:4]))
-    tell("MongoDB frozen, 503 within: " + ", ".join(f"{name} {took:.2f} s" for name, took in slowest.items()))
-    assert max(slowest.values()) < ANSWER + NOISE
+                seconds[name] += [took for _, took in answers[number * 4 :][:4]]
+    slowest = ", ".join(f"{name} {max(took):.2f} s" for name, took in seconds.items())
+    tell(f"MongoDB frozen, 503 within: {slowest}")
+    assert max(map(max, seconds.values())) < ANSWER + NOISE
+    assert max(map(min, seconds.values())) < ANSWER + NOISE_OF_FASTEST
 
 
 async def create_link(client: httpx.AsyncClient, organization: TestOrganization) -> httpx.Response:

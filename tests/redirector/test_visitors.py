@@ -118,13 +118,16 @@ async def test_behind_a_proxy_the_forwarded_address_counts(
 
 
 async def test_the_next_day_knows_nobody_again(
-    service: Service, make_link: LinkFactory, clock: MovableClock
+    settings: Settings, make_link: LinkFactory, clock: MovableClock, tmp_path: Path
 ) -> None:
     """Its key is in memory beforehand, and is another one."""
     link = await make_link()
-    today = await visit(service, link)
+    just_started = create_app(dataclasses.replace(settings, data_dir=tmp_path), clock)
+    await just_started.startup()
+    today = await visit(just_started, link)
     clock.offset = timedelta(days=1)
-    tomorrow = await visit(service, link)
+    tomorrow = await visit(just_started, link)
+    await just_started.shutdown()
     assert None not in {today, tomorrow}
     assert today != tomorrow
 

@@ -72,14 +72,12 @@ def test_what_is_named_as_an_id_has_its_type() -> None:
 def conditions(node: ast.AST) -> list[ast.expr]:
     """What a node asks whether it is true."""
     match node:
-        case ast.If() | ast.IfExp() | ast.While():
+        case ast.If() | ast.IfExp() | ast.While() | ast.Assert():
             return [node.test]
-        case ast.BoolOp():
-            return node.values
-        case ast.UnaryOp(op=ast.Not()):
-            return [node.operand]
-        case ast.comprehension():
-            return node.ifs
+        case ast.UnaryOp(op=ast.Not(), operand=one) | ast.match_case(guard=ast.expr() as one):
+            return [one]
+        case ast.BoolOp(values=some) | ast.comprehension(ifs=some) | ast.Call(ast.Name("bool"), some):
+            return some
     return []
 
 
