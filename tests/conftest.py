@@ -173,36 +173,17 @@ def _engine(item: pytest.Item) -> set[str]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def short_settling() -> Iterator[None]:
-    """Who takes a domain away waits for what processes remember, but not for links that are stored slowly."""
+def times_of_tests() -> Iterator[None]:
+    """Times of the service under test: no test waits longer than it proves something, and nothing that an
+    installation does now and then comes in the middle of one."""
     with pytest.MonkeyPatch.context() as patch:
+        # Who takes a domain away waits for what processes remember, but not for links that are stored slowly.
         patch.setattr(domain_removal, "SETTLED_SECONDS", DomainOwners.LIFETIME + 0.5)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def rare_sweeps() -> Iterator[None]:
-    """The service under test counts what comes to itself, and leaves alone what a test just put beside it.
-
-    As often as in an installation, a sweep would come in the middle of a test now and then.
-    """
-    with pytest.MonkeyPatch.context() as patch:
+        # What a test just put beside the service is left alone: it counts what comes to itself.
         patch.setattr(folder, "SWEEP_EVERY", 24 * 3600.0)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def keys_of_the_first_day() -> Iterator[None]:
-    """The service under test reads its daily keys once, and not by a clock that a test has just moved."""
-    with pytest.MonkeyPatch.context() as patch:
+        # Daily keys are read once, and not by a clock that a test has just moved.
         patch.setattr(daily_keys, "LOOK_EVERY", 24 * 3600.0)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def patient_limits() -> Iterator[None]:
-    """On a busy machine a count may take longer than a request should wait, and then none is kept out."""
-    with pytest.MonkeyPatch.context() as patch:
+        # On a busy machine a count may take longer than a request should wait, and then none is kept out.
         patch.setattr(ExactLimit, "PATIENCE", 20.0)
         yield
 
