@@ -13,7 +13,6 @@ from typing import Any
 
 import httpx
 import pytest
-from pymongo import MongoClient
 
 from backend.settings import Settings
 from backend.storage.database import open_database
@@ -27,12 +26,9 @@ from tests.sdk_batches import Visitor, call
 from tests.service_process import ServiceProcess, service_process
 
 ASSET_LINKS = "/.well-known/assetlinks.json"
-# What it should take, in seconds, and what a busy machine may add to many requests at once: all together less
-# than a transaction may take, and than a client waits for an answer that does not come.
-UNCACHED, ANSWER, STORED, STOP = 1.0, 2.0, 2.0, 10.0
-NOISE = 4.0
-NOISE_OF_FASTEST = 0.7  # and to the one of them that is answered first
-LOCKED = 60  # seconds for which a transaction that nobody ends keeps what it has locked, as is usual
+# What it should take, in seconds, and what a busy machine may add.
+UNCACHED, ANSWER, STOP = 1.0, 2.0, 10.0
+NOISE = 1.0
 # Seconds for which visitors come as fast as they can.
 MEASURED = 0.7
 Tell = Callable[[str], None]
@@ -42,8 +38,6 @@ Tell = Callable[[str], None]
 def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
     """A MongoDB that can be frozen."""
     with replica_set(tmp_path_factory.mktemp("members"), 1, waits_for_disk=False) as members:
-        with MongoClient[dict[str, object]](members.uri) as client:
-            client.admin.command("setParameter", 1, transactionLifetimeLimitSeconds=LOCKED)
         yield members
 
 
@@ -137,12 +131,10 @@ async def test_links_in_memory_are_as_fast_as_before(
         strangers = [asyncio.create_task(visits.get(ASSET_LINKS, host)) for host in hosts]
         # Once the time to live is over, those who come within a quarter of a second wait for its end.
         await visits.rate(path, 1.5, pause=0.02)
-        # The better of two: something else may have had the processors.
-        during = max([await visits.rate(path, MEASURED) for _ in range(2)])
+        during = await visits.rate(path, MEASURED)
         answers = await asyncio.gather(*strangers)
     assert {status for status, _ in answers} == {503}
     assert max(took for _, took in answers) < UNCACHED + NOISE
-    assert min(took for _, took in answers) < UNCACHED + NOISE_OF_FASTEST
     ratio = f"{during / before:.2f} of {before:.0f} before"
     tell(f"MongoDB frozen: {during:.0f} cached redirects a second, {ratio}")
     assert during > before / 8
@@ -160,11 +152,10 @@ async def test_what_is_not_in_memory_is_refused_soon(
     await visits.get("/unknown")
     with members.frozen():
         answers = await asyncio.gather(*(visits.get(f"/unknown{number}") for number in range(50)))
-    fastest, *_, slowest = sorted(took for _, took in answers)
+    slowest = max(took for _, took in answers)
     tell(f"MongoDB frozen: 50 links that are not in memory, 503 within {slowest:.2f} s")
     assert {status for status, _ in answers} == {503}
     assert slowest < UNCACHED + NOISE
-    assert fastest < UNCACHED + NOISE_OF_FASTEST
 
 
 async def test_the_apis_answer_503_soon(
@@ -181,17 +172,15 @@ async def test_the_apis_answer_503_soon(
         ),
         "batch": lambda: visitor.post(call("event", name="e")),
     }
-    seconds: dict[str, list[float]] = {name: [] for name in asked}
+    slowest = dict.fromkeys(asked, 0.0)
     with members.frozen():
         for _ in range(2):
             answers = await asyncio.gather(*(timed(ask) for ask in asked.values() for _ in range(4)))
             assert {status for status, _ in answers} == {503}
             for number, name in enumerate(asked):
-                seconds[name] += [took for _, took in answers[number * 4 :][:4]]
-    slowest = ", ".join(f"{name} {max(took):.2f} s" for name, took in seconds.items())
-    tell(f"MongoDB frozen, 503 within: {slowest}")
-    assert max(map(max, seconds.values())) < ANSWER + NOISE
-    assert max(map(min, seconds.values())) < ANSWER + NOISE_OF_FASTEST
+                slowest[name] = max(slowest[name], *(took for _, took in answers[number * 4 :][:4]))
+    tell("MongoDB frozen, 503 within: " + ", ".join(f"{name} {took:.2f} s" for name, took in slowest.items()))
+    assert max(slowest.values()) < ANSWER + NOISE
 
 
 async def create_link(client: httpx.AsyncClient, organization: TestOrganization) -> httpx.Response:
@@ -230,7 +219,7 @@ async def test_the_apis_answer_again_when_it_is_back(
     outcome(Outcome(f"MongoDB hung for {seconds} s (events)", len(load.acknowledged), stored))
     assert 0 < len(load.acknowledged) == stored
     tell(f"MongoDB frozen for {seconds} s: the first batch is stored {took:.2f} s after it goes on")
-    assert took < STORED + NOISE
+    assert took < 5
 
 
 async def is_stored(visitor: Visitor) -> None:
