@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_EVEN, Decimal
+from enum import StrEnum
 from heapq import nsmallest
 from typing import Any
 
@@ -24,7 +25,8 @@ MOST_ROWS = 100_000
 _RATE_DIGITS = 6
 _MORE_DIGITS = 4
 
-# What a row is of, in the order of the query's `group_by`; None where there is none.
+# What a row is of, in the order of the query's `group_by`; None where there is none. Behind that stands the
+# row's kind, if it has one.
 Group = tuple[str | None, ...]
 Amounts = Mapping[str, Decimal]
 # A number, an amount, or amounts by currency; None for a rate without clicks.
@@ -32,13 +34,24 @@ Value = int | float | Decimal | Amounts | None
 Values = Mapping[Measure, Value]
 
 
+class RowKind(StrEnum):
+    """Rows apart from those of the values of a field (decisions, "words-of-reports")."""
+
+    NOT_CREDITED = "not_credited"  # no touch gets the credit
+    PURGED_LINKS = "purged_links"  # a link does that was deleted for good
+
+
 class Figures:
-    """What was counted for one group. `revenue` has exact amounts by currency, in main units."""
+    """What was counted for one group. Amounts are exact, by currency, in main units.
+
+    `came_of_links` are those of the conversions whose touch is of a link, which rates are of.
+    """
 
     # Many groups have neither amounts nor customers: those who do get what holds them.
     __slots__ = (
-        "_customers", "_refunds", "_revenue",
-        "chance_of_best", "clicks", "conversions", "installs", "leads", "not_counted", "visitors",
+        "_contacts", "_customers", "_refunds", "_revenue", "_revenue_of_links",
+        "came_of_links", "chance_of_best", "clicks", "conversions", "installs", "leads", "not_counted",
+        "visitors",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -46,15 +59,23 @@ class Figures:
         # Fractions where several touches share the credit.
         self.leads: int | Decimal = 0
         self.conversions: int | Decimal = 0
+        self.came_of_links: int | Decimal = 0
         self.chance_of_best: float | None = None
         self._revenue: dict[str, Decimal] | None = None
+        self._revenue_of_links: dict[str, Decimal] | None = None
         self._refunds: dict[str, Decimal] | None = None
         self._customers: set[CustomerId] | None = None
+        self._contacts: set[CustomerId] | None = None
 
     @property
     def revenue(self) -> Amounts:
         """The amounts by currency."""
         return self._revenue or {}
+
+    @property
+    def revenue_of_links(self) -> Amounts:
+        """The revenue of `came_of_links`."""
+        return self._revenue_of_links or {}
 
     @property
     def refunds(self) -> Amounts:
@@ -68,33 +89,53 @@ class Figures:
 
     @property
     def customers(self) -> int:
-        """How many different customers there were."""
+        """How many different customers bought."""
         return len(self._customers or ())
 
-    def add_revenue(self, currency: str, amount: Decimal, refunded: Decimal) -> None:
-        """Add an amount, and what was paid back of it."""
-        if self._revenue is None:
-            self._revenue = {}
-        self._revenue[currency] = self._revenue.get(currency, Decimal()) + amount
-        if refunded:
-            if self._refunds is None:
-                self._refunds = {}
-            self._refunds[currency] = self._refunds.get(currency, Decimal()) + refunded
+    @property
+    def contacts(self) -> int:
+        """How many different customers there were, also those with leads only."""
+        return len(self._contacts or ())
 
-    def add_customer(self, customer_id: CustomerId) -> None:
+    def add_revenue(self, currency: str, amount: Decimal, refunded: Decimal, *, is_of_link: bool) -> None:
+        """Add an amount, and what was paid back of it."""
+        self._revenue = _with(self._revenue, currency, amount)
+        if is_of_link:
+            self._revenue_of_links = _with(self._revenue_of_links, currency, amount)
+        if refunded:
+            self._refunds = _with(self._refunds, currency, refunded)
+
+    def add_contact(self, customer_id: CustomerId, *, has_bought: bool) -> None:
         """Add a customer, who counts once."""
-        if self._customers is None:
-            self._customers = set()
-        self._customers.add(customer_id)
+        if self._contacts is None:
+            self._contacts = set()
+        self._contacts.add(customer_id)
+        if has_bought:
+            if self._customers is None:
+                self._customers = set()
+            self._customers.add(customer_id)
+
+
+def _with(amounts: dict[str, Decimal] | None, currency: str, amount: Decimal) -> dict[str, Decimal]:
+    """The amounts with one more, changed in place where there are some."""
+    found = {} if amounts is None else amounts
+    found[currency] = found.get(currency, Decimal()) + amount
+    return found
 
 
 @dataclass(slots=True)
 class Counted:
-    """What was counted of one period: for each group, and of all together. Notes tell what is special."""
+    """What was counted of one period: for each group, and of all together. Notes tell what is special.
+
+    `left_out` counts conversions that are in no figure, by their currency: the query asks for another one.
+    `kinds` are those of all rows of the period.
+    """
 
     rows: dict[Group, Figures] = field(default_factory=dict)
     total: Figures = field(default_factory=Figures)
     notes: list[str] = field(default_factory=list)
+    left_out: dict[str, int | Decimal] = field(default_factory=dict)
+    kinds: set[RowKind] = field(default_factory=set)
 
     def row(self, group: Group) -> Figures:
         """The figures of a group. Raises InvalidField if there are too many groups."""
@@ -108,14 +149,24 @@ class Counted:
             found = self.rows[group] = Figures()
         return found
 
+    def of(self, groups: Collection[Group]) -> list[Figures]:
+        """The figures of what counts in these groups, and those of all together; none without a group."""
+        return [self.total, *map(self.row, groups)] if groups else []
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The figures of one group, and those of the period that it is compared with, if there is one."""
+    """The figures of one group, and those of the period that it is compared with, if there is one.
+
+    `kind` tells rows apart that have none of the values of `group`. Of one that `is_partial`, only a part of
+    its hour, day, week or month is there.
+    """
 
     group: Group
     values: Values
     previous: Values | None = None
+    kind: RowKind | None = None
+    is_partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,21 +209,38 @@ def put_together(
     ordered = _first_in_order(query, groups, counted, end + 1)
     shown = ordered[start:end]
     before = previous.total if previous else None
-    notes = dict.fromkeys((*counted.notes, *(previous.notes if previous else ())))
+    partial = query.partial_labels
     return AnalyticsAnswer(
         query=query,
-        rows=[_row(query, each, counted, previous) for each in shown],
+        rows=[_row(query, each, counted, previous, partial) for each in shown],
         totals=Row((), _values(query, counted.total), _values(query, before) if before else None),
         rows_in_all=None if by_page else len(groups),
         next_cursor=_cursor(query, ordered, end, by_page=by_page) if end < len(groups) else None,
-        notes=list(notes),
+        notes=_notes(counted, previous),
         previous_period=query.period.compared(query.compare) if query.compare else None,
     )
 
 
-def _row(query: Query, group: Group, counted: Counted, previous: Counted | None) -> Row:
+def _row(
+    query: Query, group: Group, counted: Counted, previous: Counted | None, partial: Collection[str]
+) -> Row:
     values = _values(query, counted.rows.get(group, _NOTHING))
-    return Row(group, values, _values(query, previous.rows.get(group, _NOTHING)) if previous else None)
+    before = _values(query, previous.rows.get(group, _NOTHING)) if previous else None
+    fields = group[: len(query.group_by)]
+    kind = RowKind(str(group[-1])) if len(group) > len(fields) else None
+    return Row(fields, values, before, kind, _part_of_time(query, group) in partial)
+
+
+def _part_of_time(query: Query, group: Group) -> str | None:
+    """The part of the time that the group is of; None if that is not grouped by."""
+    field = query.time_field
+    return group[query.group_by.index(Field(field))] if field else None
+
+
+def _notes(counted: Counted, previous: Counted | None) -> list[str]:
+    """What is to be known of both, each once."""
+    before = [each for each in previous.notes if each not in counted.notes] if previous else []
+    return list(dict.fromkeys((*counted.notes, *(f"In the time compared with: {each}" for each in before))))
 
 
 _NOTHING = Figures()
@@ -184,15 +252,12 @@ def _values(query: Query, figures: Figures) -> Values:
 
 def _value(measure: Measure, figures: Figures, currency: str | None) -> Value:
     match measure:
-        case Measure.CUSTOMERS:
-            return figures.customers
         case Measure.REVENUE | Measure.REFUNDS | Measure.NET_REVENUE:
             amounts: Amounts = getattr(figures, measure.value)
             return _money(amounts, currency)
         case Measure.CONVERSION_RATE:
-            return (
-                round(float(figures.conversions) / figures.clicks, _RATE_DIGITS) if figures.clicks else None
-            )
+            came = float(figures.came_of_links)
+            return round(came / figures.clicks, _RATE_DIGITS) if figures.clicks else None
         case Measure.REVENUE_PER_CLICK:
             return _revenue_per_click(figures, currency)
         case Measure.CHANCE_OF_BEST:
@@ -209,7 +274,7 @@ def plain_count(count: int | Decimal) -> int | float:
 def _revenue_per_click(figures: Figures, currency: str | None) -> Value:
     if not figures.clicks:
         return None
-    amounts = {each: amount / figures.clicks for each, amount in figures.revenue.items()}
+    amounts = {each: amount / figures.clicks for each, amount in figures.revenue_of_links.items()}
     rounded = {each: _rounded(amount, each, _MORE_DIGITS) for each, amount in amounts.items()}
     return _money(rounded, currency, _MORE_DIGITS)
 
@@ -300,7 +365,7 @@ def _mark(query: Query) -> str:
     filters = {
         name: sorted(values, key=lambda each: each or "") for name, values in sorted(query.filters.items())
     }
-    asked = replace(query, cursor=None, limit=1, filters={})
+    asked = replace(query, cursor=None, limit=1, filters={}, now=None)
     return hashlib.sha256(repr((asked, filters)).encode()).hexdigest()[:16]
 
 

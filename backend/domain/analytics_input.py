@@ -203,7 +203,7 @@ def parse_query(body: Mapping[str, object], now: datetime) -> Query:
     }
     period = _period(given, now)
     asked = {name: value for name, value in given.items() if name in _IN_QUERY}
-    return Query(period=period, rules=_rules(given), order=given.get("order_by"), **asked)
+    return Query(period=period, rules=_rules(given), order=given.get("order_by"), now=now, **asked)
 
 
 CREDIT_FIELDS = ("credit", "model", "lookback_days", "as_of")

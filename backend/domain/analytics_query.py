@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from backend.domain.credit_rules import CreditRules
@@ -27,7 +28,8 @@ class Measure(StrEnum):
     INSTALLS = "installs"
     LEADS = "leads"
     CONVERSIONS = "conversions"
-    CUSTOMERS = "customers"
+    CUSTOMERS = "customers"  # who bought
+    CONTACTS = "contacts"  # who is known by a customer id, leads included
     REVENUE = "revenue"
     REFUNDS = "refunds"
     NET_REVENUE = "net_revenue"
@@ -66,7 +68,22 @@ BREAKDOWNS = frozenset(
 LINK_FIELDS = frozenset(Field) - TIMES - BREAKDOWNS
 MONEY = frozenset({Measure.REVENUE, Measure.REFUNDS, Measure.NET_REVENUE, Measure.REVENUE_PER_CLICK})
 # What is counted from visitors' leads and conversions.
-SALES = frozenset({Measure.LEADS, Measure.CONVERSIONS, Measure.CUSTOMERS, Measure.REVENUE, Measure.REFUNDS})
+SALES = frozenset(
+    {
+        Measure.LEADS,
+        Measure.CONVERSIONS,
+        Measure.CUSTOMERS,
+        Measure.CONTACTS,
+        Measure.REVENUE,
+        Measure.REFUNDS,
+    }
+)
+# What is counted of different people, each once.
+PEOPLE = frozenset({Measure.CUSTOMERS, Measure.CONTACTS})
+# What came of links, by clicks.
+RATES = frozenset({Measure.CONVERSION_RATE, Measure.REVENUE_PER_CLICK})
+# What a link, a campaign or an ad led to, or nothing did.
+_OF_TOUCHES = SALES | {Measure.INSTALLS}
 # What each measure that is not counted itself is made of.
 _PARTS = {
     Measure.NET_REVENUE: (Measure.REVENUE, Measure.REFUNDS),
@@ -98,7 +115,8 @@ class Query:
 
     `filters` leaves what has one of the values in each of its fields; None stands for what has none. Without
     `order`, a part of the time comes first, oldest first, or else what has most of the first measure. With
-    `currency`, amounts are those of that currency. `cursor` is of the page before.
+    `currency`, conversions are those of that currency. `cursor` is of the page before. What is not over `now`
+    is partial; None: all is over.
     """
 
     period: QueryPeriod
@@ -111,6 +129,7 @@ class Query:
     order: Order | None = None
     limit: int = DEFAULT_LIMIT
     cursor: str | None = None
+    now: datetime | None = None
 
     def __post_init__(self) -> None:
         """Raises InvalidField, which names the field and what is possible."""
@@ -140,6 +159,17 @@ class Query:
     def needed(self) -> frozenset[Measure]:
         """What has to be counted, also for rates."""
         return frozenset(part for each in self.measures for part in _PARTS.get(each, (each,)))
+
+    @property
+    def has_kinds(self) -> bool:
+        """Whether there are rows apart for what has no touch, and for links that were deleted for good."""
+        return not LINK_FIELDS.isdisjoint(self.group_by) and not self.needed.isdisjoint(_OF_TOUCHES)
+
+    @property
+    def partial_labels(self) -> frozenset[str]:
+        """The parts of the time that are not all there."""
+        field = self.time_field
+        return frozenset(self.period.partial_labels(field, self.now) if field else ())
 
     @property
     def is_read_by_page(self) -> bool:

@@ -47,7 +47,9 @@ class AnswerRows:
     def object_of(self, row: Row) -> Json:
         """A row as an object: what it is of, then its measures, then those of the period before."""
         group = self._answer.query.group_by
-        return dict(zip(group, row.group, strict=True)) | self._link_of(row) | self._values_json(row)
+        marks: Json = {"kind": row.kind} if row.kind else {}
+        marks |= {"partial": True} if row.is_partial else {}
+        return dict(zip(group, row.group, strict=True)) | self._link_of(row) | marks | self._values_json(row)
 
     def headings(self) -> list[str]:
         """The columns of a table; amounts have one for each currency."""
@@ -55,12 +57,14 @@ class AnswerRows:
         links = _LINK_COLUMNS if Field.LINK in query.group_by else ()
         measures = [name for each in query.measures for name in self._columns(each)]
         previous = [f"previous_{name}" for name in measures] if query.compare else []
-        return [*query.group_by, *links, *measures, *previous]
+        return [*query.group_by, *links, *self._marks, *measures, *previous]
 
     def cells_of(self, row: Row) -> list[Cell]:
         """The row's cells, without a value where there is none."""
         before = self._cells(row.previous) if row.previous is not None else []
-        return [*row.group, *self._link_of(row).values(), *self._cells(row.values), *before]
+        told = {"kind": row.kind, "partial": "true" if row.is_partial else None}
+        marks = [told[each] for each in self._marks]
+        return [*row.group, *self._link_of(row).values(), *marks, *self._cells(row.values), *before]
 
     def csv(self) -> Iterator[str]:
         """The lines of a CSV file, headings first."""
@@ -72,6 +76,12 @@ class AnswerRows:
         """A line of JSON for each row."""
         for row in self._answer.rows:
             yield json.dumps(self.object_of(row), separators=(",", ":")) + "\n"
+
+    @property
+    def _marks(self) -> list[str]:
+        """The columns that tell rows apart: those that rows of such a query can have."""
+        query = self._answer.query
+        return [*(["kind"] if query.has_kinds else []), *(["partial"] if query.time_field else [])]
 
     def _link_of(self, row: Row) -> dict[str, Cell]:
         group = self._answer.query.group_by

@@ -7,11 +7,13 @@ hour, and so do periods: nothing has to be rounded. Quarters are numbered from 1
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 
 from backend.domain.errors import InvalidField
 from backend.domain.rollup import DAY_SECONDS, QUARTER_SECONDS
@@ -23,6 +25,8 @@ MOST_DAYS = 3_660
 MOST_DAYS_BY_HOUR = 100
 QUARTERS_OF_DAY = DAY_SECONDS // QUARTER_SECONDS
 _DAY = timedelta(days=1)
+# Weekdays of two years are compared with each other.
+_WEEKS_OF_YEAR = timedelta(weeks=52)
 _NOON = QUARTERS_OF_DAY // 2
 
 
@@ -88,39 +92,133 @@ class QueryPeriod:
         edges = [first, *(each for each, _ in begins), end]
         return Spans([Span(*each) for each in zip(edges, edges[1:], labels, strict=False)])
 
-    def compared(self, comparison: Comparison) -> QueryPeriod:
-        """The period that this one is compared with, by the clock of the zone.
+    @property
+    def whole_months(self) -> int:
+        """How many calendar months of the zone the period is, if it is nothing but whole ones; else 0."""
+        first, end = (self._local(_quarter(each)).date() for each in (self.start, self.end))
+        edges = [self._midnight(each.replace(day=1)) for each in (first, end)]
+        if edges != [_quarter(self.start), _quarter(self.end)]:
+            return 0
+        return 12 * (end.year - first.year) + end.month - first.month
 
-        The previous one lies as many days before as this one has, rounded up: a week that is not over is
-        compared with the same part of the week before.
+    def compared(self, comparison: Comparison) -> QueryPeriod:
+        """The period that this one is compared with, by the zone's clock (decisions, "words-of-reports").
+
+        Whole months are compared with the months before, or with those a year before; others with as many
+        days before as they have, rounded up, or with the same weekdays 52 weeks before.
         """
-        return _Compared(
-            _moment(self._shifted(_quarter(self.start), comparison)),
-            _moment(self._shifted(_quarter(self.end), comparison)),
-            self.zone,
-        )
+        start, end = (_moment(self._shifted(_quarter(each), comparison)) for each in (self.start, self.end))
+        return _Compared(start, end, self.zone)
 
     def compared_spans(self, field: TimeField | None, comparison: Comparison) -> Spans:
-        """The spans of the compared period, each with the label of the one that it is compared with."""
-        spans = list(self.spans(field))
-        edges = [self._shifted(each, comparison) for each in (*(span.first for span in spans), spans[-1].end)]
+        """The spans of the compared period, each with the label of the one that it is compared with.
+
+        Of whole months, what no part of this period is compared with has the label None.
+        """
+        spans = self.spans(field)
+        if self.whole_months and field not in {None, TimeField.MONTH}:
+            return Spans(self._spans_by_number(spans, comparison))
+        edges = [self._shifted(each, comparison) for each in (*(span.first for span in spans), spans.end)]
         for at in range(1, len(edges)):  # clocks that were put back then, and not now
             edges[at] = max(edges[at], edges[at - 1])
         pairs = zip(edges, edges[1:], spans, strict=False)
         return Spans([Span(first, end, span.label) for first, end, span in pairs])
 
-    def _shifted(self, quarter: int, comparison: Comparison) -> int:
-        local = self._local(quarter)
+    def comparison_in_words(self, field: TimeField | None, comparison: Comparison) -> str:
+        """A sentence that says what is compared with what."""
+        months, days = self.whole_months, self._days()
         if comparison is Comparison.YEAR:
-            is_leap_day = (local.month, local.day) == (2, 29)
-            earlier = (local + _DAY if is_leap_day else local).replace(year=local.year - 1)
+            what = "the same calendar months a year before" if months else "the same weekdays 52 weeks before"
+        elif months:
+            what = "the calendar month before" if months == 1 else f"the {months} calendar months before"
         else:
-            earlier = local - self._days() * _DAY
-        return _quarter(earlier)
+            what = "the day before" if days == 1 else f"the {days} days before"
+        if not months or field in {None, TimeField.MONTH}:
+            return f"Compared with {what}."
+        return (
+            f"Compared with {what}: each day with the day of the same number. Days that the other month "
+            "lacks are compared with nothing, and what it has more is in the totals only."
+        )
+
+    def partial_labels(self, field: TimeField, now: datetime | None) -> list[str]:
+        """The parts of the time that are not all there: the period cuts them, or they are not over `now`."""
+        spans = self.spans(field)
+        begin, end = self._unit(field, spans.first)[0], self._unit(field, spans.end - 1)[1]
+        until = end if now is None else int(now.timestamp()) // QUARTER_SECONDS
+        found = []
+        for span in spans:
+            is_cut = (span.first == spans.first and begin < span.first) or span.end == spans.end < end
+            is_over = (end if span.end == spans.end else span.end) <= until
+            if span.label is not None and (is_cut or not is_over):
+                found.append(span.label)
+        return found
+
+    def _shifted(self, quarter: int, comparison: Comparison) -> int:
+        """What an edge of the period is compared with, or one of its parts."""
+        local = self._local(quarter)
+        if months := self._months_back(comparison):
+            return self._midnight(_same_day(local.date(), -months) or local.date())
+        return _quarter(local - (_WEEKS_OF_YEAR if comparison is Comparison.YEAR else self._days() * _DAY))
+
+    def _months_back(self, comparison: Comparison) -> int:
+        """How many calendar months before whole months are compared with; 0 if the period has others."""
+        return 12 if self.whole_months and comparison is Comparison.YEAR else self.whole_months
+
+    def _spans_by_number(self, spans: Spans, comparison: Comparison) -> Iterator[Span]:
+        """Each day of the compared months, divided and named as this period's day of the same number."""
+        months, other = self._months_back(comparison), self.compared(comparison)
+        pieces: list[Span] = []
+        for day in other._dates():
+            begin, end = other._midnight(day), other._midnight(day + _DAY)
+            own = _same_day(day, months)
+            pieces += [Span(begin, end, None)] if own is None else self._parts_of(own, spans, day, begin, end)
+        for label, some in groupby(pieces, key=attrgetter("label")):
+            together = list(some)
+            yield Span(together[0].first, together[-1].end, label)
+
+    def _parts_of(self, own: date, spans: Spans, day: date, begin: int, end: int) -> Iterator[Span]:
+        """The day from `begin` to `end`, divided at the times at which spans divide this period's `own`."""
+        at, stop = self._midnight(own), self._midnight(own + _DAY)
+        while (span := spans.at(at)) and span.end < stop:
+            at = span.end
+            clock = self._local(at).time().replace(fold=0)
+            edge = min(max(begin, _quarter(datetime.combine(day, clock, self.zone))), end)
+            yield Span(begin, edge, span.label)
+            begin = edge
+        yield Span(begin, end, span.label if span else None)
 
     def _days(self) -> int:
         start, end = (each.astimezone(self.zone).replace(tzinfo=None) for each in (self.start, self.end))
         return max(1, -((start - end) // _DAY))
+
+    def _midnight(self, day: date) -> int:
+        """When the day begins: where clocks leave midnight out, that is after it."""
+        return _quarter(datetime(day.year, day.month, day.day, tzinfo=self.zone))
+
+    def _dates(self) -> Iterator[date]:
+        """The days of the zone that the period has a part of."""
+        day = self._local(_quarter(self.start)).date()
+        last = self._local(_quarter(self.end) - 1).date()
+        while day <= last:
+            yield day
+            day += _DAY
+
+    def _unit(self, field: TimeField, quarter: int) -> tuple[int, int]:
+        """Where the whole hour, day, week or month that has this quarter begins and ends."""
+        if field is TimeField.HOUR:
+            label, begin, end = self._label(field, quarter), quarter, quarter + 1
+            while self._label(field, begin - 1) == label:
+                begin -= 1
+            while self._label(field, end) == label:
+                end += 1
+            return begin, end
+        day = self._local(quarter).date()
+        if field is TimeField.MONTH:
+            first = day.replace(day=1)
+            return self._midnight(first), self._midnight(_same_day(first, 1) or first)
+        length = 7 if field is TimeField.WEEK else 1
+        first = day - day.weekday() * _DAY if field is TimeField.WEEK else day
+        return self._midnight(first), self._midnight(first + length * _DAY)
 
     def _local(self, quarter: int) -> datetime:
         return _moment(quarter).astimezone(self.zone)
@@ -135,13 +233,9 @@ class QueryPeriod:
                     yield quarter, label
                 known = label
             return
-        day = self._local(_quarter(self.start)).date()
-        last = self._local(_quarter(self.end) - 1).date()
-        while day <= last:
-            begins = datetime(day.year, day.month, day.day, tzinfo=self.zone)
+        for day in self._dates():
             if _begins_at(field, day):
-                yield _quarter(begins), _label_of_day(field, day)
-            day += _DAY
+                yield self._midnight(day), _label_of_day(field, day)
 
     def _label(self, field: TimeField, quarter: int) -> str:
         local = self._local(quarter)
@@ -162,8 +256,9 @@ class _Compared(QueryPeriod):
 class Spans(Sequence[Span]):
     """Spans that follow each other without a gap."""
 
-    def __init__(self, spans: Sequence[Span]) -> None:
-        self._spans = [each for each in spans if each.first < each.end] or list(spans[:1])
+    def __init__(self, of: Iterable[Span]) -> None:
+        spans = list(of)
+        self._spans = [each for each in spans if each.first < each.end] or spans[:1]
         self.labels = [each.label for each in spans]
 
     def __getitem__(self, at: int) -> Span:  # type: ignore[override]  # no slices
@@ -223,6 +318,15 @@ def _begins_at(field: TimeField, day: date) -> bool:
     if field is TimeField.MONTH:
         return day.day == 1
     return field is TimeField.DAY or day.weekday() == 0
+
+
+def _same_day(day: date, months: int) -> date | None:
+    """The day of the same number so many months later; None if that month has none."""
+    year, month = divmod(12 * day.year + day.month - 1 + months, 12)
+    try:
+        return day.replace(year=year, month=month + 1)
+    except ValueError:
+        return None
 
 
 def _label_of_day(field: TimeField, day: date) -> str:

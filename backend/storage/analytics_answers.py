@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics_answer import AnalyticsAnswer, Counted, Figures, difference, put_together
-from backend.domain.analytics_query import LINK_FIELDS, SALES, Field, Measure, Query
+from backend.domain.analytics_notes import notes_on, notes_on_time
+from backend.domain.analytics_query import SALES, Field, Measure, Query
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.storage import click_counts
@@ -66,10 +67,19 @@ async def _answer(asked: Reading, *, is_whole: bool) -> AnalyticsAnswer:
     previous = None
     if query.compare:
         spans = query.period.compared_spans(query.time_field, query.compare)
-        previous = await _count(replace(asked, spans=spans))
+        previous = _without_left_over(query, await _count(replace(asked, spans=spans)))
+    counted.notes += notes_on_time(query)
     together = partial(put_together, query, counted, previous, is_whole=is_whole)
     found = await beside_the_loop(together)
     return replace(found, links=await _links_of(asked.database, asked.org_id, found))
+
+
+def _without_left_over(query: Query, previous: Counted) -> Counted:
+    """Without rows of the time that no part of the query's period is compared with."""
+    if query.time_field:
+        at = query.group_by.index(Field(query.time_field))
+        previous.rows = {group: each for group, each in previous.rows.items() if group[at] is not None}
+    return previous
 
 
 async def count_by_link(database: Database, org_id: OrgId, query: Query) -> dict[LinkId, Figures]:
@@ -80,7 +90,7 @@ async def count_by_link(database: Database, org_id: OrgId, query: Query) -> dict
     with deadline(_PATIENCE):
         async with await database.client.start_session(snapshot=True) as session:
             counted = await _count(Reading(database, org_id, query, query.period.spans(None), session))
-    return {LinkId(of): figures for (of,), figures in counted.rows.items() if of is not None}
+    return {LinkId(of): figures for (of, *_), figures in counted.rows.items() if of is not None}
 
 
 async def clicks_of_links(database: Database, org_id: OrgId, days: range) -> dict[LinkId, int]:
@@ -108,14 +118,14 @@ async def _count(asked: Reading) -> Counted:
     if Measure.CHANCE_OF_BEST in query.measures:
         await beside_the_loop(partial(add_chances, query, counted))
     plain = [each for each in (Measure.CLICKS, Measure.NOT_COUNTED) if each in query.measures]
-    counted.notes += _notes(query, difference(counted, plain)) + await _retention_notes(asked)
+    counted.notes += notes_on(query, counted, difference(counted, plain)) + await _retention_notes(asked)
     return counted
 
 
 async def _count_page(asked: Reading) -> Counted:
     counted, missing = await count_page(asked)
     of_clicks = {Measure.CLICKS: missing} if Measure.CLICKS in asked.query.measures else {}
-    counted.notes += _notes(asked.query, of_clicks) + await _retention_notes(asked)
+    counted.notes += notes_on(asked.query, counted, of_clicks) + await _retention_notes(asked)
     return counted
 
 
@@ -126,45 +136,6 @@ async def _retention_notes(asked: Reading) -> list[str]:
     if days is None:
         return []
     return [f"Leads, conversions and installs are deleted after {days} days: older ones are in no figure."]
-
-
-def _notes(query: Query, missing: Mapping[Measure, int]) -> list[str]:
-    """What is to be known of the numbers. `missing`: how much more the totals have than all rows."""
-    notes = []
-    if query.rules.as_of and Measure.CLICKS in query.needed:
-        notes.append("Clicks are as they are known now.")
-    if query.breakdown is Field.VARIANT:
-        notes.append("What has no variant, since no rule split its visitors, is in no figure.")
-    if Measure.VISITORS in query.measures:
-        notes.append(
-            "A visitor is counted once on each day in UTC, and in each row that it belongs to: the visitors "
-            "of rows may be more than those of the totals."
-        )
-    if Measure.CUSTOMERS in query.measures and query.group_by:
-        notes.append("A customer who belongs to several rows counts in each of them, and once in the totals.")
-    if set(query.link_fields) - {Field.LINK, Field.DOMAIN}:
-        names = ", ".join(each for each in query.link_fields if each not in {Field.LINK, Field.DOMAIN})
-        notes.append(f"Clicks have the {names} that their link has now, also where it had another one then.")
-    if Field.TAG in query.group_by:
-        notes.append(
-            "What is of a link with several tags counts in each of their rows, and once in the totals: the "
-            "rows may come to more. Clicks of links that have been deleted for good are in the totals only."
-        )
-        return notes
-    for measure, count in missing.items():
-        notes += _difference_notes(query, measure, count)
-    return [*notes, query.rules.in_words] if query.needed & SALES else notes
-
-
-def _difference_notes(query: Query, measure: Measure, missing: int) -> list[str]:
-    if not missing or not query.group_by:
-        return []
-    what = "clicks" if measure is Measure.CLICKS else "requests that do not count"
-    if missing < 0:
-        return [f"Rows have {-missing} {what} more than the totals, which were counted for links only."]
-    if LINK_FIELDS.isdisjoint(query.group_by):
-        return [f"{missing} {what} in the totals are in no row: it is not known what they were."]
-    return [f"{missing} {what} in the totals are in no row: their links have been deleted for good."]
 
 
 async def _links_of(database: Database, org_id: OrgId, found: AnalyticsAnswer) -> dict[LinkId, Link]:

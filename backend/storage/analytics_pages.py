@@ -45,9 +45,13 @@ async def count_page(asked: Reading) -> tuple[Counted, int]:
         if len(rows.rows) > start.position + query.limit:
             break
     total = Counted()
-    await count_parts(_ungrouped(asked, ()), total)
+    await count_clicks(_ungrouped(asked, ()), total)
+    # By links, as rows of all pages are told of by their kinds.
+    by_link = _ungrouped(asked, tuple(each for each in query.group_by if each in LINK_FIELDS))
+    await count_sales(by_link, total)
+    await count_installs(by_link, total)
     notes = list(dict.fromkeys((*rows.notes, *total.notes)))
-    return Counted(rows.rows, total.total, notes), await _missing(asked)
+    return Counted(rows.rows, total.total, notes, total.left_out, total.kinds), await _missing(asked)
 
 
 def _from(spans: Spans, start: PageStart, *, is_reversed: bool) -> Sequence[Span]:

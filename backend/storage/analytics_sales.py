@@ -2,7 +2,8 @@
 
 They are found by the organization and the time, so a query costs as much as its period has of them. What
 they are credited to is the touch's link, with the campaign and so on that it has now; for a touch without a
-link, such as an ad's, or of one that is gone, what the address of the visit said.
+link, such as an ad's, what the address of the visit said. What has no touch, or one of a link that was
+deleted for good, is in rows apart (decisions, "words-of-reports").
 """
 
 from __future__ import annotations
@@ -17,29 +18,32 @@ from typing import Any
 from bson import Decimal128
 
 from backend.concurrency.side_thread import beside_the_loop
-from backend.domain.analytics_answer import Counted, Figures, Group
-from backend.domain.analytics_query import SALES, Field, Measure, Query
-from backend.domain.ids import CustomerId, LinkId
+from backend.domain.analytics_answer import Counted, Figures, Group, RowKind
+from backend.domain.analytics_query import LINK_FIELDS, PEOPLE, RATES, SALES, Field, Measure, Query
+from backend.domain.credit_rules import CreditRules, Model
+from backend.domain.ids import CustomerId, LinkId, OrgId
 from backend.domain.money import of_units
 from backend.domain.rollup import QUARTER_SECONDS
 from backend.storage import conversions, identities, installs, leads, refunds
 from backend.storage.analytics_counting import group_slots
 from backend.storage.analytics_links import UTM, LinkRows, LinkValues, read_link_rows
 from backend.storage.analytics_reading import Reading
-from backend.storage.attribution_report import KEPT, in_window, later_identity
 from backend.storage.credited_records import CreditedRecord, count_of, credit_records
 from backend.storage.histories import HistoryReader, StoredSource
 from backend.storage.mongo import Document
 
 _QUARTER_MS = QUARTER_SECONDS * 1000
+_DAY_MS = 86_400_000
 _LINKS_AT_ONCE = 10_000
+# In which field a record keeps the touch that a model names for its device.
+_KEPT = {Model.FIRST: "first_touch", Model.LAST_NON_DIRECT: "touch"}
 
 
 async def count_sales(asked: Reading, counted: Counted) -> None:
-    """Add the organization's leads, conversions, customers and revenue, by group and in all."""
+    """Add the organization's leads, conversions, people and revenue, by group and in all."""
     needed = asked.query.needed
     sources = []
-    if needed & {Measure.LEADS, Measure.CUSTOMERS}:
+    if needed & {Measure.LEADS, Measure.CONTACTS}:
         sources.append(leads.NAME)
     if needed & (SALES - {Measure.LEADS}):
         sources.append(conversions.NAME)
@@ -48,6 +52,7 @@ async def count_sales(asked: Reading, counted: Counted) -> None:
         found = await (_grouped if is_kept else _credited)(asked, name)
         groups = await _Groups.of(asked, found)
         await beside_the_loop(partial(_add_all, found, groups, counted, is_lead=name == leads.NAME))
+        counted.kinds |= groups.kinds
 
 
 async def count_installs(asked: Reading, counted: Counted) -> None:
@@ -58,32 +63,42 @@ async def count_installs(asked: Reading, counted: Counted) -> None:
     found = await _aggregated(asked, installs.NAME, [{"$group": {"_id": by, "count": {"$sum": 1}}}])
     groups = await _Groups.of(asked, found)
     for each in found:
-        for figures in groups.figures(each, counted):
+        for figures in counted.of(groups.of_sum(each)):
             figures.installs += each["count"]
+    counted.kinds |= groups.kinds
 
 
 def _add_all(found: list[Document], groups: _Groups, counted: Counted, *, is_lead: bool) -> None:
     for each in found:
-        for figures in groups.figures(each, counted):
+        places = groups.of_sum(each)
+        if places and groups.is_of_other_currency(each):
+            currency = each["_id"]["currency"]
+            counted.left_out[currency] = counted.left_out.get(currency, 0) + each["count"]
+            continue
+        for figures in counted.of(places):
             _add(figures, each, is_lead=is_lead)
 
 
 def _add(figures: Figures, found: Mapping[str, Any], *, is_lead: bool) -> None:
+    of, count = found["_id"], found["count"]
     if is_lead:
-        figures.leads += found["count"]
+        figures.leads += count
     else:
-        figures.conversions += found["count"]
-        if currency := found["_id"].get("currency"):
-            figures.add_revenue(currency, found["revenue"], found["refunds"])
-    if customer_id := found["_id"].get("customer_id") or found.get("later_customer_id"):
-        figures.add_customer(customer_id)
+        figures.conversions += count
+        is_of_link = bool(of.get("is_of_link"))
+        if is_of_link:
+            figures.came_of_links += count
+        if currency := of.get("currency"):
+            figures.add_revenue(currency, found["revenue"], found["refunds"], is_of_link=is_of_link)
+    if customer_id := of.get("customer_id") or found.get("later_customer_id"):
+        figures.add_contact(customer_id, has_bought=not is_lead)
 
 
 async def _is_kept(asked: Reading) -> bool:
     """Whether MongoDB can add up by what each record keeps, without looking at devices."""
     if not asked.query.rules.are_kept:
         return False
-    has_customers = Measure.CUSTOMERS in asked.query.needed
+    has_customers = not PEOPLE.isdisjoint(asked.query.needed)
     return not (has_customers and await identities.has_taken_back(asked.database, asked.org_id))
 
 
@@ -105,9 +120,9 @@ class _Sums:
     def __init__(self, query: Query) -> None:
         self._has_time = query.time_field is not None
         self._has_variants = query.breakdown is Field.VARIANT
-        self._has_customers = Measure.CUSTOMERS in query.needed
+        self._has_customers = not PEOPLE.isdisjoint(query.needed)
         self._utm = _utm_of(query)
-        of_links = ["link_id", *(f"utm.{name}" for name in self._utm)] if query.link_fields else []
+        of_links = ["link_id", *(f"utm.{name}" for name in self._utm)] if _needs_links(query) else []
         self.fields = [*(["variant"] if self._has_variants else []), *of_links]
         self._sums: defaultdict[_Key, list[int]] = defaultdict(lambda: [0, 0, 0])
 
@@ -131,6 +146,8 @@ class _Sums:
                 "_id": {
                     "quarter": quarter,
                     "link": of.get("link_id"),
+                    "is_of_link": of.get("link_id") is not None,
+                    "is_credited": touch is not None,
                     "utm": {name: of[f"utm.{name}"] for name in self._utm},
                     "variant": of.get("variant"),
                     "currency": currency,
@@ -147,33 +164,68 @@ def _utm_of(query: Query) -> list[str]:
     return [UTM[each] for each in query.link_fields if each in UTM]
 
 
+def _needs_links(query: Query) -> bool:
+    """Whether the links of touches matter: for rows, or for rates, which are of what came of links."""
+    return bool(query.link_fields or RATES.intersection(query.measures))
+
+
 async def _grouped(asked: Reading, name: str) -> list[Document]:
     """The records of a collection, those together that nothing of the query tells apart."""
     query = asked.query
-    touch = KEPT[query.rules.model]
+    touch = _KEPT[query.rules.model]
     by: Document = dict(_quarter(query))
     if query.link_fields:
-        by |= {"link": f"${touch}.link_id", "utm": f"${touch}.utm"}
+        by |= {"link": f"${touch}.link_id", "utm": f"${touch}.utm", "is_credited": _is_there(touch)}
+    if _needs_links(query):
+        by["is_of_link"] = _is_there(f"{touch}.link_id")
     if query.breakdown is Field.VARIANT:
         by["variant"] = f"${touch}.variant"
     if name == conversions.NAME:
         by["currency"] = "$currency"
-    has_customers = Measure.CUSTOMERS in query.needed
+    has_customers = not PEOPLE.isdisjoint(query.needed)
     if has_customers:
         by["customer_id"] = "$customer_id"
         by["device_id"] = {"$cond": ["$customer_id", None, "$device_id"]}
     pipeline: list[Document] = [
-        *in_window(query.rules),
+        *_in_window(query.rules),
         {"$group": {"_id": by, "count": {"$sum": 1}, "revenue": {"$sum": "$revenue"}, **refunds.SUM}},
     ]
     if has_customers:
         pipeline += [
-            later_identity(asked.org_id),
+            _later_identity(asked.org_id),
             {"$set": {"later_customer_id": {"$first": "$later.customer_id"}}},
             {"$unset": "later"},
         ]
     found = await _aggregated(asked, name, pipeline)
     return [each | {"revenue": _decimal(each["revenue"]), "refunds": refunds.summed(each)} for each in found]
+
+
+def _in_window(rules: CreditRules) -> list[Document]:
+    """Pipeline stages that take from records the touches that they keep and that are too old to count."""
+    if rules.lookback_days is None:
+        return []
+    touch = _KEPT[rules.model]
+    oldest = {"$subtract": ["$at", rules.lookback_days * _DAY_MS]}
+    return [{"$set": {touch: {"$cond": [{"$gte": [f"${touch}.at", oldest]}, f"${touch}", None]}}}]
+
+
+def _later_identity(org_id: OrgId) -> Document:
+    """Pipeline stages that find the customer of records made before their device was identified."""
+    same_device = {"$expr": {"$eq": ["$device_id", "$$device"]}}
+    match = {"org_id": org_id} | identities.STANDING | same_device
+    return {
+        "$lookup": {
+            "from": identities.NAME,
+            "let": {"device": "$_id.device_id"},
+            "pipeline": [{"$match": match}, {"$sort": {"first_at": 1}}, {"$limit": 1}],
+            "as": "later",
+        }
+    }
+
+
+def _is_there(field: str) -> Document:
+    """Whether the field is in a document, and not null."""
+    return {"$gt": [f"${field}", None]}
 
 
 def _decimal(summed: object) -> Decimal:
@@ -198,7 +250,7 @@ def _of_links(query: Query, name: str) -> Document:
     wanted = query.filters.get(Field.LINK)
     if wanted is None or None in wanted:
         return {}
-    field = "link_id" if name == installs.NAME else f"{KEPT[query.rules.model]}.link_id"
+    field = "link_id" if name == installs.NAME else f"{_KEPT[query.rules.model]}.link_id"
     return {field: {"$in": sorted(each for each in wanted if each)}}
 
 
@@ -214,7 +266,7 @@ def _moment(quarter: int) -> datetime:
 
 
 class _Groups:
-    """Which group something that is credited to a link belongs to."""
+    """Which group something that is credited to a link belongs to. `kinds` are those that there were."""
 
     def __init__(self, asked: Reading, rows: Mapping[LinkId, LinkRows]) -> None:
         query = self._query = asked.query
@@ -227,6 +279,7 @@ class _Groups:
             if each in query.link_fields and each is not Field.TAG  # that held when links were read
         ]
         self._counts_untagged = None in query.filters.get(Field.TAG, {None})
+        self.kinds: set[RowKind] = set()
 
     @classmethod
     async def of(cls, asked: Reading, found: list[Document]) -> _Groups:
@@ -239,22 +292,42 @@ class _Groups:
                 rows |= await read_link_rows(asked, {}, some)
         return cls(asked, rows)
 
-    def figures(self, found: Document, counted: Counted) -> list[Figures]:
-        """Where it counts; nowhere if the filters leave it out."""
+    def of_sum(self, found: Document) -> list[Group]:
+        """The groups that it counts in; none if the filters leave it out."""
         of = found["_id"]
         variant = of.get("variant")
         if self._query.breakdown is Field.VARIANT and not self._is_left(variant):
             return []
-        links = self._rows.get(of.get("link"))
-        if links is None:
-            told = tuple(_told(each, of.get("utm") or {}) for each in self._query.link_fields)
-            links = (told,) if self._counts_untagged else ()
-        links = tuple(each for each in links if all(each[at] in allowed for at, allowed in self._filters))
+        kind, links = self._links_of(of)
         if not links:
             return []
         span = self._spans.at(int(of["quarter"])) if of.get("quarter") else None
-        groups = [self._group(span.label if span else None, variant, each) for each in links]
-        return [counted.total, *map(counted.row, groups)]
+        label = span.label if span else None
+        apart = (kind,) if kind and self._query.has_kinds else ()
+        if not self.is_of_other_currency(found):
+            self.kinds.update(apart)
+        return [self._group(label, variant, each) + apart for each in links]
+
+    def is_of_other_currency(self, found: Document) -> bool:
+        """Whether these are conversions in another currency than the query's."""
+        currency = found["_id"].get("currency")
+        return self._query.currency is not None and currency not in {None, self._query.currency}
+
+    def _links_of(self, of: Mapping[str, Any]) -> tuple[RowKind | None, LinkRows]:
+        """The values of each row that it belongs to, and their kind if they have none."""
+        fields, link = self._query.link_fields, of.get("link")
+        if not fields:
+            return None, ((),)
+        links = self._rows.get(link) if link else None
+        if links is None and (link or not of.get("is_credited")):
+            kind = RowKind.PURGED_LINKS if link else RowKind.NOT_CREDITED
+            return kind, () if LINK_FIELDS.intersection(self._query.filters) else ((None,) * len(fields),)
+        if links is None:
+            told = tuple(_told(each, of.get("utm") or {}) for each in fields)
+            links = (told,) if self._counts_untagged else ()
+        return None, tuple(
+            each for each in links if all(each[at] in allowed for at, allowed in self._filters)
+        )
 
     def _is_left(self, variant: str | None) -> bool:
         """Whether what has this variant counts: what has none does not."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from bson import Decimal128
 
-from backend.domain.analytics_answer import AnalyticsAnswer, Group
+from backend.domain.analytics_answer import AnalyticsAnswer, Group, RowKind
 from backend.domain.analytics_query import LINK_FIELDS, MONEY, Field, Measure, Query
 from backend.domain.clicks import Click
 from backend.domain.ids import LinkId, OrgId, TagId
@@ -24,12 +24,13 @@ from backend.storage.tags import create_tag, delete_tag
 from tests.clicks import click, defer, fold, ship
 
 Facts = dict[Field, str | None]
+CAME_OF_LINKS = "came of links"
 FIRST = datetime(2025, 9, 25, tzinfo=UTC)  # before everything
 
 
 @dataclass(frozen=True)
 class Sale:
-    """A lead, a conversion or an install, as it is stored."""
+    """A lead, a conversion or an install, as it is stored. Without `is_credited`, it has no touch."""
 
     collection: str
     at: datetime
@@ -40,6 +41,7 @@ class Sale:
     revenue: Decimal = Decimal()
     refunds: tuple[Decimal, ...] = ()
     variant: str | None = None
+    is_credited: bool = True
 
 
 @dataclass
@@ -59,15 +61,23 @@ class History:
         seen: set[Any] = set()
         links = {each.id: each for each in self.links}
 
-        def add(at: datetime, facts: Iterable[Facts], what: Any, once: Any = None) -> None:
+        def add(
+            at: datetime, facts: Iterable[Facts], what: Any, once: Any = None, kind: RowKind | None = None
+        ) -> None:
             if not period.start <= at < period.end:
+                return
+            if kind and LINK_FIELDS.intersection(query.filters):
                 return
             left = [
                 each | times_of(at, period.zone)
                 for each in facts
                 if all(each[name] in allowed for name, allowed in query.filters.items())
             ]
-            groups = {tuple(each[name] for name in query.group_by) for each in left}
+            has_links = not LINK_FIELDS.isdisjoint(query.group_by)
+            groups = {
+                tuple(each[name] for name in query.group_by) + ((kind,) if kind and has_links else ())
+                for each in left
+            }
             places = [(group, rows[group]) for group in groups]
             for place, figures in [*places, ("total", total)] if left else ():
                 if once is None:
@@ -95,19 +105,35 @@ class History:
         for sale in self.sales if query.breakdown in {None, Field.VARIANT} else ():
             if query.breakdown and sale.variant is None:
                 continue
+            if query.currency and sale.currency not in {None, query.currency}:
+                continue
+            kind = self.kind_of(sale)
             facts = [{field: sale.utm.get(f"utm_{field}") for field in LINK_FIELDS}]
-            if found := links.get(LinkId(sale.link_id or "")):
-                facts = self.of_link(found)
+            if kind:
+                facts = [dict.fromkeys(LINK_FIELDS)]
+            elif sale.link_id:
+                facts = self.of_link(links[LinkId(sale.link_id)])
             facts = [each | {Field.VARIANT: sale.variant} for each in facts]
-            add(sale.at, facts, Measure(sale.collection))
+            add(sale.at, facts, Measure(sale.collection), kind=kind)
             if sale.customer_id and sale.collection != "installs":
-                add(sale.at, facts, Measure.CUSTOMERS, sale.customer_id)
+                add(sale.at, facts, Measure.CONTACTS, sale.customer_id, kind)
+            if sale.customer_id and sale.currency:
+                add(sale.at, facts, Measure.CUSTOMERS, sale.customer_id, kind)
             if sale.currency:
+                if sale.link_id:
+                    add(sale.at, facts, CAME_OF_LINKS, kind=kind)
                 for _ in range(int(sale.revenue * 100)):
-                    add(sale.at, facts, sale.currency)
+                    add(sale.at, facts, sale.currency, kind=kind)
                 for _ in range(int(sum(sale.refunds) * 100)):
-                    add(sale.at, facts, f"refunded {sale.currency}")
+                    add(sale.at, facts, f"refunded {sale.currency}", kind=kind)
         return rows, total
+
+    def kind_of(self, sale: Sale) -> RowKind | None:
+        """The kind of the row that it counts in, if that is apart."""
+        if sale.link_id:
+            return None if sale.link_id in {each.id for each in self.links} else RowKind.PURGED_LINKS
+        is_touched = sale.is_credited and sale.collection != "installs"
+        return None if is_touched else RowKind.NOT_CREDITED
 
     def of_link(self, link: Link) -> list[Facts]:
         """What a link is counted by: once for each of its tags."""
@@ -171,7 +197,7 @@ async def make_history(
             document["link_id"] = sale.link_id
         else:
             touch |= {"variant": sale.variant} if sale.variant else {}
-            document |= {"touch": touch, "first_touch": None, "customer_id": sale.customer_id}
+            document |= {"touch": touch if sale.is_credited else None, "first_touch": None, "customer_id": sale.customer_id}
             document["device_id"] = str(uuid.uuid4())
         if sale.collection == "conversions":
             document |= {"currency": sale.currency, "revenue": Decimal128(sale.revenue)}
@@ -201,17 +227,24 @@ def assert_equal(found: AnalyticsAnswer, history: History) -> None:
             rows = {}  # their labels are those of the other period; totals must do
         for row in (*found.rows, found.totals):
             values = getattr(row, which)
-            expected = total if row is found.totals else rows.get(row.group, Counter())
+            group = (*row.group, row.kind) if row.kind else row.group
+            expected = total if row is found.totals else rows.get(group, Counter())
             if which == "previous" and query.time_field and row is not found.totals:
                 continue
             for measure in query.measures:
                 if measure in MONEY:
                     known = ((name, _cents(measure, name, expected)) for name in ("EUR", "JPY"))
                     cents = {name: each for name, each in known if each}
-                    amounts = {name: int(amount * 100) for name, amount in values[measure].items() if amount}
-                    assert amounts == cents
+                    amounts = values[measure]
+                    if query.currency:
+                        amounts = {query.currency: amounts}
+                    assert {name: int(each * 100) for name, each in amounts.items() if each} == cents
+                elif measure is Measure.CONVERSION_RATE:
+                    clicks = expected[Measure.CLICKS]
+                    rate = round(expected[CAME_OF_LINKS] / clicks, 6) if clicks else None
+                    assert values[measure] == rate, row.group
                 else:
                     assert values[measure] == expected[measure], (row.group, measure)
         asked = {*query.measures, *("EUR", "JPY")[: 2 * (not MONEY.isdisjoint(query.measures))]}
         told = {group for group, figures in rows.items() if any(figures[each] for each in asked)}
-        assert told <= {row.group for row in found.rows}
+        assert told <= {(*row.group, row.kind) if row.kind else row.group for row in found.rows}

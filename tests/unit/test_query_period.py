@@ -99,37 +99,117 @@ def test_periods_that_cannot_be(start: str, end: str, field: str) -> None:
     ("zone", "start", "end", "before"),
     [
         ("UTC", "2026-03-09", "2026-03-16", ("2026-03-02", "2026-03-09")),
-        # A week that is not over: the same part of the week before.
+        # Four days that are not over: the four days before them, until the same time.
         ("UTC", "2026-03-09", "2026-03-12T15:00", ("2026-03-05", "2026-03-08T15:00")),
         ("UTC", "2026-03-09T06:00", "2026-03-09T12:00", ("2026-03-08T06:00", "2026-03-08T12:00")),
         # Days of the zone, although one of them has 23 hours.
         ("Europe/Berlin", "2026-03-29", "2026-03-31", ("2026-03-27", "2026-03-29")),
+        # A month, three, and what are months in another zone only.
+        ("Europe/Berlin", "2026-03-01", "2026-04-01", ("2026-02-01", "2026-03-01")),
+        ("Europe/Berlin", "2026-01-01", "2026-04-01", ("2025-10-01", "2026-01-01")),
+        ("UTC", "2026-03-01T01:00", "2026-04-01T01:00", ("2026-01-29T01:00", "2026-03-01T01:00")),
+        # Here clocks were put forward at midnight, so that the month began at one.
+        ("America/Sao_Paulo", "2015-10-01", "2015-11-01", ("2015-09-01", "2015-10-01")),
     ],
 )
 def test_the_period_before(zone: str, start: str, end: str, before: tuple[str, str]) -> None:
-    """As many whole days before as the period has, rounded up, by the clock of the zone."""
+    """The calendar months before whole months; else as many days before, by the clock of the zone."""
     found = period(start, end, zone).compared(Comparison.PREVIOUS)
     wanted = period(*before, zone)
     assert (found.start, found.end) == (wanted.start, wanted.end)
 
 
-def test_a_year_before() -> None:
-    """By the date: the leap day has no counterpart, and the days around it have theirs."""
-    of = period("2028-02-28", "2028-03-02", "Europe/Berlin")
-    spans = of.compared_spans(TimeField.DAY, Comparison.YEAR)
-    begins = {
-        each.label: datetime.fromtimestamp(each.first * 900, of.zone).isoformat()[:10] for each in spans
-    }
-    assert begins == {"2028-02-28": "2027-02-28", "2028-03-01": "2027-03-01"}
-    assert list(spans.labels) == ["2028-02-28", "2028-02-29", "2028-03-01"]
+@pytest.mark.parametrize(
+    ("start", "end", "before"),
+    [
+        ("2028-02-29", "2028-03-01", ("2027-03-02", "2027-03-03")),
+        ("2026-03-09", "2026-03-16", ("2025-03-10", "2025-03-17")),
+        ("2028-02-01", "2028-03-01", ("2027-02-01", "2027-03-01")),
+        ("2027-01-01", "2028-01-01", ("2026-01-01", "2027-01-01")),
+    ],
+)
+def test_a_year_before(start: str, end: str, before: tuple[str, str]) -> None:
+    """Days are compared with the same weekdays, the leap day too; whole months with the same months."""
+    found, wanted = period(start, end, "Europe/Berlin"), period(*before, "Europe/Berlin")
+    compared = found.compared(Comparison.YEAR)
+    assert (compared.start, compared.end) == (wanted.start, wanted.end)
+    if not found.whole_months:
+        assert compared.start.astimezone(found.zone).weekday() == found.start.astimezone(found.zone).weekday()
 
 
+def counterparts(of: QueryPeriod, field: TimeField, comparison: Comparison) -> list[tuple[str | None, str]]:
+    """The days, or hours, that begin what each part is compared with, under the part's label."""
+    form = "%m-%dT%H" if field is TimeField.HOUR else "%m-%d"
+    spans = of.compared_spans(field, comparison)
+    return [(each.label, f"{datetime.fromtimestamp(each.first * 900, of.zone):{form}}") for each in spans]
+
+
+def test_days_of_months_are_compared_by_their_numbers() -> None:
+    """31 March has no counterpart in February, and what January has more is nobody's."""
+    march = counterparts(period("2026-03-01", "2026-04-01", "UTC"), TimeField.DAY, Comparison.PREVIOUS)
+    assert march == [(f"2026-03-{day:02d}", f"02-{day:02d}") for day in range(1, 29)]
+    *days, more = counterparts(period("2026-02-01", "2026-03-01", "UTC"), TimeField.DAY, Comparison.PREVIOUS)
+    assert days == [(f"2026-02-{day:02d}", f"01-{day:02d}") for day in range(1, 29)]
+    assert more == (None, "01-29")
+    leap = period("2028-02-01", "2028-03-01", "UTC")
+    assert counterparts(leap, TimeField.DAY, Comparison.YEAR)[-1] == ("2028-02-28", "02-28")
+
+
+def test_weeks_and_hours_of_months_are_compared_by_the_numbers_of_their_days() -> None:
+    """A week is compared with the days of its numbers, an hour with the same hour of such a day."""
+    two = period("2026-02-01", "2026-04-01", "UTC")
+    assert counterparts(two, TimeField.WEEK, Comparison.PREVIOUS)[4:7] == [
+        ("2026-02-23", "12-23"), (None, "12-29"), ("2026-02-23", "01-01"),
+    ]  # fmt: skip
+    assert counterparts(two, TimeField.MONTH, Comparison.PREVIOUS) == [
+        ("2026-02", "12-01"),
+        ("2026-03", "01-01"),
+    ]
+    hours = counterparts(
+        period("2026-03-01", "2026-04-01", "Europe/Berlin"), TimeField.HOUR, Comparison.PREVIOUS
+    )
+    assert hours[25] == ("2026-03-02T01:00+01:00", "02-02T01")
+    assert len(hours) == 28 * 24
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "field", "partial"),
+    [
+        ("2026-01-29", "2026-03-03", TimeField.DAY, []),
+        ("2026-01-29", "2026-03-03", TimeField.WEEK, ["2026-01-26", "2026-03-02"]),
+        ("2026-01-29", "2026-03-03", TimeField.MONTH, ["2026-01", "2026-03"]),
+        ("2026-01-26", "2026-03-02", TimeField.WEEK, []),
+        ("2026-01-01", "2026-03-01", TimeField.MONTH, []),
+        ("2026-01-29T06:00", "2026-01-29T12:00", TimeField.DAY, ["2026-01-29"]),
+        ("2026-01-29T06:15", "2026-01-29T08:00", TimeField.HOUR, ["2026-01-29T06:00+01:00"]),
+    ],
+)
+def test_parts_that_the_period_cuts(start: str, end: str, field: TimeField, partial: list[str]) -> None:
+    """The first and the last one are told, where only a part of them is there."""
+    assert period(start, end, "Europe/Berlin").partial_labels(field, None) == partial
+
+
+def test_parts_that_are_not_over() -> None:
+    """Of a period that goes on, the part that is now and those to come; at its very end it is over."""
+    week = period("2026-03-09", "2026-03-16", "UTC")
+    wednesday = datetime(2026, 3, 11, 15, 20, tzinfo=UTC)
+    assert week.partial_labels(TimeField.WEEK, wednesday) == ["2026-03-09"]
+    assert week.partial_labels(TimeField.DAY, wednesday) == [f"2026-03-{day}" for day in range(11, 16)]
+    assert week.partial_labels(TimeField.DAY, datetime(2026, 3, 16, tzinfo=UTC)) == []
+
+
+@pytest.mark.parametrize(
+    "times",
+    [("2026-03-01T05:15", "2026-04-09T07:00"), ("2026-03-01", "2026-05-01"), ("2026-10-01", "2026-12-01")],
+)
 @pytest.mark.parametrize("field", TimeField)
 @pytest.mark.parametrize("comparison", Comparison)
-def test_compared_parts_fill_the_compared_period(field: TimeField, comparison: Comparison) -> None:
+def test_compared_parts_fill_the_compared_period(
+    field: TimeField, comparison: Comparison, times: tuple[str, str]
+) -> None:
     """Also where clocks were changed in one of the two periods."""
     for zone in ("Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca", "America/Havana"):
-        of = period("2026-03-01T05:15", "2026-04-09T07:00", zone)
+        of = period(*times, zone)
         spans = list(of.compared_spans(field, comparison))
         compared = of.compared(comparison)
         assert [each.end for each in spans[:-1]] == [each.first for each in spans[1:]]

@@ -1,0 +1,99 @@
+"""What is to be known of the figures of an answer: sentences for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from backend.domain.analytics_answer import Counted, RowKind, plain_count
+from backend.domain.analytics_query import LINK_FIELDS, PEOPLE, RATES, SALES, Field, Measure, Query
+
+_KINDS = {
+    RowKind.NOT_CREDITED: "“Not credited” (kind not_credited) is what no touch gets the credit for: by these "
+    "rules, no link, campaign or ad led to it.",
+    RowKind.PURGED_LINKS: "“Links deleted for good” (kind purged_links) has leads and conversions that such "
+    "links get the credit for; their clicks are in the totals only.",
+}
+_MOST_NAMED = 10
+
+
+def notes_on(query: Query, counted: Counted, missing: Mapping[Measure, int]) -> list[str]:
+    """The notes on what was counted. `missing`: how much more the totals have than all rows."""
+    return [
+        *_of_clicks(query),
+        *_of_people(query),
+        *_of_links(query, missing),
+        *([query.rules.in_words] if query.needed & SALES else ()),
+        *(note for kind, note in _KINDS.items() if kind in counted.kinds),
+        *_of_rates(query, counted),
+        *_of_currencies(query, counted),
+    ]
+
+
+def notes_on_time(query: Query) -> list[str]:
+    """The notes on the parts of the time, and on the time that is compared with."""
+    notes = []
+    if partial := sorted(query.partial_labels):
+        named = ", ".join(partial if len(partial) <= _MOST_NAMED else (*partial[:_MOST_NAMED], "…"))
+        notes.append(f"Only a part lies in the time that was asked for, or it is not over: {named}.")
+    if query.compare:
+        notes.append(query.period.comparison_in_words(query.time_field, query.compare))
+    return notes
+
+
+def _of_clicks(query: Query) -> Iterator[str]:
+    if query.rules.as_of and Measure.CLICKS in query.needed:
+        yield "Clicks are as they are known now."
+    if query.breakdown is Field.VARIANT:
+        yield "What has no variant, since no rule split its visitors, is in no figure."
+    if Measure.VISITORS in query.measures:
+        yield (
+            "A visitor is counted once on each day in UTC, and in each row that it belongs to: the visitors "
+            "of rows may be more than those of the totals."
+        )
+
+
+def _of_people(query: Query) -> Iterator[str]:
+    if PEOPLE.intersection(query.measures) and query.group_by:
+        yield "A customer who belongs to several rows counts in each of them, and once in the totals."
+
+
+def _of_links(query: Query, missing: Mapping[Measure, int]) -> Iterator[str]:
+    if names := [each for each in query.link_fields if each not in {Field.LINK, Field.DOMAIN}]:
+        named = ", ".join(names)
+        yield f"Clicks have the {named} that their link has now, also where it had another one then."
+    if Field.TAG in query.group_by:
+        yield (
+            "What is of a link with several tags counts in each of their rows, and once in the totals: the "
+            "rows may come to more. Clicks of links that have been deleted for good are in the totals only."
+        )
+        return
+    for measure, count in missing.items():
+        yield from _of_difference(query, measure, count)
+
+
+def _of_difference(query: Query, measure: Measure, missing: int) -> Iterator[str]:
+    if not missing or not query.group_by:
+        return
+    what = "clicks" if measure is Measure.CLICKS else "requests that do not count"
+    if missing < 0:
+        yield f"Rows have {-missing} {what} more than the totals, which were counted for links only."
+    elif LINK_FIELDS.isdisjoint(query.group_by):
+        yield f"{missing} {what} in the totals are in no row: it is not known what they were."
+    else:
+        yield f"{missing} {what} in the totals are in no row: their links have been deleted for good."
+
+
+def _of_rates(query: Query, counted: Counted) -> Iterator[str]:
+    total = counted.total
+    others = total.conversions - total.came_of_links
+    if others and RATES.intersection(query.measures):
+        yield (
+            f"{plain_count(others)} of {plain_count(total.conversions)} conversions came of no link: they "
+            "are in no rate, as rates are what came of links by their clicks."
+        )
+
+
+def _of_currencies(query: Query, counted: Counted) -> Iterator[str]:
+    if left_out := counted.left_out:
+        named = ", ".join(f"{name}: {plain_count(count)}" for name, count in sorted(left_out.items()))
+        yield f"Conversions in other currencies than {query.currency} are in no figure ({named})."
