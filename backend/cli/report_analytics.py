@@ -15,8 +15,8 @@ from backend.cli.table import NONE, table
 from backend.clock import utc_now
 from backend.domain.analytics_answer import AnalyticsAnswer, Row
 from backend.domain.analytics_input import parse_query
-from backend.domain.analytics_query import Field, Measure
-from backend.domain.analytics_rows import AnswerRows
+from backend.domain.analytics_query import TIMES, Field, Measure
+from backend.domain.analytics_rows import KIND, PARTIAL, AnswerRows
 from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId
 from backend.domain.query_period import Comparison
@@ -54,8 +54,12 @@ def _words(of: type[StrEnum]) -> click.Choice[str]:
 @click.option(
     "--filter", "filters", multiple=True, metavar="FIELD=VALUE", help="Only these; may be repeated."
 )
-@click.option("--compare", type=_words(Comparison), help="With the time before, or a year before.")
-@click.option("--currency", help="Amounts of this currency only; needed to sort by an amount.")
+@click.option(
+    "--compare",
+    type=_words(Comparison),
+    help="With the time before, or a year before; a note says with what.",
+)
+@click.option("--currency", help="Conversions in this currency only; needed to sort by an amount.")
 @credit_options
 @click.option("--order-by", help="A measure or field, with - before it for descending.")
 @click.option("--limit", type=int, help="Print at most so many rows.  [default: all]")
@@ -125,11 +129,18 @@ def _table(found: AnalyticsAnswer, rows: AnswerRows) -> str:
     if groups and lines:
         totals = Row((_TOTALS, *("" for _ in groups[1:])), found.totals.values, found.totals.previous)
         lines.append(["" if each is None else each for each in rows.cells_of(totals)])
-    return table(rows.headings(), lines)
+    headings = rows.headings()
+    kept = [
+        at for at, name in enumerate(headings) if name not in {KIND, PARTIAL}
+    ]  # which cells tell in words
+    return table([headings[at] for at in kept], [[line[at] for at in kept] for line in lines])
 
 
 def _shown(found: AnalyticsAnswer, rows: AnswerRows, row: Row) -> list[str | None]:
-    """The row's cells; a field that it has not is told in words."""
-    cells = rows.cells_of(row)
-    groups = len(found.query.group_by)
-    return [NONE if each is None else each for each in cells[:groups]] + cells[groups:]
+    """The row's cells; what it is of, and that it is there in part only, is told in words."""
+    cells, groups = rows.cells_of(row), found.query.group_by
+    none = f"({row.kind.words.lower()})" if row.kind else NONE
+    named = [none if each is None else each for each in cells[: len(groups)]]
+    if row.is_partial:
+        named = [f"{each} (partly)" if by in TIMES else each for by, each in zip(groups, named, strict=True)]
+    return [*named, *cells[len(groups) :]]

@@ -40,6 +40,11 @@ class RowKind(StrEnum):
     NOT_CREDITED = "not_credited"  # no touch gets the credit
     PURGED_LINKS = "purged_links"  # a link does that was deleted for good
 
+    @property
+    def words(self) -> str:
+        """What people call such a row."""
+        return "Not credited" if self is RowKind.NOT_CREDITED else "Links deleted for good"
+
 
 class Figures:
     """What was counted for one group. Amounts are exact, by currency, in main units.

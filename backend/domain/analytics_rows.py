@@ -16,6 +16,8 @@ from backend.domain.spreadsheets import csv_line
 
 Json = dict[str, Any]
 Cell = str | None
+# What tells rows apart, beside what they are of.
+KIND, PARTIAL = "kind", "partial"
 _LINK_COLUMNS = ("link_name", "short_url")
 
 
@@ -47,8 +49,8 @@ class AnswerRows:
     def object_of(self, row: Row) -> Json:
         """A row as an object: what it is of, then its measures, then those of the period before."""
         group = self._answer.query.group_by
-        marks: Json = {"kind": row.kind} if row.kind else {}
-        marks |= {"partial": True} if row.is_partial else {}
+        marks: Json = {KIND: row.kind} if row.kind else {}
+        marks |= {PARTIAL: True} if row.is_partial else {}
         return dict(zip(group, row.group, strict=True)) | self._link_of(row) | marks | self._values_json(row)
 
     def headings(self) -> list[str]:
@@ -62,7 +64,7 @@ class AnswerRows:
     def cells_of(self, row: Row) -> list[Cell]:
         """The row's cells, without a value where there is none."""
         before = self._cells(row.previous) if row.previous is not None else []
-        told = {"kind": row.kind, "partial": "true" if row.is_partial else None}
+        told = {KIND: row.kind, PARTIAL: "true" if row.is_partial else None}
         marks = [told[each] for each in self._marks]
         return [*row.group, *self._link_of(row).values(), *marks, *self._cells(row.values), *before]
 
@@ -81,7 +83,7 @@ class AnswerRows:
     def _marks(self) -> list[str]:
         """The columns that tell rows apart: those that rows of such a query can have."""
         query = self._answer.query
-        return [*(["kind"] if query.has_kinds else []), *(["partial"] if query.time_field else [])]
+        return [*([KIND] if query.has_kinds else []), *([PARTIAL] if query.time_field else [])]
 
     def _link_of(self, row: Row) -> dict[str, Cell]:
         group = self._answer.query.group_by

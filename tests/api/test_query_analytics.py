@@ -85,7 +85,8 @@ async def test_an_answer_byte_for_byte(
     assert answer.text == (
         f'{{"rows":[{{"link":"{spring}","link_name":"=Spring",'
         f'"short_url":"https://{organization.domain}/s",{now},{before}}}],'
-        f'"totals":{{{now},{before}}},"next_cursor":null,"notes":["{note}","{credit}"],'
+        f'"totals":{{{now},{before}}},"next_cursor":null,'
+        f'"notes":["{note}","{credit}","Compared with the 7 days before."],'
         '"period":{"from":"2026-03-01T00:00:00+00:00","to":"2026-03-08T00:00:00+00:00","timezone":"UTC"},'
         '"previous_period":{"from":"2026-02-22T00:00:00+00:00","to":"2026-03-01T00:00:00+00:00",'
         '"timezone":"UTC"}}\n'
@@ -150,7 +151,7 @@ async def test_pages(client: httpx.AsyncClient, organization: TestOrganization, 
 
 REFUSED = [
     ({"measures": ["clickz"]}, "measures", "must be one of clicks, visitors"),
-    ({"measures": []}, "measures", "must have from 1 to 13 entries"),
+    ({"measures": []}, "measures", "must have from 1 to 14 entries"),
     ({"measures": "clicks"}, "measures", "must be a list"),
     ({"measures": ["clicks", "clicks"]}, "measures", "must not have one twice"),
     ({"measures": ["sales"]}, "measures", "must be one of"),
@@ -171,7 +172,7 @@ REFUSED = [
     (
         {"group_by": ["variant"], "measures": ["visitors"]},
         "measures",
-        "can't have visitors with variant: possible are clicks, leads, conversions, customers, revenue",
+        "can't have visitors with variant: possible are clicks, leads, conversions, customers, contacts",
     ),
     (
         {"group_by": ["link"], "measures": ["chance_of_best"]},
@@ -298,12 +299,13 @@ async def test_an_export_as_csv(
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="analytics.csv"'
     assert list(csv.reader(io.StringIO(answer.text))) == [
-        ["link", "link_name", "short_url", "clicks", "revenue_EUR", "revenue_JPY", "revenue_per_click_EUR",
-         "revenue_per_click_JPY", "previous_clicks", "previous_revenue_EUR", "previous_revenue_JPY",
-         "previous_revenue_per_click_EUR", "previous_revenue_per_click_JPY"],
-        [spring, "'=Spring", f"https://{organization.domain}/s", "3", "19.99", "500", "6.663333", "166.6667",
-         "0", "0", "0", "", ""],
-        [plain, "Plain", f"https://{organization.domain}/p", "1", "0", "0", "0", "0", "0", "0", "0", "", ""],
+        ["link", "link_name", "short_url", "kind", "clicks", "revenue_EUR", "revenue_JPY",
+         "revenue_per_click_EUR", "revenue_per_click_JPY", "previous_clicks", "previous_revenue_EUR",
+         "previous_revenue_JPY", "previous_revenue_per_click_EUR", "previous_revenue_per_click_JPY"],
+        [spring, "'=Spring", f"https://{organization.domain}/s", "", "3", "19.99", "500", "6.663333",
+         "166.6667", "0", "0", "0", "", ""],
+        [plain, "Plain", f"https://{organization.domain}/p", "", "1", "0", "0", "0", "0", "0",
+         "0", "0", "", ""],
     ]  # fmt: skip
 
 
@@ -329,8 +331,8 @@ async def test_a_long_export_comes_whole(client: httpx.AsyncClient, organization
         client, organization, **{"from": "2026-01-01", "to": "2026-04-01", "group_by": "hour"}
     )
     lines = answer.text.split("\r\n")
-    assert (lines[0], len(lines)) == ("hour,clicks", 90 * 24 + 2)
-    assert lines[-2] == "2026-03-31T23:00+00:00,0"
+    assert (lines[0], len(lines)) == ("hour,partial,clicks", 90 * 24 + 2)
+    assert lines[-2] == "2026-03-31T23:00+00:00,,0"
 
 
 async def test_nothing_of_another_organization_is_told(

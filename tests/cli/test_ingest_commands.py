@@ -62,28 +62,33 @@ def test_the_report_in_every_form(running: ServiceProcess, org_id: OrgId) -> Non
     )
     assert post(running, org_id, conversion(revenue=5, currency="USD", transaction_id="t")) == 200
     refund(running, org_id, {"refund_id": "r", "transaction_id": "t", "amount": 1.25, "currency": "USD"})
-    command = ("report", "attribution", "--org", org_id, "--by", "source")
-    rows: list[dict[str, Any]] = [
-        {"source": None, "leads": 0, "conversions": 1, "customers": 0, "revenue": {"USD": "5.00"}}
-        | {"refunds": {"USD": "1.25"}, "net_revenue": {"USD": "3.75"}},
-        {"source": "=cmd()", "leads": 1, "conversions": 1, "customers": 1, "revenue": {"EUR": "19.99"}}
-        | {"refunds": {}, "net_revenue": {"EUR": "19.99"}},
-    ]
-    by_source = {str(row["source"]): row for row in running.command(*command)["rows"]}
-    assert by_source == {str(row["source"]): row for row in rows}
+    measures = "leads,conversions,contacts,customers,revenue,refunds,net_revenue"
+    command = ("report", "analytics", "--org", org_id, "--group-by", "source", "--measures", measures)
+
+    def amounts(amount: str, currency: str = "EUR") -> list[dict[str, str]]:
+        return [{"currency": currency, "amount": amount}]
+
+    row = {"source": "=cmd()", "leads": 1, "conversions": 1, "contacts": 1, "customers": 1}
+    row |= {"revenue": amounts("19.99"), "refunds": [], "net_revenue": amounts("19.99")}
+    other = {"source": None, "kind": "not_credited", "leads": 0, "conversions": 1, "contacts": 0}
+    other |= {"customers": 0, "revenue": amounts("5.00", "USD"), "refunds": amounts("1.25", "USD")}
+    rows = [row, other | {"net_revenue": amounts("3.75", "USD")}]
+    assert running.command(*command)["rows"] == rows
     lines = printed(running, *command, "--format", "jsonl").splitlines()
-    assert {str(json.loads(line)["source"]) for line in lines} == set(by_source)
+    assert [json.loads(line) for line in lines] == rows
     table = list(csv.DictReader(printed(running, *command, "--format", "csv").splitlines()))
-    assert {row["source"]: (row["revenue_EUR"], row["net_revenue_USD"]) for row in table} == {
-        "(none)": ("0", "3.75"),
-        "'=cmd()": ("19.99", "0"),
-    }
+    assert [
+        (each["source"], each["kind"], each["revenue_EUR"], each["net_revenue_USD"]) for each in table
+    ] == [
+        ("'=cmd()", "", "19.99", "0"),
+        ("", "not_credited", "0", "3.75"),
+    ]
     head, *body = printed(running, *command).splitlines()
     assert re.split("  +", head) == [
-            "SOURCE", "LEADS", "CONVERSIONS", "CUSTOMERS", "REVENUE EUR", "REFUNDS EUR", "NET REVENUE EUR",
-            "REVENUE USD", "REFUNDS USD", "NET REVENUE USD",
+            "SOURCE", "LEADS", "CONVERSIONS", "CONTACTS", "CUSTOMERS", "REVENUE EUR", "REVENUE USD",
+            "REFUNDS EUR", "REFUNDS USD", "NET REVENUE EUR", "NET REVENUE USD",
         ]  # fmt: skip
-    assert len(body) == 2
+    assert [re.split("  +", line)[0] for line in body] == ["=cmd()", "(not credited)", "TOTAL"]
 
 
 def test_what_was_rejected(running: ServiceProcess, org_id: OrgId) -> None:
@@ -96,12 +101,6 @@ def test_what_was_rejected(running: ServiceProcess, org_id: OrgId) -> None:
     ]
     assert "field is required" in printed(running, "report", "rejected", "--org", org_id)
     assert "There is no organization" in running.refusal("report", "rejected", "--org", "nobody")
-
-
-def test_an_empty_report(running: ServiceProcess, org_id: OrgId) -> None:
-    """An organization without leads and conversions has an empty report."""
-    assert running.command("report", "attribution", "--org", org_id)["rows"] == []
-    assert printed(running, "report", "attribution", "--org", org_id).strip() == "(none)"
 
 
 def test_refused_origins_are_shown(running: ServiceProcess, org_id: OrgId) -> None:
@@ -141,20 +140,11 @@ def test_a_person_is_exported_and_erased(running: ServiceProcess, org_id: OrgId)
         (("privacy", "export", "--device", "b"), "'b' is not a UUID"),
         (("privacy", "retention", "--days", "0"), "is not a number from 1 to 36500, or none"),
         (("privacy", "retention", "--days", "9" * 5000), "is not a number from 1 to 36500, or none"),
-        (("report", "attribution", "--since", "soon"), "does not match the format"),
     ],
 )
 def test_bad_input_is_named(running: ServiceProcess, arguments: tuple[str, ...], sentence: str) -> None:
     """A command that can't be carried out says what is wrong, without a traceback."""
     assert sentence in running.refusal(*arguments, "--org", "nobody")
-
-
-def test_a_report_until_the_last_of_all_days(running: ServiceProcess, org_id: OrgId) -> None:
-    """Who writes "for ever" as a date gets everything."""
-    report = ("report", "attribution", "--org", org_id, "--by", "source")
-    assert post(running, org_id, conversion()) == 200
-    assert running.command(*report, "--until", "9999-12-31") == running.command(*report)
-    assert len(running.command(*report)["rows"]) == 1
 
 
 def test_the_device_cookie_is_a_setting(running: ServiceProcess, org_id: OrgId) -> None:

@@ -20,7 +20,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "command", [("organization", "list"), ("report", "attribution", "--org", "x"), ("doctor",)], ids=" ".join
+    "command", [("organization", "list"), ("report", "analytics", "--org", "x"), ("doctor",)], ids=" ".join
 )
 def test_no_database_is_made_by_accident(elsewhere: Path, command: tuple[str, ...]) -> None:
     """In a folder without an installation a command fails, says how to name one, and leaves nothing there."""

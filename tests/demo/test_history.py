@@ -15,7 +15,6 @@ from backend.domain.attribution import source_of
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Kind, parse_call
 from backend.domain.clicks import Click
-from backend.domain.credit_rules import CreditRules
 from backend.domain.field_rules import is_uuid
 from backend.domain.ids import DeviceId, LinkId, OrgId
 from backend.domain.links import Link
@@ -23,7 +22,6 @@ from backend.domain.query_period import QueryPeriod
 from backend.domain.tags import PALETTE
 from backend.storage import demo_clicks
 from backend.storage.analytics_answers import answer
-from backend.storage.attribution_report import Grouping, Period, attribution_report
 from backend.storage.batches import store_batches
 from backend.storage.click_counts import count_totals
 from backend.storage.click_retention import set_click_days
@@ -109,11 +107,12 @@ async def test_sales_are_attributed_to_links(database: Database, org_id: OrgId) 
     """Leads and sales are credited to links of the history, and to nothing else."""
     await make(database, org_id)
     links = {each.id for each in await find_history_links(database, org_id)}
-    rows = await attribution_report(database, org_id, Grouping.LINK, CreditRules(), Period())
-    assert {row.key for row in rows} <= links
-    assert sum(row.conversions for row in rows)
-    assert sum(row.leads for row in rows)
-    assert all(row.customer_ids for row in rows)
+    period = QueryPeriod(NOW.replace(minute=0) - timedelta(days=DAYS), NOW.replace(minute=0), UTC)
+    measures = (Measure.LEADS, Measure.CONVERSIONS, Measure.CONTACTS)
+    found = await answer(database, org_id, Query(period=period, measures=measures, group_by=(Field.LINK,)))
+    assert {row.group[0] for row in found.rows} <= links
+    assert all(found.totals.values[each] for each in measures)
+    assert all(row.values[Measure.CONTACTS] for row in found.rows)
 
 
 async def test_links_have_tags(database: Database, org_id: OrgId) -> None:

@@ -62,7 +62,12 @@ class History:
         links = {each.id: each for each in self.links}
 
         def add(
-            at: datetime, facts: Iterable[Facts], what: Any, once: Any = None, kind: RowKind | None = None
+            at: datetime,
+            facts: Iterable[Facts],
+            what: Any,
+            once: Any = None,
+            kind: RowKind | None = None,
+            count: int = 1,
         ) -> None:
             if not period.start <= at < period.end:
                 return
@@ -81,7 +86,7 @@ class History:
             places = [(group, rows[group]) for group in groups]
             for place, figures in [*places, ("total", total)] if left else ():
                 if once is None:
-                    figures[what] += 1
+                    figures[what] += count
                 elif (place, what, once) not in seen:
                     seen.add((place, what, once))
                     figures[what] += 1
@@ -102,11 +107,7 @@ class History:
             add(each.at, facts, Measure.CLICKS)
             if each.visitor is not None:
                 add(each.at, facts, Measure.VISITORS, (each.at.date(), each.visitor))
-        for sale in self.sales if query.breakdown in {None, Field.VARIANT} else ():
-            if query.breakdown and sale.variant is None:
-                continue
-            if query.currency and sale.currency not in {None, query.currency}:
-                continue
+        for sale in self.sales_of(query):
             kind = self.kind_of(sale)
             facts = [{field: sale.utm.get(f"utm_{field}") for field in LINK_FIELDS}]
             if kind:
@@ -122,11 +123,21 @@ class History:
             if sale.currency:
                 if sale.link_id:
                     add(sale.at, facts, CAME_OF_LINKS, kind=kind)
-                for _ in range(int(sale.revenue * 100)):
-                    add(sale.at, facts, sale.currency, kind=kind)
-                for _ in range(int(sum(sale.refunds) * 100)):
-                    add(sale.at, facts, f"refunded {sale.currency}", kind=kind)
+                refunded = f"refunded {sale.currency}"
+                add(sale.at, facts, sale.currency, kind=kind, count=int(sale.revenue * 100))
+                add(sale.at, facts, refunded, kind=kind, count=int(sum(sale.refunds) * 100))
         return rows, total
+
+    def sales_of(self, query: Query) -> list[Sale]:
+        """Those that the query may count."""
+        if query.breakdown not in {None, Field.VARIANT}:
+            return []
+        return [
+            each
+            for each in self.sales
+            if (each.variant or not query.breakdown)
+            and (each.currency in {None, query.currency or each.currency})
+        ]
 
     def kind_of(self, sale: Sale) -> RowKind | None:
         """The kind of the row that it counts in, if that is apart."""
@@ -197,7 +208,11 @@ async def make_history(
             document["link_id"] = sale.link_id
         else:
             touch |= {"variant": sale.variant} if sale.variant else {}
-            document |= {"touch": touch if sale.is_credited else None, "first_touch": None, "customer_id": sale.customer_id}
+            document |= {
+                "touch": touch if sale.is_credited else None,
+                "first_touch": None,
+                "customer_id": sale.customer_id,
+            }
             document["device_id"] = str(uuid.uuid4())
         if sale.collection == "conversions":
             document |= {"currency": sale.currency, "revenue": Decimal128(sale.revenue)}

@@ -150,8 +150,9 @@ def test_there_and_back(own: dict[str, str], former: FormerOrganization, tmp_pat
         wait_for(lambda: former_clicks(own), "clicks are moved into blocks", lambda left: left == 0)
         wait_for(lambda: former_devices(own), "devices are completed", lambda left: left == 0)
         assert totals(service, former) == [CLICKS[0] + 1, *CLICKS[1:]]
-        sold = run_command("report", "attribution", "--org", former.org_id, environment=environment)
-        assert [row["revenue"] for row in sold["rows"]] == [{"EUR": "59.90"}]
+        asked = ("--measures", "revenue", "--currency", "EUR", "--from", "2026-01-01")
+        sold = run_command("report", "analytics", "--org", former.org_id, *asked, environment=environment)
+        assert sold["totals"] == {"revenue": "59.90"}
         [user] = run_command("user", "list", environment=environment)["users"]
         assert user["email"] == "ada@kites.example"
     done = invoke("upgrade", "--check", environment=environment)
