@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend.domain import analytics_input
+from backend.domain import analytics_input, measure_words
 from backend.domain.field_rules import Rule, Schema
 from backend.json_api import error_table
 from backend.rest_api.operation import BODY_ERRORS, EVERYWHERE, KEY_ERRORS, Operation, query
 from backend.rest_api.query_analytics import EXPORT_QUERY
 
 MEANINGS = {
-    "measures": "What is counted; by default clicks.",
+    "measures": "What is counted; by default clicks. "
+    + " ".join(f"{name}: {words}" for name, words in measure_words.MEANINGS.items()),
     "group_by": "What each row is of; nothing gives one row. At most one part of the time, and of country, "
     "platform, system, browser and referrer one in group_by and filters together.",
     "from": "The beginning, which is included; a date begins in the time zone. By default 28 days before to.",
     "to": "The end, which is not included; by default the end of today. Both are at a quarter of an hour.",
     "timezone": "The IANA time zone whose days, weeks, months and hours count.",
-    "filters": "For each field the values that are left; null stands for what has none.",
-    "compare": "What each row is compared with: the time before, or a year before.",
-    "currency": "Amounts of this currency only, as one text each; needed to sort by an amount.",
+    "filters": "For each field the values that are left; null stands for what has none. By a field of links, "
+    "what no touch gets the credit for is left out, and so is what came of links that were deleted for good.",
+    "compare": "What each row is compared with. previous: whole calendar months with as many calendar "
+    "months before, any other period with as many days before. year: whole calendar months with the same ones "
+    "a year before, any other period with the same weekdays 52 weeks before.",
+    "currency": "Conversions in this currency only, also in customers and rates; a note says how many others "
+    "there are. Amounts are one text each. Needed to sort by an amount.",
     "credit": "Whose touches get the credit for leads and conversions: of the same device, which is the "
     "default, or of all devices of the customer.",
     "model": "Which touches get it; by default last_non_direct. Only last counts direct visits. linear and "
@@ -74,8 +79,9 @@ OPERATIONS = (
         (error_table.QUERY_INVALID, *KEY_ERRORS, error_table.SUBSCRIPTION_NEEDED, *EVERYWHERE),
         parameters=tuple(query(name, rule.schema(), MEANINGS[name]) for name, rule in EXPORT_QUERY.items()),
         files={
-            "text/csv": "A line of headings, then a line for each row: its fields, its measures (amounts "
-            "have a column for each currency), and with compare those of the other time, as previous_….",
+            "text/csv": "A line of headings, then a line for each row: its fields, kind and partial where "
+            "rows may have them, its measures (amounts have a column for each currency), and with compare "
+            "those of the other time, as previous_….",
             "application/x-ndjson": "A JSON object for each row, as POST /analytics/query has it.",
         },
     ),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from backend.domain.analytics_answer import RowKind
 from backend.domain.analytics_query import MONEY, Field, Measure
+from backend.domain.analytics_rows import KIND, PARTIAL
 from backend.domain.explanation import StepKind
 from backend.domain.field_rules import Schema
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, LinkState
+from backend.domain.measure_words import MEANINGS
 
 _TEXT: Schema = {"type": "string"}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
@@ -45,7 +48,7 @@ _AMOUNT: Schema = {
     ],
     "description": "Amounts by currency; where currency was given, its amount. Null without clicks.",
 }
-_MEASURES: dict[str, Schema] = {
+_VALUES: dict[str, Schema] = {
     **{each.value: _COUNT for each in Measure if each not in MONEY},
     # Fractions where several touches share the credit.
     **{each.value: {"type": "number", "minimum": 0} for each in (Measure.LEADS, Measure.CONVERSIONS)},
@@ -53,19 +56,39 @@ _MEASURES: dict[str, Schema] = {
     Measure.CHANCE_OF_BEST.value: {"type": ["number", "null"], "minimum": 0, "maximum": 1},
     **{each.value: _AMOUNT for each in Measure if each in MONEY},
 }
+_MEASURES: dict[str, Schema] = {
+    name: schema | {"description": f"{MEANINGS[Measure(name)]} {schema.get('description', '')}".strip()}
+    for name, schema in _VALUES.items()
+}
 # Of measures, those that were asked for.
 _COMPARED: Schema = {
     "type": "object",
     "properties": _MEASURES,
-    "description": "The same of the time that is compared with; absent without compare.",
+    "description": "The same of the time that is compared with (previous_period); absent without compare.",
 }
 _FIGURES: Schema = {"type": "object", "properties": _MEASURES | {"previous": _COMPARED}}
+_KINDS = "; ".join(
+    (
+        f"{RowKind.NOT_CREDITED}: no touch gets the credit",
+        f"{RowKind.PURGED_LINKS}: a link does that was deleted for good",
+    )
+)
 _LINK_NAMES = ("link_name", "short_url")
 _ROW: Schema = {
     "type": "object",
     "properties": {
         **{each.value: _or_null(_TEXT) for each in Field},
         **dict.fromkeys(_LINK_NAMES, _or_null(_TEXT)),
+        KIND: {
+            "type": "string",
+            "description": "Only in rows apart, which are null in all fields of links. "
+            f"{_KINDS}. There may be more.",
+        },
+        PARTIAL: {
+            "type": "boolean",
+            "description": "True where a part of the row's hour, day, week or month is not in the period, or "
+            "it was not over; else absent.",
+        },
         **_MEASURES,
         "previous": _COMPARED,
     },
@@ -266,7 +289,8 @@ SCHEMAS: dict[str, Schema] = {
         notes={
             "type": "array",
             "items": _TEXT,
-            "description": "What is counted in a special way, and why rows and totals differ.",
+            "description": "What is counted in a special way, what is compared with what, and why rows and "
+            "totals differ.",
         },
         period=_PERIOD,
         previous_period=_or_null(_PERIOD),

@@ -12,6 +12,9 @@ from pathlib import Path
 import httpx
 
 from backend.app import Service
+from backend.domain.analytics_answer import RowKind
+from backend.domain.analytics_query import Measure
+from backend.domain.measure_words import MEANINGS
 from backend.rest_api.operations import OPERATIONS
 from tests.api.links import API
 from tests.conftest import ServiceStarter
@@ -60,6 +63,26 @@ async def test_addresses_may_have_international_hosts(client: httpx.AsyncClient)
     body = document["paths"]["/create-link"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert body["properties"]["destination_url"]["format"] == "iri"
     assert '"uri"' not in json.dumps(document)
+
+
+async def test_the_words_of_reports_are_said(client: httpx.AsyncClient) -> None:
+    """Each measure says what it counts, marks of rows what they mean, and comparisons what is compared."""
+    document = (await client.get(f"{API}/openapi.json")).json()
+    answer = document["components"]["schemas"]["AnalyticsAnswer"]["properties"]
+    row = answer["rows"]["items"]["properties"]
+    assert {
+        name: row[name]["description"].startswith(said) for name, said in MEANINGS.items()
+    } == dict.fromkeys(Measure, True)
+    assert all(kind in row["kind"]["description"] for kind in RowKind)
+    assert row["partial"]["type"] == "boolean"
+    asked = document["paths"]["/analytics/query"]["post"]["requestBody"]["content"]["application/json"][
+        "schema"
+    ]
+    said = {name: field["description"] for name, field in asked["properties"].items()}
+    assert "Different customers who bought." in said["measures"]
+    assert "52 weeks before" in said["compare"]
+    assert "calendar months before" in said["compare"]
+    assert "how many others" in said["currency"]
 
 
 class Resources(HTMLParser):
