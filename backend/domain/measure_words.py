@@ -5,7 +5,7 @@ from __future__ import annotations
 from backend.domain.analytics_query import Measure
 
 MEANINGS: dict[Measure, str] = {
-    Measure.CLICKS: "Visits of links by people: no crawlers, previews or prefetches.",
+    Measure.CLICKS: "Visits of links by people, without crawlers, previews and pages that were loaded ahead.",
     Measure.VISITORS: "Different browsers, each once on each day in UTC.",
     Measure.NOT_COUNTED: "Requests for links that are no clicks.",
     Measure.INSTALLS: "Installs of apps.",

@@ -21,8 +21,8 @@ MEANINGS = {
     "filters": "For each field the values that are left; null stands for what has none. By a field of links, "
     "what no touch gets the credit for is left out, and so is what came of links that were deleted for good.",
     "compare": "What each row is compared with. previous: whole calendar months with as many calendar "
-    "months before, any other period with as many days before. year: whole calendar months with the same ones "
-    "a year before, any other period with the same weekdays 52 weeks before.",
+    "months before, any other period with as many days before. year: whole calendar months with the same "
+    "ones a year before, any other period with the same weekdays 52 weeks before.",
     "currency": "Conversions in this currency only, also in customers and rates; a note says how many others "
     "there are. Amounts are one text each. Needed to sort by an amount.",
     "credit": "Whose touches get the credit for leads and conversions: of the same device, which is the "

@@ -68,9 +68,15 @@ def test_the_report_in_every_form(running: ServiceProcess, org_id: OrgId) -> Non
     def amounts(amount: str, currency: str = "EUR") -> list[dict[str, str]]:
         return [{"currency": currency, "amount": amount}]
 
-    row = {"source": "=cmd()", "leads": 1, "conversions": 1, "contacts": 1, "customers": 1}
+    row: dict[str, Any] = {"source": "=cmd()", "leads": 1, "conversions": 1, "contacts": 1, "customers": 1}
     row |= {"revenue": amounts("19.99"), "refunds": [], "net_revenue": amounts("19.99")}
-    other = {"source": None, "kind": "not_credited", "leads": 0, "conversions": 1, "contacts": 0}
+    other: dict[str, Any] = {
+        "source": None,
+        "kind": "not_credited",
+        "leads": 0,
+        "conversions": 1,
+        "contacts": 0,
+    }
     other |= {"customers": 0, "revenue": amounts("5.00", "USD"), "refunds": amounts("1.25", "USD")}
     rows = [row, other | {"net_revenue": amounts("3.75", "USD")}]
     assert running.command(*command)["rows"] == rows

@@ -13,7 +13,7 @@ from backend.dashboard.analytics.tables import NAMES, name_of
 from backend.dashboard.analytics.view import View, asks_for_beginning, read_view
 from backend.dashboard.frame.blueprint import org_id
 from backend.domain.analytics_answer import AnalyticsAnswer
-from backend.domain.analytics_query import Field, Query
+from backend.domain.analytics_query import MONEY, Field, Query
 from backend.domain.analytics_rows import AnswerRows
 from backend.domain.ids import LinkId
 from backend.storage.analytics_answers import answer, answers
@@ -65,6 +65,10 @@ async def chips_of(view: View, path: str) -> list[Chip]:
             links = await find_links(resources().database, [LinkId(value)], org_id())
         name = name_of(by, value, links)
         chips.append(Chip(NAMES[by], name, view.without_filter(path, by), is_country=by is Field.COUNTRY))
+    if view.currency:
+        # An order by amounts needs a currency, and goes with it.
+        unsorted = {"sort": None} if view.others.get("sort", "").removeprefix("-") in MONEY else {}
+        chips.append(Chip("Currency", view.currency, view.address(path, currency=None, **unsorted)))
     return chips
 
 

@@ -8,14 +8,21 @@ and as revenue per click, which can be held against what a click costs elsewhere
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from quart import Response, request, url_for
 
 from backend.dashboard.analytics.answers import ask, chips_of, csv_response, view_of_request
-from backend.dashboard.analytics.figures import LABELS, figures, main_currency, text_of
+from backend.dashboard.analytics.figures import (
+    LABELS,
+    currencies_of,
+    figures,
+    label_in,
+    lines_of,
+    meanings_of,
+)
 from backend.dashboard.analytics.tables import NAMES, name_of
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, AnyDay, View
 from backend.dashboard.frame.blueprint import dashboard
@@ -38,6 +45,7 @@ MEASURES = (
     Measure.CONVERSIONS,
     Measure.CONVERSION_RATE,
     Measure.CUSTOMERS,
+    Measure.CONTACTS,
     Measure.REVENUE,
     Measure.REFUNDS,
     Measure.NET_REVENUE,
@@ -66,11 +74,14 @@ _CHOICES: dict[str, Container[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class AttributionRow:
-    """A row: what it is of, where a click on it leads, and its cells with their headings."""
+    """A row: what it is of, where a click on it leads, and the lines of its cells with their headings.
+
+    `address` is "" where nothing more can be shown of it.
+    """
 
     name: str
     address: str
-    cells: list[tuple[str, str]]
+    cells: list[tuple[str, list[str]]]
     link: Link | None = None
 
 
@@ -97,14 +108,15 @@ class Choice:
             Order(Measure(sort.removeprefix("-")), sort.startswith("-")),
         )
 
-    def query(self, view: View, currency: str, cursor: str | None = None) -> Query:
-        """The query for rows of the view."""
+    def query(self, view: View, currencies: Sequence[str], cursor: str | None = None) -> Query:
+        """The query for rows of the view, in these currencies. By an amount they are sorted in one."""
+        is_one = self.order.column in MONEY or view.currency
         return view.query(
             *MEASURES,
             by=self.by,
             rules=self.rules,
             order=self.order,
-            currency=currency,
+            currency=currencies[0] if is_one else None,
             limit=_ROWS,
             cursor=cursor,
         )
@@ -115,14 +127,14 @@ class _Found:
     view: View
     choice: Choice
     totals: AnalyticsAnswer
-    currency: str
+    currencies: Sequence[str]
 
     @property
     def measures(self) -> list[Measure]:
         """What the page has a column of: of refunds only where there are some."""
         total = self.totals.totals
         refunds = [each[Measure.REFUNDS] for each in (total.values, total.previous) if each]
-        is_refunded = any(any(each.values()) for each in refunds if isinstance(each, Mapping))
+        is_refunded = any(any(each.values()) if isinstance(each, Mapping) else each for each in refunds)
         return [each for each in MEASURES if is_refunded or each not in _OF_REFUNDS]
 
 
@@ -131,10 +143,16 @@ async def _view() -> View:
 
 
 async def _read(view: View) -> _Found:
-    """What the view asks for, and the totals, which say what the main currency is."""
+    """What the view asks for, and the totals, which say what currencies there are.
+
+    Where rows are sorted by an amount and there are several, the view is of the main one.
+    """
     choice = Choice.of(view)
     totals = await ask(view.query(*MEASURES, rules=choice.rules, compare=view.comparison))
-    return _Found(view, choice, totals, main_currency(view, totals.totals.values))
+    currencies = currencies_of(view, totals.totals.values)
+    if choice.order.column in MONEY and len(currencies) > 1:
+        return await _read(replace(view, currency=currencies[0]))
+    return _Found(view, choice, totals, currencies)
 
 
 @dashboard.get("/attribution")
@@ -142,36 +160,37 @@ async def attribution() -> Response:
     """A page of rows in the order that the address names, and the totals of all rows."""
     view = await _view()
     status = 422 if view.errors else 200
-    return await page("analytics/attribution.html", status, later=partial(_content, view), view=view)
+    later = partial(_content, view)
+    return await page("analytics/attribution.html", status, later=later, view=view, comparisons=COMPARISONS)
 
 
 async def _content(view: View) -> dict[str, Any]:
     found = await _read(view)
-    choice, currency, measures = found.choice, found.currency, found.measures
+    view, choice, currencies, measures = found.view, found.choice, found.currencies, found.measures
     path = url_for("dashboard.attribution")
     rows = await _rows(found, request.args.get("cursor") or None)
     return {
         "choice": choice,
+        "view": view,
         "path": path,
         "csv_path": url_for("dashboard.attribution_csv"),
         "presets": PRESETS,
-        "comparisons": COMPARISONS,
         "chips": await chips_of(view, path),
-        "figures": [each for each in figures(found.totals, None, currency) if each.measure in measures],
-        "headings": [_heading(each, view, choice, path, currency) for each in measures],
-        "rows": [_row(each, view, rows, currency, measures) for each in rows.rows],
+        "figures": [each for each in figures(found.totals, None, currencies[0]) if each.measure in measures],
+        "headings": [_heading(each, view, choice, path, currencies) for each in measures],
+        "rows": [_row(each, view, rows, currencies, measures) for each in rows.rows],
         "rows_in_all": rows.rows_in_all,
         "next_page": view.address(path, cursor=rows.next_cursor) if rows.next_cursor else "",
         "is_first_page": "cursor" not in request.args,
-        "notes": rows.notes,
+        "notes": dict.fromkeys((*rows.notes, *found.totals.notes)),
         "fields": FIELDS,
         "names": NAMES,
+        "words": meanings_of(measures),
         "models": MODELS,
         "credits": CREDITS,
         "windows": WINDOWS,
         "labels_of": LABELS,
         "measures": measures,
-        "currency": currency,
     }
 
 
@@ -179,42 +198,34 @@ async def _content(view: View) -> dict[str, Any]:
 async def attribution_csv() -> Response:
     """All rows of what the page shows, in its order, with exact amounts."""
     found = await _read(await _view())
-    query = found.choice.query(found.view, found.currency)
+    query = found.choice.query(found.view, found.currencies)
     return csv_response(await ask(query, is_whole=True), f"waylink-attribution-{found.choice.by}")
 
 
 async def _rows(found: _Found, cursor: str | None) -> AnalyticsAnswer:
     try:
-        return await ask(found.choice.query(found.view, found.currency, cursor))
+        return await ask(found.choice.query(found.view, found.currencies, cursor))
     except InvalidField:  # a cursor of another view, such as one of yesterday
-        return await ask(found.choice.query(found.view, found.currency))
+        return await ask(found.choice.query(found.view, found.currencies))
 
 
 def _row(
-    row: Row, view: View, found: AnalyticsAnswer, currency: str, measures: Sequence[Measure]
+    row: Row, view: View, found: AnalyticsAnswer, currencies: Sequence[str], measures: Sequence[Measure]
 ) -> AttributionRow:
     by, key = found.query.group_by[0], row.group[0]
+    address = view.with_filter(url_for("dashboard.home"), by, key, without=_CHOICES)
     return AttributionRow(
-        name_of(by, key, found.links),
-        view.with_filter(url_for("dashboard.home"), by, key, without=_CHOICES),
-        [_cell(each, row, currency) for each in measures],
+        name_of(by, key, found.links, row.kind),
+        "" if row.kind else address,
+        [(label_in(each, currencies), lines_of(each, row.values[each], currencies)) for each in measures],
         found.links.get(LinkId(key)) if by is Field.LINK and key else None,
     )
 
 
-def _cell(measure: Measure, row: Row, currency: str) -> tuple[str, str]:
-    text = text_of(measure, row.values[measure], currency).removesuffix(f" {currency}")
-    return _label(measure, currency), text
-
-
-def _label(measure: Measure, currency: str) -> str:
-    return f"{LABELS[measure]}, {currency}" if measure in MONEY else LABELS[measure]
-
-
-def _heading(measure: Measure, view: View, choice: Choice, path: str, currency: str) -> Heading:
+def _heading(measure: Measure, view: View, choice: Choice, path: str, currencies: Sequence[str]) -> Heading:
     order = choice.order
     direction = ""
     if order.column is measure:
         direction = "descending" if order.is_descending else "ascending"
     sort = measure.value if direction == "descending" else f"-{measure.value}"
-    return Heading(_label(measure, currency), view.address(path, sort=sort), direction)
+    return Heading(label_in(measure, currencies), view.address(path, sort=sort), direction)

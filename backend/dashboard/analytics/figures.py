@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -10,6 +10,7 @@ from decimal import Decimal
 from backend.dashboard.analytics.view import View
 from backend.domain.analytics_answer import AnalyticsAnswer, Row, Value, Values
 from backend.domain.analytics_query import MONEY, Measure
+from backend.domain.measure_words import MEANINGS
 from backend.domain.query_period import Comparison, TimeField
 
 LABELS = {
@@ -19,6 +20,7 @@ LABELS = {
     Measure.CONVERSIONS: "Conversions",
     Measure.CONVERSION_RATE: "Conversion rate",
     Measure.CUSTOMERS: "Customers",
+    Measure.CONTACTS: "Contacts",
     Measure.REVENUE: "Revenue",
     Measure.REFUNDS: "Refunded",
     Measure.NET_REVENUE: "Net revenue",
@@ -52,19 +54,21 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A figure over time, as a chart shows it. `rows` are oldest first."""
+    """A figure over time, as a chart shows it: `rows` oldest first, and which of them are not all there."""
 
     title: str
     head: str
     columns: Sequence[str]
     rows: Sequence[tuple[str, Sequence[Numeric]]]
+    partial: Container[str] = ()
 
 
-def main_currency(view: View, totals: Values) -> str:
-    """The currency that is asked for, else the one with the largest amount."""
-    amounts = totals.get(Measure.REVENUE) or {}
-    assert isinstance(amounts, Mapping)
-    return view.currency or max(amounts, key=lambda each: amounts[each], default="EUR")
+def currencies_of(view: View, totals: Values) -> list[str]:
+    """The currency that is asked for, else all that there are, the one with the largest amount first."""
+    amounts = totals.get(Measure.REVENUE)
+    if view.currency or not isinstance(amounts, Mapping) or not amounts:
+        return [view.currency or "EUR"]
+    return sorted(amounts, key=lambda each: (-amounts[each], each))
 
 
 def figures(totals: AnalyticsAnswer, series: AnalyticsAnswer | None, currency: str) -> list[Figure]:
@@ -89,6 +93,11 @@ def _figure(measure: Measure, total: Row, series: AnalyticsAnswer | None, curren
     )
 
 
+def meanings_of(measures: Iterable[Measure]) -> list[tuple[str, str]]:
+    """What each of these measures is called, and what it counts."""
+    return [(LABELS[each], MEANINGS[each]) for each in measures]
+
+
 def course(measure: Measure, view: View, series: AnalyticsAnswer, currency: str) -> Course:
     """The measure over time, with the period that it is compared with."""
     label = LABELS[measure] + (f", {currency}" if measure in MONEY else "")
@@ -100,7 +109,8 @@ def course(measure: Measure, view: View, series: AnalyticsAnswer, currency: str)
         (label_of(view.time_field, row.group[0]), [_plotted(measure, each, currency) for each in _pair(row)])
         for row in series.rows
     ]
-    return Course(f"{label}, {view.words}", view.time_field.value.title(), columns, rows)
+    partial = {label_of(view.time_field, row.group[0]) for row in series.rows if row.is_partial}
+    return Course(f"{label}, {view.words}", view.time_field.value.title(), columns, rows, partial)
 
 
 def _pair(row: Row) -> list[Values]:
@@ -129,6 +139,20 @@ def text_of(measure: Measure, value: Value, currency: str) -> str:
     if measure is Measure.REVENUE_PER_CLICK:
         return f"{plain:,.4f} {currency}"
     return f"{amount(plain)} {currency}" if measure in MONEY else f"{plain:,}"
+
+
+def lines_of(measure: Measure, value: Value, currencies: Sequence[str]) -> list[str]:
+    """The value as a table shows it: amounts of several currencies in a line each, with its name."""
+    if measure not in MONEY or len(currencies) == 1:
+        return [text_of(measure, value, currencies[0]).removesuffix(f" {currencies[0]}")]
+    amounts = value if isinstance(value, Mapping) else {}
+    return [text_of(measure, value, each) for each in currencies if amounts.get(each)] or ["–"]
+
+
+def label_in(measure: Measure, currencies: Sequence[str]) -> str:
+    """The heading of such a column: with the currency, if there is one only."""
+    has_one = measure in MONEY and len(currencies) == 1
+    return f"{LABELS[measure]}, {currencies[0]}" if has_one else LABELS[measure]
 
 
 def amount(number: Numeric) -> str:

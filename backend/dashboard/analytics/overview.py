@@ -17,7 +17,7 @@ from quart import Response, abort, request, url_for
 
 from backend.current import resources
 from backend.dashboard.analytics.answers import ask, ask_all, chips_of, csv_response, view_of_request
-from backend.dashboard.analytics.figures import course, figures, main_currency
+from backend.dashboard.analytics.figures import course, currencies_of, figures, meanings_of
 from backend.dashboard.analytics.news import what_is_new
 from backend.dashboard.analytics.tables import CARDS, CHOICES, NAMES, is_possible, table, table_query
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
@@ -74,7 +74,8 @@ async def _content(view: View) -> dict[str, Any]:
     found = await ask_all([*of_figures, *asked])
     # Often one answer has both.
     series, totals, found = found[0], found[len(of_figures) - 1], found[len(of_figures) :]
-    currency = main_currency(view, totals.totals.values)
+    currencies = currencies_of(view, totals.totals.values)
+    currency = currencies[0]
     chosen = Measure(view.others.get(_CHART, Measure.CLICKS))
     path = url_for("dashboard.home")
     return {
@@ -89,10 +90,10 @@ async def _content(view: View) -> dict[str, Any]:
             chosen if chosen in series.query.measures else Measure.CLICKS, view, series, currency
         ),
         "tables": [
-            table(card, view, answered, path, currency) for card, answered in zip(cards, found, strict=True)
+            table(card, view, answered, path, currencies) for card, answered in zip(cards, found, strict=True)
         ],
         "names": NAMES,
-        "currency": currency,
+        "words": meanings_of(totals.query.measures),
         "notes": dict.fromkeys(note for each in (totals, series, *found) for note in each.notes),
         "news": [] if view.filters else await what_is_new(resources().clock()),
         "steps": await _steps(),

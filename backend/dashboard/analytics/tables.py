@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.dashboard.analytics.figures import amount, number
+from backend.dashboard.analytics.figures import lines_of, number
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.labels import PLATFORMS
-from backend.domain.analytics_answer import AnalyticsAnswer, Values
+from backend.domain.analytics_answer import AnalyticsAnswer, RowKind, Values
 from backend.domain.analytics_query import BREAKDOWNS, Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
@@ -70,20 +70,24 @@ class TableRow:
     clicks: int
     share: float
     conversions: int | None
-    revenue: str
+    revenue: Sequence[str]
     address: str | None
     link: Link | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What a card shows now. `left_out` rows are not shown; None where nobody knows how many."""
+    """What a card shows now. `left_out` rows are not shown; None where nobody knows how many.
+
+    `revenue` is the heading of amounts, short for what it says; "" without sales.
+    """
 
     card: Card
     by: Field
     rows: Sequence[TableRow]
     left_out: int | None
     has_sales: bool
+    revenue: str = ""
 
 
 def table_query(view: View, by: Field, most: int) -> Query:
@@ -98,8 +102,8 @@ def is_possible(view: View, by: Field) -> bool:
     return by not in BREAKDOWNS or view.breakdown in {None, by}
 
 
-def table(card: Card, view: View, found: AnalyticsAnswer, path: str, currency: str) -> Table:
-    """The card's table with the rows that were found."""
+def table(card: Card, view: View, found: AnalyticsAnswer, path: str, currencies: Sequence[str]) -> Table:
+    """The card's table with the rows that were found, and amounts in these currencies."""
     by = found.query.group_by[0]
     most = max((count_of(row.values) for row in found.rows), default=0)
     has_sales = Measure.CONVERSIONS in found.query.measures
@@ -107,24 +111,28 @@ def table(card: Card, view: View, found: AnalyticsAnswer, path: str, currency: s
     for row in found.rows:
         value = row.group[0]
         clicks = count_of(row.values)
-        revenue = number(row.values[Measure.REVENUE], currency) if has_sales else None
+        revenue = row.values[Measure.REVENUE] if has_sales else None
+        is_something = any(number(revenue, each) for each in currencies)
         rows.append(
             TableRow(
                 value,
-                name_of(by, value, found.links),
+                name_of(by, value, found.links, row.kind),
                 clicks,
                 100 * clicks / most if most else 0.0,
                 count_of(row.values, Measure.CONVERSIONS) if has_sales else None,
-                amount(revenue) if revenue else "",
-                None if value == OTHER else view.with_filter(path, by, value),
+                lines_of(Measure.REVENUE, revenue, currencies) if is_something else ["–"],
+                None if value == OTHER or row.kind else view.with_filter(path, by, value),
                 found.links.get(LinkId(value)) if by is Field.LINK and value else None,
             )
         )
-    return Table(card, by, rows, found.rows_left_out, has_sales)
+    heading = currencies[0] if len(currencies) == 1 else "Revenue"
+    return Table(card, by, rows, found.rows_left_out, has_sales, heading if has_sales else "")
 
 
-def name_of(by: Field, value: str | None, links: Mapping[LinkId, Link]) -> str:
-    """What people call a value of this field."""
+def name_of(by: Field, value: str | None, links: Mapping[LinkId, Link], kind: RowKind | None = None) -> str:
+    """What people call a value of this field, or a row of this kind."""
+    if kind:
+        return kind.words
     if value is None:
         return _NONE.get(by, "None")
     if by is Field.LINK:

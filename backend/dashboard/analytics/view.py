@@ -59,6 +59,7 @@ class View:
     until: str = ""
     zone_in_address: bool = False
     errors: Mapping[str, str] = field(default_factory=dict)
+    now: datetime | None = None
 
     @property
     def breakdown(self) -> Field | None:
@@ -83,10 +84,12 @@ class View:
     @property
     def words(self) -> str:
         """The period in words, such as 24 Oct to 20 Nov 2026."""
-        first, last = (each.astimezone(self.zone).date() for each in (self.period.start, self._last))
-        if first == last:
-            return f"{last:%-d %b %Y}"
-        return f"{first:{'%-d %b' if first.year == last.year else '%-d %b %Y'}} to {last:%-d %b %Y}"
+        return _in_words(self.period)
+
+    @property
+    def words_of_compared(self) -> str:
+        """The period that this one is compared with in words; "" if there is none."""
+        return _in_words(self.period.compared(self.comparison)) if self.comparison else ""
 
     @property
     def _last(self) -> datetime:
@@ -99,7 +102,9 @@ class View:
 
     def query(self, *measures: Measure, by: Field | None = None, **more: Any) -> Query:
         """A query about what is seen, by default without a comparison."""
+        more.setdefault("currency", self.currency)
         return Query(
+            now=self.now,
             period=self.period,
             measures=measures,
             group_by=(by,) if by else (),
@@ -149,6 +154,14 @@ class View:
         return self.address(path, **{by.value: None})
 
 
+def _in_words(period: QueryPeriod) -> str:
+    ends = (period.start, period.end - timedelta(seconds=1))
+    first, last = (each.astimezone(period.zone).date() for each in ends)
+    if first == last:
+        return f"{last:%-d %b %Y}"
+    return f"{first:{'%-d %b' if first.year == last.year else '%-d %b %Y'}} to {last:%-d %b %Y}"
+
+
 class AnyDay:
     """All texts that are a day such as 2027-12-31."""
 
@@ -192,6 +205,7 @@ def read_view(
         until,
         named is not None,
         errors,
+        now,
     )
 
 

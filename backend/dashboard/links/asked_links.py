@@ -111,7 +111,9 @@ class AskedLinks:
 
     def chips(self, path: str) -> list[Chip]:
         """The filters that are set, each with the address without it."""
-        return [
+        currency = self.view.currency
+        of_view = [Chip("Currency", currency, self.view.address(path, currency=None))] if currency else []
+        return of_view + [
             Chip(label, self.view.others[name], self.view.address(path, **{name: None}))
             for name, label in _CHIPS.items()
             if name in self.view.others

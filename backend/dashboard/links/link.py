@@ -10,7 +10,7 @@ from quart import Response, abort, request
 
 from backend.current import resources
 from backend.dashboard.analytics.answers import ask
-from backend.dashboard.analytics.figures import Figure, figures, main_currency
+from backend.dashboard.analytics.figures import Figure, currencies_of, figures, meanings_of
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.analytics.view import read_view
 from backend.dashboard.frame.blueprint import dashboard, org_id
@@ -39,7 +39,14 @@ from backend.storage.tags import find_tags_of
 from backend.storage.taken_clicks import count_taken
 from backend.storage.visitor_sketches import EXACT_UP_TO, STANDARD_ERROR
 
-_OUTCOME = (Measure.LEADS, Measure.CONVERSIONS, Measure.CONVERSION_RATE, Measure.CUSTOMERS, Measure.REVENUE)
+_OUTCOME = (
+    Measure.LEADS,
+    Measure.CONVERSIONS,
+    Measure.CONVERSION_RATE,
+    Measure.CUSTOMERS,
+    Measure.CONTACTS,
+    Measure.REVENUE,
+)
 PERIODS = {"month": "30 days", "day": "24 hours"}
 # Clicks are broken down by whole days in UTC: how many, and what they are called.
 DAYS = {"month": (30, "today and the 29 days before"), "day": (2, "today and yesterday")}
@@ -86,6 +93,7 @@ async def _content(link: Link) -> dict[str, Any]:
         "breakdown": await _breakdown(link.id, period, now),
         "days": DAYS[period][1],
         "single_clicks_since": await _single_clicks_since(link, now),
+        "words": meanings_of(_OUTCOME),
         "outcome": await _outcome(link, now),
         "latest": await latest_table(link.id),
         "clicks_left": await _clicks_left(link),
@@ -130,7 +138,7 @@ async def _outcome(link: Link, now: datetime) -> list[Figure]:
     """What the link brought in, in the overview's usual period and against the time before."""
     view = read_view({Field.LINK: link.id}, now, link.created_at.date(), {})
     found = await ask(view.query(*_OUTCOME, compare=view.comparison))
-    return figures(found, None, main_currency(view, found.totals.values))
+    return figures(found, None, currencies_of(view, found.totals.values)[0])
 
 
 async def _course(link_id: LinkId, period: str, now: datetime) -> LinkCourse:

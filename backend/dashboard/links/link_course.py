@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -23,12 +23,14 @@ _HOUR, _DAY, _QUARTER = timedelta(hours=1), timedelta(days=1), timedelta(minutes
 class LinkCourse:
     """The rows of both charts, oldest first; no `visitors` by the hour, as they are known of days only.
 
-    `notes` tell of days that could not be divided where the time zone's midnight is.
+    `partial` are the labels of days or hours that are not over. `notes` tell of days that could not be
+    divided where the time zone's midnight is.
     """
 
     clicks: Sequence[CourseRow]
     visitors: Sequence[CourseRow] = field(default_factory=list)
     notes: Sequence[str] = field(default_factory=list)
+    partial: Container[str] = ()
 
 
 async def course_by_day(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkCourse:
@@ -42,16 +44,17 @@ async def course_by_day(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkC
 
     # What every sum of visitors has to be told of stands on the page already.
     notes = [each for each in found.notes if "midnight" in each]
-    return LinkCourse(rows(Measure.CLICKS), rows(Measure.VISITORS), notes)
+    partial = {label for label, row in zip(labels, found.rows, strict=True) if row.is_partial}
+    return LinkCourse(rows(Measure.CLICKS), rows(Measure.VISITORS), notes, partial)
 
 
 async def course_by_hour(link_id: LinkId, now: datetime, zone: ZoneInfo) -> LinkCourse:
     """The link's clicks in this hour and in those before."""
     found = await ask(_query(link_id, last_hours(now, zone), TimeField.HOUR, Measure.CLICKS))
-    starts = [datetime.fromisoformat(row.group[0] or "") for row in found.rows]
-    return LinkCourse(
-        [(f"{at:%-d %b, %H:00}", [count_of(row.values)]) for at, row in zip(starts, found.rows, strict=True)]
-    )
+    labels = [f"{datetime.fromisoformat(row.group[0] or ''):%-d %b, %H:00}" for row in found.rows]
+    rows = [(label, [count_of(row.values)]) for label, row in zip(labels, found.rows, strict=True)]
+    partial = {label for label, row in zip(labels, found.rows, strict=True) if row.is_partial}
+    return LinkCourse(rows, partial=partial)
 
 
 def last_days(now: datetime, zone: ZoneInfo) -> QueryPeriod:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -10,7 +11,7 @@ from functools import partial
 from backend.concurrency.side_thread import beside_the_loop
 from backend.current import resources
 from backend.dashboard.analytics.answers import ask
-from backend.dashboard.analytics.figures import main_currency, number
+from backend.dashboard.analytics.figures import currencies_of, number
 from backend.dashboard.analytics.tables import count_of
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.blueprint import org_id
@@ -26,64 +27,71 @@ MEASURES = (Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE)
 
 @dataclass(slots=True)
 class LinkFigures:
-    """What came of a link. `course` has its clicks by parts of the period, oldest first."""
+    """What came of a link. `revenue` is by currency, `course` clicks by parts of the period, oldest first."""
 
     clicks: int = 0
     conversions: int = 0
-    revenue: Decimal = field(default_factory=Decimal)
+    revenue: defaultdict[str, Decimal] = field(default_factory=lambda: defaultdict(Decimal))
     course: Sequence[int] = ()
 
 
-async def currency_of(view: View) -> tuple[str, list[str]]:
-    """The currency that amounts are shown in, and the others that the organization's sales have."""
-    totals = (await ask(view.query(Measure.REVENUE))).totals.values
-    amounts = totals[Measure.REVENUE]
-    currency = main_currency(view, totals)
-    return currency, sorted(set(amounts if isinstance(amounts, dict) else ()) - {currency})
+async def currencies_shown(view: View) -> list[str]:
+    """The currencies that amounts are shown in, the main one first."""
+    return currencies_of(view, (await ask(view.query(Measure.REVENUE))).totals.values)
 
 
-async def figures_of(view: View, ids: Iterable[LinkId], currency: str) -> dict[LinkId, LinkFigures]:
-    """The figures of these links, amounts in this currency only."""
+async def figures_of(
+    view: View, ids: Iterable[LinkId], currencies: Sequence[str]
+) -> dict[LinkId, LinkFigures]:
+    """The figures of these links, amounts in these currencies."""
     wanted = frozenset(ids)
     labels = view.period.spans(view.time_field).labels
     courses = {each: dict.fromkeys(labels, 0) for each in wanted}
     found = {each: LinkFigures() for each in wanted}
     if wanted:
-        rows = await ask(_query(view, wanted, currency), is_whole=True)
+        rows = await ask(_query(view, wanted), is_whole=True)
         for row in rows.rows:
             of, label = LinkId(row.group[0] or ""), row.group[1]
-            revenue = number(row.values[Measure.REVENUE], currency)
             figures = found[of]
             figures.clicks += count_of(row.values)
             figures.conversions += count_of(row.values, Measure.CONVERSIONS)
-            figures.revenue += Decimal(revenue or 0)
+            for each in currencies:
+                figures.revenue[each] += Decimal(number(row.values[Measure.REVENUE], each) or 0)
             courses[of][label] = count_of(row.values)
     for each, figures in found.items():
         figures.course = list(courses[each].values())
     return found
 
 
-def _query(view: View, wanted: frozenset[LinkId], currency: str) -> Query:
+def _query(view: View, wanted: frozenset[LinkId]) -> Query:
     return Query(
         period=view.period,
         measures=MEASURES,
         group_by=(Field.LINK, Field(view.time_field)),
         filters={Field.LINK: frozenset[str | None](wanted)},
-        currency=currency,
+        currency=view.currency,
     )
 
 
 async def rank(
     view: View, wanted: LinkFilter, measure: Measure, currency: str, *, is_descending: bool
 ) -> list[LinkId]:
-    """The ids of all links that match, sorted by what came of them. Raises TooManyToRank."""
+    """The ids of all links that match, sorted by what came of them. Raises TooManyToRank.
+
+    By revenue, this currency decides.
+    """
     database = resources().database
     ids = await matching_ids(database, org_id(), wanted, resources().clock(), MOST_RANKED)
-    counted = await count_by_link(
-        database, org_id(), Query(period=view.period, measures=(measure,), group_by=(Field.LINK,))
-    )
+    counted = await count_by_link(database, org_id(), counts_of_links(view, measure))
     values = {each: value_of(figures, measure, currency) for each, figures in counted.items()}
     return await beside_the_loop(partial(sorted_by_values, ids, values, is_descending=is_descending))
+
+
+def counts_of_links(view: View, *measures: Measure) -> Query:
+    """The query for what came of all links in the view's period, in its currency if it has one."""
+    return Query(
+        period=view.period, measures=measures, group_by=(Field.LINK,), currency=view.currency, now=view.now
+    )
 
 
 def value_of(figures: Figures, measure: Measure, currency: str) -> int | Decimal:

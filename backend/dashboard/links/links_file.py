@@ -11,9 +11,9 @@ from quart import Response
 from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.links.asked_links import AskedLinks, read_asked_links
-from backend.dashboard.links.link_figures import MEASURES, currency_of, rank, value_of
+from backend.dashboard.links.link_figures import MEASURES, counts_of_links, currencies_shown, rank, value_of
 from backend.domain.analytics_answer import Figures
-from backend.domain.analytics_query import Field, Query
+from backend.domain.analytics_query import Measure
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
@@ -64,7 +64,7 @@ class _LinksFile:
     asked: AskedLinks
     form: ShortUrlForm
     now: datetime
-    currency: str
+    currencies: Sequence[str]
     counted: Mapping[LinkId, Figures]
     ids: Sequence[LinkId] | None
 
@@ -72,18 +72,19 @@ class _LinksFile:
     async def of(cls, asked: AskedLinks) -> _LinksFile:
         """Count what came of all links. Raises InvalidField and TooManyToRank if they are too many."""
         database, form, now = resources().database, resources().short_url_form, resources().clock()
-        currency, _ = await currency_of(asked.view)
-        query = Query(period=asked.view.period, measures=MEASURES, group_by=(Field.LINK,))
-        counted = await count_by_link(database, org_id(), query)
+        currencies = await currencies_shown(asked.view)
+        counted = await count_by_link(database, org_id(), counts_of_links(asked.view, *MEASURES))
         ids = None
         if asked.measure:
             is_descending = asked.is_descending
-            ids = await rank(asked.view, asked.wanted, asked.measure, currency, is_descending=is_descending)
-        return cls(database, org_id(), asked, form, now, currency, counted, ids)
+            ids = await rank(
+                asked.view, asked.wanted, asked.measure, currencies[0], is_descending=is_descending
+            )
+        return cls(database, org_id(), asked, form, now, currencies, counted, ids)
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
         """The lines of the file, many at a time."""
-        yield csv_line([*_HEADINGS, f"revenue_{self.currency}"]).encode()
+        yield csv_line([*_HEADINGS, *(f"revenue_{each}" for each in self.currencies)]).encode()
         if not self.asked.can_match:
             return
         async for some in self._links():
@@ -108,7 +109,7 @@ class _LinksFile:
     def _line(self, link: Link, tags: Sequence[Tag]) -> str:
         figures = self.counted.get(link.id, _NOTHING)
         made = link.created_at.astimezone(self.asked.view.zone).isoformat()
-        figures_of_link = [str(value_of(figures, each, self.currency)) for each in MEASURES]
+        amounts = [str(value_of(figures, Measure.REVENUE, each)) for each in self.currencies]
         return csv_line(
             [
                 link.id,
@@ -119,7 +120,9 @@ class _LinksFile:
                 ", ".join(tag.name for tag in tags),
                 link.state_at(self.now),
                 made,
-                *figures_of_link,
+                str(figures.clicks),
+                str(figures.conversions),
+                *amounts,
             ]
         )
 

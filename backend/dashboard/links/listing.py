@@ -14,7 +14,7 @@ from typing import Any
 from quart import Response, url_for
 
 from backend.current import resources
-from backend.dashboard.analytics.figures import amount
+from backend.dashboard.analytics.figures import label_in, lines_of, meanings_of
 from backend.dashboard.analytics.view import PRESETS
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.heading import Heading
@@ -22,8 +22,9 @@ from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.dashboard.links.asked_links import COLUMNS, STATES, AskedLinks, Column, read_asked_links
 from backend.dashboard.links.bulk_choice import MOST_AT_ONCE
-from backend.dashboard.links.link_figures import LinkFigures, currency_of, figures_of, rank
+from backend.dashboard.links.link_figures import MEASURES, LinkFigures, currencies_shown, figures_of, rank
 from backend.dashboard.links.own_link import short_url_of
+from backend.domain.analytics_query import Measure
 from backend.domain.links import Link, LinkState
 from backend.domain.tags import Tag, tags_on
 from backend.storage.broken_destinations import find_broken
@@ -52,7 +53,7 @@ class LinkRow:
     state: LinkState
     tags: Sequence[Tag]
     figures: LinkFigures
-    revenue: str
+    revenue: Sequence[str]
     is_broken: bool
 
 
@@ -80,8 +81,8 @@ async def links() -> Response:
 
 async def _content(asked: AskedLinks) -> dict[str, Any]:
     paged = paging()
-    currency, currencies = await currency_of(asked.view)
-    found = await _find(asked, paged, currency)
+    currencies = await currencies_shown(asked.view)
+    found = await _find(asked, paged, currencies[0])
     path = url_for("dashboard.links")
     return {
         "path": path,
@@ -95,11 +96,12 @@ async def _content(asked: AskedLinks) -> dict[str, Any]:
         "tags": await list_tags(resources().database, org_id()),
         "chips": asked.chips(path),
         "found": found,
-        "rows": await _rows(asked, found.links, currency),
-        "headings": {each.value: _heading(each, asked, path, currency) for each in Column},
+        "rows": await _rows(asked, found.links, currencies),
+        "headings": {each.value: _heading(each, asked, path, currencies) for each in Column},
         "paging": paged.with_total(found.total),
-        "currency": currency,
         "currencies": currencies,
+        "revenue": label_in(Measure.REVENUE, currencies),
+        "words": meanings_of(MEASURES),
         "most_at_once": MOST_AT_ONCE,
         "has_links": bool(found.total) or await count_links(resources().database, org_id()) > 0,
     }
@@ -136,8 +138,8 @@ async def _find_sorted(asked: AskedLinks, paged: Paging, currency: str) -> _Foun
     return _Found(await find_in_order(database, org_id(), shown_ids), len(ids))
 
 
-async def _rows(asked: AskedLinks, links: Sequence[Link], currency: str) -> list[LinkRow]:
-    found = await figures_of(asked.view, (link.id for link in links), currency)
+async def _rows(asked: AskedLinks, links: Sequence[Link], currencies: Sequence[str]) -> list[LinkRow]:
+    found = await figures_of(asked.view, (link.id for link in links), currencies)
     tags = await find_tags_of(resources().database, links)
     broken = await find_broken(resources().database, org_id(), [link.id for link in links])
     now = resources().clock()
@@ -148,19 +150,24 @@ async def _rows(asked: AskedLinks, links: Sequence[Link], currency: str) -> list
             link.state_at(now),
             tags_on(link.tag_ids, tags),
             found[link.id],
-            amount(found[link.id].revenue),
+            _revenue(found[link.id], currencies),
             link.id in broken,
         )
         for link in links
     ]
 
 
-def _heading(column: Column, asked: AskedLinks, path: str, currency: str) -> Heading:
+def _revenue(figures: LinkFigures, currencies: Sequence[str]) -> list[str]:
+    amounts = {each: amount for each, amount in figures.revenue.items() if amount}
+    return lines_of(Measure.REVENUE, amounts, currencies) if amounts else ["–"]
+
+
+def _heading(column: Column, asked: AskedLinks, path: str, currencies: Sequence[str]) -> Heading:
     direction = ""
     if asked.column is column:
         direction = "descending" if asked.is_descending else "ascending"
     # Names begin with A, everything else with what is most or newest.
     first, second = (column.value, f"-{column}") if column is Column.NAME else (f"-{column}", column.value)
-    label = f"Revenue, {currency}" if column is Column.REVENUE else COLUMNS[column]
+    label = label_in(Measure.REVENUE, currencies) if column is Column.REVENUE else COLUMNS[column]
     address = asked.address(path, sort=second if asked.sort == first else first)
     return Heading(label, address, direction, "Conv." if column is Column.CONVERSIONS else "")

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from backend.dashboard.analytics.answers import ask
-from backend.dashboard.analytics.figures import LABELS, main_currency, text_of
+from backend.dashboard.analytics.figures import LABELS, currencies_of, lines_of, text_of
 from backend.dashboard.analytics.view import read_view
+from backend.domain.analytics_answer import Value
 from backend.domain.analytics_query import Field, Measure
 from backend.domain.link_rules import variant_names
 from backend.domain.links import Link
@@ -25,10 +26,13 @@ COLUMNS = [LABELS[each] for each in MEASURES[:-1]]
 
 @dataclass(frozen=True, slots=True)
 class VariantRow:
-    """A variant and its figures, in the order of the columns. `chance` is that it converts best."""
+    """A variant and its figures, in the order of the columns. `chance` is that it converts best.
+
+    An amount has a line for each currency, other figures have one.
+    """
 
     name: str
-    texts: Sequence[str]
+    texts: Sequence[Sequence[str]]
     chance: float | None
 
 
@@ -38,15 +42,20 @@ async def variants_of(link: Link, now: datetime) -> list[VariantRow]:
         return []
     view = read_view({Field.LINK: link.id}, now, link.created_at.date(), {})
     found = await ask(view.query(*MEASURES, by=Field.VARIANT))
-    currency = main_currency(view, found.totals.values)
+    currencies = currencies_of(view, found.totals.values)
     rows = []
     for row in found.rows:
         chance = row.values[Measure.CHANCE_OF_BEST]
-        texts = [text_of(each, row.values[each], currency) for each in MEASURES[:-1]]
+        texts = [_lines(each, row.values[each], currencies) for each in MEASURES[:-1]]
         rows.append(
             VariantRow(row.group[0] or "", texts, float(chance) if isinstance(chance, float) else None)
         )
     return rows
+
+
+def _lines(measure: Measure, value: Value, currencies: Sequence[str]) -> list[str]:
+    has_one = len(currencies) == 1
+    return [text_of(measure, value, currencies[0])] if has_one else lines_of(measure, value, currencies)
 
 
 def best_of(rows: Sequence[VariantRow]) -> VariantRow | None:

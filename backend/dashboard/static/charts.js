@@ -26,7 +26,8 @@ function read(table) {
     values: rows.map((row) => Number(row.cells[at + 1].dataset.value)),
     texts: rows.map((row) => row.cells[at + 1].textContent.trim()),
   }));
-  return { labels: rows.map((row) => row.cells[0].textContent.trim()), numbers };
+  const heads = rows.map((row) => row.cells[0]);
+  return { labels: heads.map((head) => head.dataset.label), names: heads.map((head) => head.textContent.trim()), numbers };
 }
 
 // Which of the columns have a label below them, where there is room for so many.
@@ -62,7 +63,7 @@ function axes({ labels, numbers }) {
 }
 
 // A note beside the pointer with the numbers of the column under it.
-function pointer({ labels, numbers }) {
+function pointer({ names, numbers }) {
   const note = document.createElement('div');
   note.className = 'chart-note';
   note.hidden = true;
@@ -72,7 +73,7 @@ function pointer({ labels, numbers }) {
       const { idx, left } = chart.cursor;
       note.hidden = idx == null || left < 0;
       if (note.hidden) return;
-      const lines = [labels[idx], ...numbers.map(({ name, texts }) => `${name}: ${texts[idx]}`)];
+      const lines = [names[idx], ...numbers.map(({ name, texts }) => `${name}: ${texts[idx]}`)];
       note.replaceChildren(...lines.map((line) => Object.assign(document.createElement('div'), { textContent: line })));
       const isRight = left > chart.over.clientWidth / 2;
       note.style.left = isRight ? 'auto' : `${left + 12}px`;
