@@ -80,6 +80,20 @@ async def bought(
         assert result.error is None
 
 
+async def sold_by_nobody(
+    database: Database, organization: TestOrganization, at: datetime, revenue: str
+) -> None:
+    """Somebody buys for so much whom nothing has led to it."""
+    sale = {
+        "kind": "conversion",
+        "call_id": str(uuid.uuid4()),
+        "currency": "EUR",
+        "revenue": Decimal(revenue),
+    }
+    sold = ArrivedCall(parse_call(sale | {"occurred_at": at.isoformat()}))
+    await store_batches(database, [Batch(organization.id, DeviceId(str(uuid.uuid4())), at, at, (sold,))])
+
+
 def figures(page: str) -> dict[str, tuple[str, str]]:
     """The figures by their names: the number, and how it changed."""
     found = {}
@@ -111,7 +125,7 @@ def rows(html: str) -> list[list[str]]:
 
 def words(html: str) -> str:
     """What people read of this."""
-    return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", html.replace("<br>", " "))).split())
 
 
 def address(page: str, words: str) -> str:

@@ -12,13 +12,25 @@ from typing import Any
 import pytest
 
 from backend.dashboard.analytics import answers
+from backend.dashboard.analytics.figures import LABELS, meanings_of
 from backend.domain import analytics_answer
 from backend.domain.analytics_answer import AnalyticsAnswer
 from backend.domain.links import Link
 from backend.storage import analytics_answers
 from backend.storage.mongo import Database
+from backend.storage.purge import purge_link
 from tests.conftest import OrganizationFactory
-from tests.dashboard.campaigns import address, bought, clicked, figures, make_link, rows
+from tests.dashboard.campaigns import (
+    address,
+    bought,
+    clicked,
+    figures,
+    make_link,
+    rows,
+    sold_by_nobody,
+    table,
+    words,
+)
 from tests.dashboard.people import Person, heading
 from tests.organizations import TestOrganization
 
@@ -30,11 +42,11 @@ async def test_what_clicks_came_to(person: Person, database: Database, link: Lin
     page = await person.get("/attribution")
     assert heading(page) == "Attribution"
     assert rows(page.text) == [
-        ["spring", "8", "0", "1", "12.50 %", "0", "12,346", "345.67", "12,000", "1,543.2088"],
+        ["spring", "8", "0", "1", "12.50 %", "0", "0", "12,346", "345.67", "12,000", "1,543.2088"],
     ]
     assert {name: number for name, (number, _) in figures(page.text).items()} == {
         "Clicks": "8", "Leads": "0", "Conversions": "1", "Conversion rate": "12.50 %", "Customers": "0",
-        "Revenue": "12,346 EUR", "Refunded": "345.67 EUR", "Net revenue": "12,000 EUR",
+        "Contacts": "0", "Revenue": "12,346 EUR", "Refunded": "345.67 EUR", "Net revenue": "12,000 EUR",
         "Revenue per click": "1,543.2088 EUR",
     }  # fmt: skip
 
@@ -46,7 +58,7 @@ async def test_without_refunds_there_is_no_column_of_them(
     await bought(database, link, now, "5.00")
     page = await person.get("/attribution")
     assert {"Refunded", "Net revenue"}.isdisjoint(figures(page.text))
-    assert rows(page.text) == [["spring", "0", "0", "1", "–", "0", "5.00", "–"]]
+    assert rows(page.text) == [["spring", "0", "0", "1", "–", "0", "0", "5.00", "–"]]
 
 
 async def test_too_many_rows_are_told(
@@ -165,14 +177,81 @@ async def test_how_credit_is_given_is_chosen_and_said(
     assert rows((await person.get("/attribution?as_of=soon&sort=-conversions")).text)[0][3] == "1"
 
 
-async def test_one_currency_at_a_time(person: Person, database: Database, link: Link, now: datetime) -> None:
-    """Amounts are of the main currency; the others are one click away, and are never added to it."""
-    await clicked(database, link, now)
+async def test_currencies_are_never_mixed(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """All of them stand beside all conversions; one alone is a click away, with its own conversions only."""
+    await clicked(database, link, now, 4)
     await bought(database, link, now, "100")
     await bought(database, link, now, "7", "USD")
     page = (await person.get("/attribution")).text
-    assert rows(page)[0][6] == "100.00"
-    assert rows((await person.get(address(page, "7.00 USD"))).text)[0][6] == "7.00"
+    every = ["spring", "4", "0", "2", "50.00 %", "0", "0", "100.00 EUR 7.00 USD", "25.0000 EUR 1.7500 USD"]
+    assert rows(page) == [every]
+    one = await person.get(address(page, "7.00 USD"))
+    assert rows(one.text) == [["spring", "4", "0", "1", "25.00 %", "0", "0", "7.00", "1.7500"]]
+    assert "Conversions in other currencies than USD are in no figure (EUR: 1)." in words(one.text)
+    every_again = re.search(r'<a class="chip" href="([^"]+)"><span>Currency: <strong>USD', one.text)
+    assert every_again
+    assert rows((await person.get(every_again[1])).text) == [every]
+
+
+async def test_an_order_by_amounts_is_of_one_currency(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """Amounts of two don't compare: the page is of the main one then, says so, and goes back by a click."""
+    await bought(database, link, now, "100")
+    await bought(database, link, now, "7", "USD")
+    page = (await person.get("/attribution?sort=-revenue")).text
+    assert rows(page)[0][3:8] == ["1", "–", "0", "0", "100.00"]
+    assert figures(page)["Conversions"][0] == "1"
+    assert "Conversions in other currencies than EUR are in no figure (USD: 1)." in words(page)
+    chip = re.search(r'<a class="chip" href="([^"]+)"><span>Currency: <strong>EUR', page)
+    assert chip
+    assert rows((await person.get(chip[1])).text)[0][3] == "2"
+
+
+async def test_sales_of_nobody_and_of_deleted_links_stand_apart(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """In rows of their own, which lead nowhere, beside what has no value; the file tells them by a column."""
+    plain, gone = [await make_link(database, organization, name, now) for name in ("Plain", "Gone")]
+    await bought(database, plain, now, "1")
+    await bought(database, gone, now, "2")
+    await bought(database, link, now, "4", after=None)
+    await sold_by_nobody(database, organization, now, "8")
+    assert await purge_link(database, gone.id, organization.id, now, even_with_clicks=True)
+    page = (await person.get("/attribution?sort=-revenue")).text
+    assert [(row[0], row[7]) for row in rows(page)] == [
+        ("Not credited", "8.00"), ("spring", "4.00"), ("Links deleted for good", "2.00"), ("None", "1.00"),
+    ]  # fmt: skip
+    assert 'href="/?campaign="' in page
+    assert len(re.findall(r'<span class="top-name"><span>', page)) == 2
+    assert "“Links deleted for good” (kind purged_links) has leads and conversions" in words(page)
+    overview = (await person.get("/")).text
+    assert [row[0] for row in table(overview, "Campaigns")] == [
+        "spring", "None", "Not credited", "Links deleted for good",
+    ]  # fmt: skip
+    file = (await person.get("/attribution.csv?sort=-revenue")).text
+    assert [row[:2] for row in csv.reader(io.StringIO(file))] == [
+        ["campaign", "kind"], ["", "not_credited"], ["spring", ""], ["", "purged_links"], ["", ""],
+    ]  # fmt: skip
+
+
+async def test_figures_are_explained_where_they_stand(
+    person: Person, database: Database, link: Link, now: datetime
+) -> None:
+    """Each figure of a page has its sentence there."""
+    await clicked(database, link, now)
+    for path in ("/", "/attribution", f"/links/{link.id}", "/links"):
+        page = (await person.get(path)).text
+        said = dict(
+            re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", page.partition("What these figures count")[2])
+        )
+        assert (
+            said.items()
+            >= {name: meaning for name, meaning in meanings_of(LABELS) if name in figures(page)}.items()
+        )
+        assert "Conversions" in said
 
 
 async def test_a_row_leads_to_all_of_it(
@@ -200,7 +279,7 @@ async def test_pages_of_rows_and_a_file_of_all(
     assert address(second, "First page") == "/attribution"
     assert len(rows((await person.get("/attribution?cursor=nonsense")).text)) == 25
     head, *lines = csv.reader(io.StringIO((await person.get("/attribution.csv")).text))
-    assert head[:3] == ["campaign", "clicks", "leads"]
+    assert head[:4] == ["campaign", "kind", "clicks", "leads"]
     assert [line[0] for line in lines] == [f"c{number:02d}" for number in range(27)]
 
 

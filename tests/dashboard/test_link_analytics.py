@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from html import unescape
 
 import pytest
 
@@ -19,7 +18,7 @@ from backend.storage.click_retention import set_click_days
 from backend.storage.links import find_link_at
 from backend.storage.mongo import Database
 from tests.clicks import click, count_clicks
-from tests.dashboard.campaigns import bought, clicked, figures, make_link
+from tests.dashboard.campaigns import bought, clicked, figures, make_link, words
 from tests.dashboard.people import Person
 from tests.organizations import TestOrganization
 
@@ -55,13 +54,16 @@ async def clicks(
 
 
 def table(page: str, caption: str) -> dict[str, str]:
-    """The rows of the table with this caption: its first cells with its second ones."""
+    """The rows of the table with this caption: its first cells, without marks, with its second ones."""
     found = re.search(
         rf"<table[^>]*>\s*<caption[^>]*>{re.escape(caption)}</caption>(.*?)</table>", page, re.S
     )
     assert found, f"no table {caption!r}"
-    cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", found[1].partition("<tbody>")[2])
-    return {unescape(name): value for name, value in zip(cells[::2], cells[1::2], strict=True)}
+    cells = [
+        words(each) for each in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", found[1].partition("<tbody>")[2])
+    ]
+    names = (each.removesuffix(" (partly)") for each in cells[::2])
+    return dict(zip(names, cells[1::2], strict=True))
 
 
 def shares(page: str, title: str) -> list[tuple[str, str]]:
@@ -86,6 +88,8 @@ async def test_clicks_by_day(person: Person, clicks: Clicks, midday: datetime) -
     assert list(rows) == days(midday, range(30))
     today, yesterday, oldest = days(midday, (0, 1, 29))
     assert (rows.pop(today), rows.pop(yesterday), rows.pop(oldest)) == ("3", "1", "2")
+    marked = re.findall(r'<th scope="row" data-label="([^"]+)">[^<]+ <span class="soft">\(partly\)', page)
+    assert marked == [today, today]  # of clicks and of visitors
     assert set(rows.values()) == {"0"}
     assert re.findall(r"<dt>(.*?)</dt><dd>(\d+)</dd>", page)[:1] == [("Clicks in all", "11")]
 
@@ -214,7 +218,7 @@ async def test_what_came_of_a_link(
     page = (await person.get(f"/links/{link.id}")).text
     found = figures(page)
     assert {name: number for name, (number, _) in found.items()} == {
-        "Leads": "0", "Conversions": "1", "Conversion rate": "25.00 %", "Customers": "0",
+        "Leads": "0", "Conversions": "1", "Conversion rate": "25.00 %", "Customers": "0", "Contacts": "0",
         "Revenue": "1,234,568 EUR",
     }  # fmt: skip
     assert found["Conversions"][1] == "=the same, 0 % against the 28 days before: 1"

@@ -54,12 +54,12 @@ async def change(database: Database, link: Link, now: datetime, operation: LinkO
 
 
 async def test_what_came_of_each_link(person: Person, sold: dict[str, Link]) -> None:
-    """Clicks of the period with their course by day, sales, and the amount in the main currency."""
+    """Clicks of the period with their course by day, sales, and the amounts in each currency."""
     page = (await person.get("/links")).text
     found = {name: row[4:] for name, row in zip(names(page), rows(page), strict=True)}
     assert found == {
         "Quiet": ["0", "0", "–", "17 Mar 2026"],
-        "Sells": ["2", "2", "1,234,568", "16 Mar 2026"],
+        "Sells": ["2", "2", "1,234,568 EUR 7.00 USD", "16 Mar 2026"],
         "Clicked": ["5", "0", "–", "15 Mar 2026"],
     }
     courses = [[*map(int, each.split(","))] for each in re.findall(r'data-spark="([\d,]+)"', page)]
@@ -67,7 +67,8 @@ async def test_what_came_of_each_link(person: Person, sold: dict[str, Link]) -> 
     longer = (await person.get("/links?period=90")).text
     assert rows(longer)[2][4] == "105"
     in_dollars = (await person.get(address(page, "USD"))).text
-    assert rows(in_dollars)[1][6] == "7.00"
+    assert rows(in_dollars)[1][4:7] == ["2", "1", "7.00"]
+    assert words(in_dollars).count("Currency: USD") == 1
 
 
 @pytest.mark.parametrize(

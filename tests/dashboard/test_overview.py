@@ -179,17 +179,17 @@ async def test_days_are_those_of_the_person(
 async def test_amounts_of_a_million_in_two_currencies(
     person: Person, database: Database, link: Link, now: datetime
 ) -> None:
-    """The largest currency is the main one, the others are one click away, and nothing is summed across."""
+    """Each stands by itself, the largest first; one alone, with its own conversions, is one click away."""
     await clicked(database, link, now)
     for _ in range(2):
         await bought(database, link, now, "1234567.89")
     await bought(database, link, now, "5", "USD")
     page = (await person.get("/")).text
     assert figures(page)["Revenue"][0] == "2,469,136 EUR"
-    assert table(page, "Campaigns") == [["spring", "1", "3", "2,469,136"]]
+    assert table(page, "Campaigns") == [["spring", "1", "3", "2,469,136 EUR 5.00 USD"]]
     dollars = address(page, "5.00 USD")
     assert dollars == "/?currency=USD"
-    assert table((await person.get(dollars)).text, "Campaigns") == [["spring", "1", "3", "5.00"]]
+    assert table((await person.get(dollars)).text, "Campaigns") == [["spring", "1", "1", "5.00"]]
 
 
 async def test_the_chart_is_of_the_chosen_figure(
@@ -200,7 +200,7 @@ async def test_the_chart_is_of_the_chosen_figure(
     await bought(database, link, now - timedelta(days=7), "9.50")
     page = (await person.get("/?period=7&chart=revenue")).text
     rows = table(page, "Over time")
-    assert rows[0] == ["18 Mar", "0", "9.50"]
+    assert rows[0] == ["18 Mar (partly)", "0", "9.50"]
     assert len(rows) == 7
     assert 'data-value="9.50"' in page
     hours = table((await person.get("/?period=today")).text, "Over time")
@@ -223,9 +223,9 @@ async def test_a_table_as_a_file(
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="waylink-campaign.csv"'
     head, *rows = csv.reader(io.StringIO(answer.text))
-    assert head == ["campaign", "clicks", "conversions", "revenue_EUR"]
+    assert head == ["campaign", "kind", "clicks", "conversions", "revenue_EUR"]
     assert {row[0] for row in rows} == {f"'+{number}" for number in range(11)}
-    assert ["'+10", "1", "1", "20000.55"] in rows
+    assert ["'+10", "", "1", "1", "20000.55"] in rows
     links = list(csv.reader(io.StringIO((await person.get("/overview.csv?table=link&campaign=%2B3")).text)))
     assert links[0][:3] == ["link", "link_name", "short_url"]
     assert [row[1] for row in links[1:]] == ["'=cmd3"]
