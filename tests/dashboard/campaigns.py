@@ -97,7 +97,7 @@ async def sold_by_nobody(
 def figures(page: str) -> dict[str, tuple[str, str]]:
     """The figures by their names: the number, and how it changed."""
     found = {}
-    for each in page.partition('<ul class="measures">')[2].partition("</ul>")[0].split("<li")[1:]:
+    for each in page.partition('<ul class="measures')[2].partition("</ul>")[0].split("<li")[1:]:
         name = text(re.search(r'measure-name">(.*?)</span>', each))
         change = re.search(r'<span class="change.*?(?=\s*<span class="spark|\s*</a>|\s*</div>)', each, re.S)
         found[name] = (text(re.search(r'measure-number">(.*?)</span>', each)), text(change))

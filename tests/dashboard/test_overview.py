@@ -205,7 +205,7 @@ async def test_the_chart_is_of_the_chosen_figure(
     assert 'data-value="9.50"' in page
     hours = table((await person.get("/?period=today")).text, "Over time")
     assert [row[0] for row in hours][-1] == "00:00"
-    assert hours[0] == ["12:00", "2", "0"]
+    assert hours[0] == ["12:00 (partly)", "2", "0"]
 
 
 async def test_a_table_as_a_file(

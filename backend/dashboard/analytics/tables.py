@@ -79,7 +79,7 @@ class TableRow:
 class Table:
     """What a card shows now. `left_out` rows are not shown; None where nobody knows how many.
 
-    `revenue` is the heading of amounts, short for what it says; "" without sales.
+    `revenue` is the heading of amounts: their currency, unless each of them `names_currencies`.
     """
 
     card: Card
@@ -88,6 +88,7 @@ class Table:
     left_out: int | None
     has_sales: bool
     revenue: str = ""
+    names_currencies: bool = False
 
 
 def table_query(view: View, by: Field, most: int) -> Query:
@@ -125,8 +126,9 @@ def table(card: Card, view: View, found: AnalyticsAnswer, path: str, currencies:
                 found.links.get(LinkId(value)) if by is Field.LINK and value else None,
             )
         )
-    heading = currencies[0] if len(currencies) == 1 else "Revenue"
-    return Table(card, by, rows, found.rows_left_out, has_sales, heading if has_sales else "")
+    are_named = len(currencies) > 1
+    heading = "Revenue" if are_named else currencies[0]
+    return Table(card, by, rows, found.rows_left_out, has_sales, heading, are_named and has_sales)
 
 
 def name_of(by: Field, value: str | None, links: Mapping[LinkId, Link], kind: RowKind | None = None) -> str:
