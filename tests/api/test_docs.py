@@ -48,5 +48,5 @@ def test_every_curl_line_works(running: ServiceProcess, tmp_path: Path) -> None:
     answers = [json.loads(line) for line in done.stdout.splitlines() if line]
     assert len(answers) == len(blocks) - 6  # two only keep an id, two DELETE have no body, two write a file
     assert (tmp_path / "clicks.csv").read_text().startswith("time,link_id,")
-    assert (tmp_path / "campaigns.csv").read_text().startswith("campaign,clicks,conversions")
+    assert (tmp_path / "campaigns.csv").read_text().startswith("campaign,kind,clicks,conversions")
     assert answers[-1]["link"]["short_url"].endswith("/spring/sale")
