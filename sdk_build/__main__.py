@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 
 from backend.version import VERSION
-from sdk_build.build import ROOT, build
+from sdk_build.build import ROOT, SOURCE, build
+from sdk_build.call_rules import call_rules
 from sdk_build.compressed import SERVED
 from sdk_build.npm_archive import archive_name, packed
 
@@ -40,6 +41,7 @@ def integrity_of(file: Path) -> str:
 def main() -> None:
     """Build, and print the size of each file that pages load, as it is and compressed."""
     destination = ROOT / "sdk_dist"
+    (SOURCE / "call_rules.py").write_text(call_rules())
     build(destination)
     write_version(destination)
     write_integrity(destination / "README.md", integrity_of(destination / "waylink.js"))

@@ -57,7 +57,7 @@ def build(destination: Path) -> None:
             compiled = compile_module(module, Path(folder))
             refuse_undeclared_names(compiled)
             for script in compiled.glob("*.js"):
-                _shorten(script, form)
+                shorten(script, form)
             bundle(compiled / f"{module}.js", destination / file_name, form)
     sentences = json.loads((SOURCE / SENTENCES).read_text())
     (destination / SENTENCES).write_text(json.dumps(sentences, separators=(",", ":")))
@@ -85,7 +85,7 @@ def _make_reproducible(script: Path) -> None:
     script.write_text(_TIMESTAMP.sub("\n", script.read_text()))
 
 
-def _shorten(script: Path, form: str) -> None:
+def shorten(script: Path, form: str) -> None:
     """Write what Transcrypt writes for Python's sake as JavaScript does. Line numbers stay the same."""
     text = _CAUSE.sub("", _REGEXP.sub(_literal, script.read_text()))
     text = _UNSET.sub(r"\1;", text)  # undefined, which no code of ours tells from None

@@ -1,7 +1,8 @@
 """Calls: stamped when they are made, kept until they may be sent, then completed and put into the outbox in order."""
 
 from attribution import Later, is_due
-from checks import FIELDS, TEXT, take
+from call_rules import FIELDS, FORMS
+from checks import take
 from clock import now
 from device_id import device
 from hashing import hash_contacts
@@ -38,11 +39,9 @@ def stamp(kind):
         return call
 
 
-async def track(kind, given, required, name):
+async def track(kind, given, name):
     """A promise that resolves after the first attempt to deliver; it rejects for bad arguments only."""
-    call = Object.assign(
-        take(given, FIELDS, '' if name else required, TEXT), name and take(name, FIELDS, required, TEXT), stamp(kind)
-    )
+    call = Object.assign(take(given, FIELDS[kind], FORMS, name), stamp(kind))
     await __new__(Later(lambda done: hold(call, done)))
 
 

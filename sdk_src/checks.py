@@ -1,55 +1,48 @@
 """What `init` or a call is given: known names and right values are taken, and the first wrong one is named."""
 
+from call_rules import MOST_BYTES, TEXT
 from debug import say
 
 __pragma__('skip')
-from browser import __pragma__, Date, JSON, Object, RegExp, URL, __new__, js_TypeError, location
+from browser import __pragma__, JSON, Object, RegExp, TextEncoder, URL, __new__, js_TypeError, location, typeof
 
 __pragma__('noskip')
 
-# The order of names in this file is the one that compresses best.
-OPTIONS = 'autoPageTracking debug consentMode cookieDomain baseUrl allowIframe eraseOnWithdrawal apiKey'.js_split(' ')
-FIELDS = (
-    'revenue currency customer_id email product_id event_id phone name transaction_id email_sha256 phone_sha256 '
-    'client_timestamp metadata'
-).js_split(' ')
-# What the JSON of a value looks like; any other field is a text that is no longer than the service takes.
-FORMS = {
-    'revenue': RegExp('^\\d'),
-    'metadata': RegExp('^{[^]{0,4095}$'),
-    'consentMode': RegExp('^"(not_)?required"$'),
-    'currency': RegExp('^"[A-Za-z]{3}"$'),
-    'apiKey': RegExp('^"..'),
-    'client_timestamp': RegExp('^"\\d{4}-'),
-}
-TEXT = RegExp('^"[^]{2,257}$')
+# The order of names in this file is the one that compresses best; `!` follows what has to be given.
+OPTIONS = 'allowIframe cookieDomain debug apiKey! eraseOnWithdrawal consentMode autoPageTracking baseUrl'
+# What the JSON of a value looks like; any other may be anything.
+OPTION_FORMS = {'consentMode': RegExp('^"(not_)?required"$'), 'apiKey': RegExp('^"')}
 
 
-def take(given, names, required, form):
-    """What `given` has of these names, its own and inherited, as a plain copy; null and '' count as not given.
+def take(given, fields, forms, name):
+    """What `given` has of these fields, its own and inherited, as a plain copy; blank texts and null are not given.
 
-    The JSON of values without a form of their own has `form`. Raises a TypeError that names the first that is not
-    right, or that is `required` and missing; 'fields' where `given` is no plain object. Other names are left out, with
-    a warning.
+    `name`, if there is one, takes the place of the name in `given`. Texts are trimmed. The JSON of each value, indented
+    by a space a level, has its form. Raises a TypeError that names the first that is not right, or that has to be given
+    and is not; 'fields' where `given` is no plain object. Other names are left out, with a warning.
     """
     given = {} if given == None else given
     wrong = {}.toString.call(given) != '[object Object]' and 'fields'
     taken = {}
-    for name in names.concat(Object.js_keys(given)):
+    names = fields.match(RegExp('\\w+', 'g'))
+    for each in names.concat(Object.js_keys(given)):
         try:
-            value = given[name]
-            text = JSON.stringify(value)
-            if not names.includes(name):
-                say('unknown', name, True)
-            elif (value != None and text != '""') or required.includes(name):
-                if name == 'baseUrl':
-                    text = JSON.stringify(__new__(URL(value, location.href)))
-                if name == 'client_timestamp':
-                    text = Date.parse(value) and text  # a number where it is none
-                text.match(FORMS[name] or form)[0]  # throws where there is no match
-                taken[name] = JSON.parse(text)
+            if names.includes(each):
+                text = JSON.stringify({'name': name}[each] or given[each])
+                value = text and JSON.parse(text)
+                if typeof(value) == 'string':
+                    value = value.match(TEXT)[1]  # throws for one that is too long
+                if value != None or fields.includes(each + '!'):
+                    if each == 'baseUrl':
+                        value = __new__(URL(value, location.href)).href
+                    # Of what is too long the byte after the last, which is not its form; throws without a match.
+                    value_or_byte = __new__(TextEncoder()).encode(JSON.stringify(value))[MOST_BYTES] or value
+                    JSON.stringify(value_or_byte, None, 1).match(forms[each] or forms.text)[0]
+                    taken[each] = value
+            else:
+                say('unknown', each, True)
         except:
-            wrong = wrong or name
+            wrong = wrong or each
     if wrong:
         raise __new__(js_TypeError('Waylink: ' + wrong))
     return taken

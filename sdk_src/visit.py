@@ -2,7 +2,7 @@
 
 from attribution import Later, read_context, tell
 from calls import CHECK, hold, is_open, last, stamp, submit, turn
-from checks import OPTIONS, take
+from checks import OPTION_FORMS, OPTIONS, take
 from clock import now
 from consent import decision, has_consent
 from cookies import NAME, read_cookie
@@ -38,7 +38,7 @@ def init(given):
 
 async def begin(given):
     global landing, is_on
-    Object.assign(options, IS_BROWSER and take(given, OPTIONS, 'apiKey', ''))
+    Object.assign(options, IS_BROWSER and take(given, OPTIONS, OPTION_FORMS))
     if options.debug:
         explain()
     is_on = IS_BROWSER and (top == window or not not options.allowIframe)

@@ -22,19 +22,19 @@ def deny_consent():
 
 
 def identify(fields):
-    track('identify', fields, 'customer_id').catch(lambda error: say('identify', error, True))
+    track('identify', fields).catch(lambda error: say('identify', error, True))
 
 
 def track_lead(fields):
-    return track('lead', fields, '')
+    return track('lead', fields)
 
 
 def track_conversion(fields):
-    return track('conversion', fields, 'revenue currency')
+    return track('conversion', fields)
 
 
 def track_event(name, fields):
-    return track('event', fields, 'name', {'name': name})
+    return track('event', fields, name)
 
 
 async def when_attributed():

@@ -1,4 +1,4 @@
-"""Rules for fields that only the browser SDK's calls have.
+"""Rules for fields that only calls have: those of the browser SDK, and what servers tell.
 
 Rules that all requests share: domain/field_rules.
 """
@@ -9,13 +9,15 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from backend.domain import money
 from backend.domain.attribution import SIGNALS
+from backend.domain.call_texts import as_stored, trimmed
 from backend.domain.errors import InvalidField
-from backend.domain.field_rules import JsonObject, Schema
+from backend.domain.field_rules import CONTROL, SURROGATE, Moment, Schema, parse_string
 
 MOST_NOTES = 10
 _UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -24,7 +26,10 @@ CLEAR_CONTACTS = frozenset({"email", "phone"})
 
 
 class LenientRule(ABC):
-    """A rule that accepts some bad values and repairs them. `notes` says what it changed."""
+    """A rule that accepts some bad values and repairs them. `notes` says what it changed.
+
+    Its `parse` gives None for a value that it leaves out.
+    """
 
     @abstractmethod
     def notes(self, field: str, value: Any) -> Iterable[str]:
@@ -81,19 +86,80 @@ class SignalsRule(LenientRule):
         return {"type": "object", "properties": {name: self._VALUE.schema() for name in SIGNALS}}
 
 
-class Metadata:
-    """A site's own data on an event: a JSON object of at most 4 KiB and eight levels."""
+@dataclass(frozen=True, slots=True)
+class CallText(LenientRule):
+    """Text of 1 to `max_length` characters (code points), not counting blanks around it."""
 
-    _OBJECT = JsonObject(max_bytes=4096, max_depth=8)
+    max_length: int
 
-    def parse(self, field: str, value: object) -> dict[str, Any]:
-        """The object. Its numbers become floats: only money has to be exact. Raises InvalidField."""
-        self._OBJECT.check_depth(field, value)
-        return self._OBJECT.parse(field, _without_decimals(value))
+    def parse(self, field: str, value: object) -> str:
+        """The text as it is stored (`as_stored`). Raises InvalidField."""
+        if not isinstance(value, str):
+            raise InvalidField(field, "must be a string")
+        text = trimmed(value)
+        if not text:
+            raise InvalidField(field, "must not be empty")
+        if len(text) > self.max_length:
+            raise InvalidField(field, f"must have at most {self.max_length} characters")
+        return as_stored(text)
+
+    def notes(self, field: str, value: str) -> Iterable[str]:
+        """Sentences on what was removed besides white space, or replaced."""
+        if CONTROL.search(value.strip()):
+            yield f"control characters in {field} were removed"
+        if SURROGATE.search(value):
+            yield f"half characters (lone surrogates) in {field} were replaced"
 
     def schema(self) -> Schema:
-        """JSON Schema of any object."""
-        return self._OBJECT.schema()
+        """JSON Schema of a string with these lengths."""
+        return {"type": "string", "minLength": 1, "maxLength": self.max_length}
+
+
+@dataclass(frozen=True, slots=True)
+class CallTime(LenientRule):
+    """A time that begins with a date. One that is not in the calendar, or goes on otherwise, is left out."""
+
+    PATTERN = r"\d{4}-(0\d|1[0-2])-[0-3]\d"
+    _BEGINNING = re.compile(PATTERN, re.ASCII)
+
+    text: CallText
+
+    def parse(self, field: str, value: object) -> datetime | None:
+        """The time in UTC; None if it is left out. Raises InvalidField for what begins with no date."""
+        text = self.text.parse(field, value)
+        if not self._BEGINNING.match(text):
+            raise InvalidField(field, "must begin with an ISO 8601 date, such as 2026-03-01")
+        try:
+            return Moment().parse(field, text)
+        except InvalidField:
+            return None
+
+    def notes(self, field: str, value: str) -> Iterable[str]:
+        """One sentence if the time was left out, else nothing."""
+        if self.parse(field, value) is None:
+            yield f"{field} was left out: it is no ISO 8601 time, such as 2026-03-01T12:00:00.000Z"
+
+    def schema(self) -> Schema:
+        """JSON Schema of a date and time."""
+        return Moment().schema()
+
+
+class Sha256:
+    """A SHA-256 hash in hexadecimal digits. Blanks around it do not count."""
+
+    PATTERN = r"[\da-f]{64}"
+    _DIGITS = re.compile(PATTERN, re.ASCII)
+
+    def parse(self, field: str, value: object) -> str:
+        """The hash in lower case. Raises InvalidField."""
+        text = trimmed(parse_string(field, value)).lower()
+        if not self._DIGITS.fullmatch(text):
+            raise InvalidField(field, "must be a SHA-256 in 64 hexadecimal digits")
+        return text
+
+    def schema(self) -> Schema:
+        """JSON Schema of 64 hexadecimal digits."""
+        return {"type": "string", "pattern": "^[0-9A-Fa-f]{64}$"}
 
 
 class Amount:
@@ -112,18 +178,20 @@ class Amount:
 
 
 class CurrencyCode:
-    """A currency code of ISO 4217, such as EUR."""
+    """A currency code of ISO 4217, such as EUR. Blanks around it do not count."""
+
+    PATTERN = "[A-Za-z]{3}"
 
     def parse(self, field: str, value: object) -> str:
         """The code in capitals. Raises InvalidField."""
         try:
-            return money.parse_currency(value)
+            return money.parse_currency(trimmed(value) if isinstance(value, str) else value)
         except money.InvalidCurrency as error:
             raise InvalidField(field, str(error)) from None
 
     def schema(self) -> Schema:
         """JSON Schema of three letters."""
-        return {"type": "string", "pattern": "^[A-Za-z]{3}$"}
+        return {"type": "string", "pattern": f"^{self.PATTERN}$"}
 
 
 def notes_on_unknown(names: Sequence[str], prefix: str = "", known: Container[str] = ()) -> list[str]:
@@ -131,10 +199,15 @@ def notes_on_unknown(names: Sequence[str], prefix: str = "", known: Container[st
 
     `prefix` is put before each name, such as `data.`. `known` are the fields that could have been sent.
     """
-    notes = [f"{prefix}{_readable(name)[:64]} {_why_left_out(name, known)}" for name in names[:MOST_NOTES]]
+    notes = [f"{prefix}{shown(name)} {_why_left_out(name, known)}" for name in names[:MOST_NOTES]]
     if more := len(names) - len(notes):
         notes.append(f"{more} more fields are unknown and were left out")
     return notes
+
+
+def shown(name: str) -> str:
+    """A name of the caller's as a note has it: readable, and not long."""
+    return _readable(name)[:64]
 
 
 def _why_left_out(name: str, known: Container[str]) -> str:
@@ -147,11 +220,3 @@ def _readable(text: str) -> str:
     if text.isascii() and text.isprintable():  # nearly always, and quick to find out
         return text
     return _UNREADABLE.sub("�", text)
-
-
-def _without_decimals(value: object) -> object:
-    if isinstance(value, dict):
-        return {name: _without_decimals(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_without_decimals(each) for each in value]
-    return float(value) if isinstance(value, Decimal) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -11,14 +12,18 @@ from backend.domain import money
 from backend.domain.call_fields import (
     AddressText,
     Amount,
+    CallText,
+    CallTime,
     CurrencyCode,
     LenientRule,
-    Metadata,
+    Sha256,
     SignalsRule,
     notes_on_unknown,
 )
+from backend.domain.call_metadata import Metadata
+from backend.domain.call_texts import is_blank
 from backend.domain.errors import InvalidField, MissingField
-from backend.domain.field_rules import Moment, Rule, Sha256, Text, Uuid, Word
+from backend.domain.field_rules import Moment, Rule, Uuid, Word
 from backend.domain.ids import CallId, CustomerId
 
 ID_LENGTH = 256
@@ -65,7 +70,7 @@ def parse_call(value: object) -> Call:
     for name in (*_ALWAYS_REQUIRED, *REQUIRED[kind]):
         if name not in given:
             raise MissingField(name)
-    parsed = {name: rule.parse(name, given[name]) for name, rule in rules.items() if name in given}
+    parsed = parse_fields(rules, given)
     notes = notes_on_unknown([name for name in given if name not in rules], known=rules)
     notes += [
         note for name, rule in _LENIENT[kind] if name in given for note in rule.notes(name, given[name])
@@ -83,9 +88,10 @@ def parse_call(value: object) -> Call:
     )
 
 
-def is_blank(value: object) -> bool:
-    """Whether a field with this value counts as not given."""
-    return value is None or (isinstance(value, str) and not value.strip())
+def parse_fields(rules: Mapping[str, Rule[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The given fields as they are stored, without those that their rules leave out. Raises InvalidField."""
+    parsed = {name: rule.parse(name, given[name]) for name, rule in rules.items() if name in given}
+    return {name: each for name, each in parsed.items() if each is not None}
 
 
 def round_revenue(fields: dict[str, Any]) -> list[str]:
@@ -96,7 +102,7 @@ def round_revenue(fields: dict[str, Any]) -> list[str]:
 
 
 _KIND = Word(Kind)
-_TEXT = Text(ID_LENGTH)
+_TEXT = CallText(ID_LENGTH)
 _SHARED: dict[str, Rule[Any]] = {
     "kind": _KIND,
     "call_id": Uuid(),
@@ -127,7 +133,7 @@ FIELDS: dict[Kind, dict[str, Rule[Any]]] = {
         "email_sha256": Sha256(),
         "name": _TEXT,
         "event_id": _TEXT,
-        "client_timestamp": Moment(),
+        "client_timestamp": CallTime(_TEXT),
     },
     Kind.CONVERSION: {
         "customer_id": _TEXT,

@@ -23,7 +23,7 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 # Unicode's Bidi_Control: with them, "exe.jpg" can be shown as "gpj.exe".
 _BIDI_CONTROL = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+SURROGATE = re.compile(r"[\ud800-\udfff]")
 _NO_URL_CHARACTER = re.compile(r"[\x00-\x20\x7f-\x9f\s\\<>\"{}|^`]")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -156,23 +156,6 @@ class Instant:
     def schema(self) -> Schema:
         """JSON Schema of a date or time."""
         return {"type": "string", "pattern": f"^{self.PATTERN}$", "example": "2026-03-01T12:00:00Z"}
-
-
-class Sha256:
-    """A SHA-256 hash in hexadecimal digits."""
-
-    _DIGITS = re.compile(r"[0-9a-f]{64}")
-
-    def parse(self, field: str, value: object) -> str:
-        """The hash in lower case. Raises InvalidField."""
-        text = parse_string(field, value).lower()
-        if not self._DIGITS.fullmatch(text):
-            raise InvalidField(field, "must be a SHA-256 in 64 hexadecimal digits")
-        return text
-
-    def schema(self) -> Schema:
-        """JSON Schema of 64 hexadecimal digits."""
-        return {"type": "string", "pattern": "^[0-9A-Fa-f]{64}$"}
 
 
 class HostName:
@@ -327,7 +310,7 @@ def parse_string(field: str, value: object) -> str:
     """The value, if it is text that can be written in UTF-8. Raises InvalidField."""
     if not isinstance(value, str):
         raise InvalidField(field, "must be a string")
-    if not value.isascii() and _SURROGATE.search(value):
+    if not value.isascii() and SURROGATE.search(value):
         raise InvalidField(field, "must be valid Unicode, without lone surrogates")
     return value
 
@@ -344,7 +327,7 @@ def _items(value: object) -> list[object]:
 
 
 def _check_scalar(field: str, value: object) -> None:
-    if isinstance(value, str) and _SURROGATE.search(value):
+    if isinstance(value, str) and SURROGATE.search(value):
         raise InvalidField(field, "must be valid Unicode, without lone surrogates")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise InvalidField(field, "must not hold integers of more than 64 bits")

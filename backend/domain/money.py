@@ -27,7 +27,8 @@ class InvalidCurrency(ValueError):
 
 def parse_currency(value: object) -> str:
     """The ISO 4217 code in capitals. Raises InvalidCurrency."""
-    code = value.upper() if isinstance(value, str) else ""
+    # Other letters have capitals among these too.
+    code = value.upper() if isinstance(value, str) and value.isascii() else ""
     if code not in MINOR_DIGITS:
         raise InvalidCurrency("must be an ISO 4217 currency code, such as EUR")
     return code

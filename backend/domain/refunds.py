@@ -9,10 +9,11 @@ from decimal import Decimal
 from typing import Any
 
 from backend.domain import money
-from backend.domain.call_fields import Amount, CurrencyCode
-from backend.domain.calls import ID_LENGTH, is_blank
+from backend.domain.call_fields import Amount, CallText, CurrencyCode
+from backend.domain.call_texts import is_blank
+from backend.domain.calls import ID_LENGTH
 from backend.domain.errors import InvalidField, MissingField, RequestError
-from backend.domain.field_rules import Rule, Text
+from backend.domain.field_rules import Rule
 from backend.domain.ids import OrgId
 from backend.domain.intake import Status
 from backend.domain.server_calls import Teller, TrueTime, UnknownField, told_at
@@ -20,8 +21,8 @@ from backend.domain.server_calls import Teller, TrueTime, UnknownField, told_at
 # A sale's refunds are kept in its own document.
 MOST_REFUNDS = 1_000
 RULES: dict[str, Rule[Any]] = {
-    "refund_id": Text(ID_LENGTH),
-    "transaction_id": Text(ID_LENGTH),
+    "refund_id": CallText(ID_LENGTH),
+    "transaction_id": CallText(ID_LENGTH),
     "amount": Amount(),
     "currency": CurrencyCode(),
     "occurred_at": TrueTime(),

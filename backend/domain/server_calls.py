@@ -11,11 +11,22 @@ from uuid import UUID, uuid5
 
 from backend.domain.attribution import Source, Touch
 from backend.domain.batches import ArrivedCall, Batch
-from backend.domain.call_fields import CLEAR_CONTACTS, AddressText, LenientRule, Metadata
-from backend.domain.calls import FIELDS, ID_LENGTH, PAGE_LENGTH, REQUIRED, Call, Kind, is_blank, round_revenue
+from backend.domain.call_fields import CLEAR_CONTACTS, AddressText, CallText, LenientRule
+from backend.domain.call_metadata import Metadata
+from backend.domain.call_texts import is_blank
+from backend.domain.calls import (
+    FIELDS,
+    ID_LENGTH,
+    PAGE_LENGTH,
+    REQUIRED,
+    Call,
+    Kind,
+    parse_fields,
+    round_revenue,
+)
 from backend.domain.click_ids import browser_of
 from backend.domain.errors import InvalidField, MissingField, shown_name
-from backend.domain.field_rules import Moment, Rule, Schema, Text, Uuid, parse_string
+from backend.domain.field_rules import Moment, Rule, Schema, Uuid, parse_string
 from backend.domain.ids import CallId, DeviceId, OrgId
 
 # How far back a call may have happened: a year, also a long one.
@@ -45,9 +56,9 @@ class TrueTime:
 
 
 _SHARED: dict[str, Rule[Any]] = {
-    "customer_id": Text(ID_LENGTH),
+    "customer_id": CallText(ID_LENGTH),
     "device_id": Uuid(),
-    "click_id": Text(ID_LENGTH),
+    "click_id": CallText(ID_LENGTH),
     "occurred_at": TrueTime(),
     "call_id": Uuid(),
     "page": AddressText(PAGE_LENGTH),
@@ -180,7 +191,7 @@ def _parse_fields(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
             raise MissingField(name)
     if not any(name in given for name in WHO):
         raise InvalidField(WHO_IN_WORDS, "must be given")
-    return {name: rule.parse(name, given[name]) for name, rule in rules.items() if name in given}
+    return parse_fields(rules, given)
 
 
 def told_at(parsed: Mapping[str, Any], teller: Teller) -> datetime:

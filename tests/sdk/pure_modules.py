@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import ast
 import json
-import math
 import re
 import types
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
-from urllib.parse import parse_qsl, urljoin
+from urllib.parse import parse_qsl
 
 from sdk_build.build import SOURCE
 
@@ -96,10 +95,6 @@ class JsList(list[Any]):
         past_the_end = isinstance(index, int) and index >= len(self)
         return Undefined() if past_the_end else super().__getitem__(index)
 
-    def includes(self, value: object) -> bool:
-        """Array.prototype.includes."""
-        return value in self
-
     def concat(self, *others: Any) -> JsList:
         """Array.prototype.concat: lists are joined, other values appended."""
         return JsList(
@@ -146,14 +141,6 @@ class JsList(list[Any]):
 class JsObject(dict[str, Any]):
     """An object: its properties are attributes and items, and one that it lacks is undefined."""
 
-    class toString:  # noqa: N801 - JavaScript's name
-        """Object.prototype.toString."""
-
-        @staticmethod
-        def call(value: object) -> JsText:
-            """`[object Object]` for an object with fields."""
-            return JsText("[object Object]" if isinstance(value, JsObject) else "[object Other]")
-
     def __getattr__(self, name: str) -> Any:
         return self.get(name)
 
@@ -182,27 +169,10 @@ class URLSearchParams:
         return iter([JsList(map(JsText, pair)) for pair in self.pairs])
 
 
-class URL:
-    """URL, as far as its address; raises where the host has a bracket that is not closed."""
-
-    def __init__(self, address: str, base: str) -> None:
-        self.href = urljoin(base, address)
-
-
 def js_type(value: object) -> str:
     """`typeof`."""
     names = {str: "string", JsText: "string", bool: "boolean", int: "number", float: "number"}
     return "undefined" if isinstance(value, Undefined) else names.get(type(value), "object")
-
-
-def _stringify(value: object) -> JsText | Undefined:
-    if isinstance(value, Undefined):
-        return value
-    if isinstance(value, URL):
-        return _stringify(value.href)
-    if isinstance(value, float) and not math.isfinite(value):
-        return JsText("null")
-    return JsText(json.dumps(value, separators=(",", ":"), ensure_ascii=False))
 
 
 BUILT_INS: dict[str, Any] = {
@@ -211,12 +181,12 @@ BUILT_INS: dict[str, Any] = {
     "JsList": JsList,
     "JsObject": JsObject,
     "JsText": JsText,
-    "JSON": types.SimpleNamespace(stringify=_stringify, parse=json.loads),
-    "Object": types.SimpleNamespace(js_keys=lambda value: JsList(value if isinstance(value, dict) else [])),
+    "JSON": types.SimpleNamespace(
+        stringify=lambda value: JsText(json.dumps(value, separators=(",", ":"), ensure_ascii=False)),
+        parse=json.loads,
+    ),
     "RegExp": Pattern,
-    "URL": URL,
     "URLSearchParams": URLSearchParams,
-    "js_TypeError": TypeError,
     "typeof": js_type,
 }
 

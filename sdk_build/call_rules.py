@@ -1,0 +1,82 @@
+"""Writes sdk_src/call_rules.py: the service's rules for calls (backend/domain/calls), as the SDK checks them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.domain import money
+from backend.domain.call_fields import CLEAR_CONTACTS, Amount, CallText, CallTime, CurrencyCode, Sha256
+from backend.domain.call_metadata import Metadata
+from backend.domain.calls import FIELDS, ID_LENGTH, REQUIRED, Kind
+from backend.domain.field_rules import Rule
+
+# Kinds and names in the order that compresses best, found by trying.
+_KINDS = (Kind.IDENTIFY, Kind.CONVERSION, Kind.LEAD, Kind.EVENT)
+_NAMES = """
+customer_id event_id phone email_sha256 product_id email currency name client_timestamp transaction_id
+phone_sha256 revenue metadata
+""".split()
+_FORMS_FIRST = ("metadata", "text")
+_AMOUNT_DIGITS = len(str(money.LARGEST)) - 1
+# Each in the words of JavaScript: what the JSON of a value looks like, indented by one space a level.
+_FORMS: dict[type[Any], tuple[str, ...]] = {
+    CallText: ('^"',),
+    Amount: (rf"^(10{{{_AMOUNT_DIGITS}}}|\d{{1,{_AMOUNT_DIGITS}}}(\D[^+]*)?)$",),
+    CurrencyCode: (f'^"{CurrencyCode.PATTERN}"$',),
+    Sha256: (f'^"{Sha256.PATTERN}"$', "i"),
+    CallTime: (f'^"{CallTime.PATTERN}',),
+    Metadata: (rf"^{{(?![^]*\n {{{Metadata.MOST_LEVELS}}})",),
+}
+# A text, and in its first group what is left of it without blanks around it, if anything is.
+_TEXT = (rf"^[\s\p{{Cc}}]*([^\s\p{{Cc}}][^]{{0,{ID_LENGTH - 1}}}?)?[\s\p{{Cc}}]*$", "u")
+_MODULE = '''\
+"""What the fields of a call may be. `make sdk` writes this file from the service's own rules."""
+
+__pragma__('skip')
+from browser import __pragma__, RegExp
+
+__pragma__('noskip')
+
+MOST_BYTES = {most_bytes}  # of metadata, as JSON in UTF-8
+TEXT = {text}
+# The fields of each kind; `!` follows those that have to be given.
+FIELDS = {{
+{fields}}}
+# What a value looks like as JSON; any other is a text.
+FORMS = {{
+{forms}}}
+'''
+
+
+def call_rules() -> str:
+    """The module's text. Raises KeyError or ValueError for a field or rule that is not known here."""
+    return _MODULE.format(
+        most_bytes=Metadata.MOST_BYTES,
+        text=_pattern(*_TEXT),
+        fields="".join(f"    '{kind}': '{_fields(kind)}',\n" for kind in _KINDS),
+        forms="".join(f"    '{name}': {_pattern(*form)},\n" for name, form in _forms().items()),
+    )
+
+
+def _fields(kind: Kind) -> str:
+    names = sorted(_rules(kind), key=_NAMES.index)
+    return " ".join(f"{name}!" if name in REQUIRED[kind] else name for name in names)
+
+
+def _rules(kind: Kind) -> dict[str, Rule[Any]]:
+    """The rules of all that the SDK takes for a kind; it hashes contacts itself."""
+    own = FIELDS[kind]
+    hashed = [name for name in CLEAR_CONTACTS if f"{name}_sha256" in own]
+    return own | dict.fromkeys(hashed, CallText(ID_LENGTH))
+
+
+def _forms() -> dict[str, tuple[str, ...]]:
+    by_name = {name: _FORMS[type(rule)] for kind in _KINDS for name, rule in _rules(kind).items()}
+    others = {name: form for name, form in by_name.items() if form != _FORMS[CallText]}
+    names = [*_FORMS_FIRST, *(name for name in _NAMES if name in others and name not in _FORMS_FIRST)]
+    return {name: others.get(name, _FORMS[CallText]) for name in names}
+
+
+def _pattern(source: str, flags: str = "") -> str:
+    written = source.replace("\\", "\\\\")
+    return f"RegExp('{written}', '{flags}')" if flags else f"RegExp('{written}')"
