@@ -1,4 +1,4 @@
-"""Writes sdk_src/call_rules.py: the service's rules for calls (backend/domain/calls), as the SDK checks them."""
+"""Writes sdk_src/call_rules.py: the service's rules for calls (backend/domain/calls), for the SDK."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import click
 from backend.cli.command import CommandResult, stored
 from backend.cli.options import org_option
 from backend.clock import utc_now
+from backend.domain.call_texts import as_stored
 from backend.domain.field_rules import is_uuid
 from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.storage import organizations
@@ -34,6 +35,7 @@ async def take_back_identity(
     """
     await organizations.get_organization(database, org_id)
     device_id = DeviceId(device.lower())
+    customer_id = CustomerId(as_stored(customer_id))
     is_known = is_uuid(device_id) and await take_back(database, org_id, device_id, customer_id, utc_now())
     if not is_known:
         raise click.ClickException(f"No device {device!r} is identified as the customer {customer_id!r}.")

@@ -14,6 +14,7 @@ from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
 from backend.clock import utc_now
+from backend.domain.call_texts import as_stored
 from backend.domain.ids import CustomerId, DeviceId, InstallId, OrgId
 from backend.domain.organizations import MOST_DAYS, parse_days
 from backend.storage import organizations
@@ -148,7 +149,7 @@ def _subject(given: dict[str, str | None]) -> Subject:
         raise click.UsageError("Name one of --customer, --device, --install, --email and --email-sha256.")
     email, device = given["email"], given["device"]
     return Subject(
-        customer_id=CustomerId(given["customer"]) if given["customer"] else None,
+        customer_id=CustomerId(as_stored(given["customer"])) if given["customer"] else None,
         device_id=_device_id(device) if device else None,
         install_id=InstallId(given["install"]) if given["install"] else None,
         email_sha256=_hash(email) if email else _lower(given["email_sha256"]),

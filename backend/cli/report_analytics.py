@@ -17,7 +17,7 @@ from backend.domain.analytics_answer import AnalyticsAnswer, Row
 from backend.domain.analytics_input import parse_query
 from backend.domain.analytics_query import TIMES, Field, Measure
 from backend.domain.analytics_rows import KIND, PARTIAL, AnswerRows
-from backend.domain.errors import InvalidField
+from backend.domain.errors import InvalidField, OperatorError
 from backend.domain.ids import OrgId
 from backend.domain.query_period import Comparison
 from backend.settings import load_settings
@@ -26,6 +26,16 @@ from backend.storage.analytics_answers import answer
 from backend.storage.mongo import Database
 
 _TOTALS = "TOTAL"
+
+
+class SubscriptionNeeded(OperatorError):
+    """The organization has not paid for what was asked for."""
+
+    def __init__(self, org_id: OrgId) -> None:
+        super().__init__(
+            "Installs need an active paid subscription; they are counted all the same. "
+            f"`waylink subscription set --org {org_id} --until 2027-12-31` begins one."
+        )
 
 
 class ReportForm(StrEnum):
@@ -83,9 +93,11 @@ def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
 
 
 async def _analytics(database: Database, org_id: OrgId, limit: int | None, **options: Any) -> CommandResult:
-    await organizations.get_organization(database, org_id)
+    organization, now = await organizations.get_organization(database, org_id), utc_now()
     try:
-        query = parse_query(_body(limit, **options), utc_now())
+        query = parse_query(_body(limit, **options), now)
+        if query.needs_subscription and not organization.has_subscription(now):
+            raise SubscriptionNeeded(org_id)
         return {"answer": await answer(database, org_id, query, is_whole=limit is None)}
     except InvalidField as error:
         name, _, field = error.field.partition(".")

@@ -161,6 +161,11 @@ class Query:
         return frozenset(part for each in self.measures for part in _PARTS.get(each, (each,)))
 
     @property
+    def needs_subscription(self) -> bool:
+        """Whether it asks for install analytics (contract, "Install analytics")."""
+        return Measure.INSTALLS in self.needed
+
+    @property
     def has_kinds(self) -> bool:
         """Whether there are rows apart for what has no touch, and for links that were deleted for good."""
         return not LINK_FIELDS.isdisjoint(self.group_by) and not self.needed.isdisjoint(_OF_TOUCHES)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -17,7 +17,7 @@ from backend.domain import money
 from backend.domain.attribution import SIGNALS
 from backend.domain.call_texts import as_stored, trimmed
 from backend.domain.errors import InvalidField
-from backend.domain.field_rules import CONTROL, SURROGATE, Moment, Schema, parse_string
+from backend.domain.field_rules import CONTROL, SURROGATE, Moment, Rule, Schema, parse_string
 
 MOST_NOTES = 10
 _UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -105,6 +105,8 @@ class CallText(LenientRule):
 
     def notes(self, field: str, value: str) -> Iterable[str]:
         """Sentences on what was removed besides white space, or replaced."""
+        if value.isascii() and value.isprintable():  # nearly always, and quick to find out
+            return
         if CONTROL.search(value.strip()):
             yield f"control characters in {field} were removed"
         if SURROGATE.search(value):
@@ -192,6 +194,12 @@ class CurrencyCode:
     def schema(self) -> Schema:
         """JSON Schema of three letters."""
         return {"type": "string", "pattern": f"^{self.PATTERN}$"}
+
+
+def notes_of(rules: Mapping[str, Rule[Any]], given: Mapping[str, Any]) -> list[str]:
+    """Sentences on what lenient rules changed of the given fields, or left out."""
+    lenient = [(name, rule) for name, rule in rules.items() if isinstance(rule, LenientRule)]
+    return [note for name, rule in lenient if name in given for note in rule.notes(name, given[name])]
 
 
 def notes_on_unknown(names: Sequence[str], prefix: str = "", known: Container[str] = ()) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from backend.domain.field_rules import HostName, Moment, Rule, Schema, Text, Word
 from backend.domain.item_names import ItemName
 from backend.domain.link_input import EXTERNAL_ID
-from backend.domain.links import LinkState
+from backend.domain.links import CreatedBy, LinkState
 
 
 class LinkOrder(StrEnum):
@@ -69,6 +69,7 @@ class LinkFilter:
     tag: str | None = None
     campaign: str | None = None
     external_id: str | None = None
+    created_by: CreatedBy | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
     modified_after: datetime | None = None
@@ -83,6 +84,7 @@ FILTERS: dict[str, Rule[Any]] = {
     "tag": ItemName(),
     "campaign": Text(1024),
     "external_id": EXTERNAL_ID,
+    "created_by": Word(CreatedBy),
     "created_after": Moment(),
     "created_before": Moment(),
     "modified_after": Moment(),

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from backend.domain import money
-from backend.domain.call_fields import Amount, CallText, CurrencyCode
+from backend.domain.call_fields import Amount, CallText, CurrencyCode, notes_of
 from backend.domain.call_texts import is_blank
 from backend.domain.calls import ID_LENGTH
 from backend.domain.errors import InvalidField, MissingField, RequestError
@@ -121,9 +121,11 @@ def parse_refund(value: object, teller: Teller) -> ToldRefund:
     amount = money.rounded(parsed["amount"], currency)
     if not amount:
         raise InvalidField("amount", f"must be more than 0 in the decimals of {currency}")
-    notes = (f"amount was rounded to {amount} {currency}",) if amount != parsed["amount"] else ()
+    notes = notes_of(RULES, given)
+    if amount != parsed["amount"]:
+        notes.append(f"amount was rounded to {amount} {currency}")
     refund = Refund(parsed["refund_id"], amount, told_at(parsed, teller), teller.now)
-    return ToldRefund(teller.org_id, parsed["transaction_id"], currency, refund, notes)
+    return ToldRefund(teller.org_id, parsed["transaction_id"], currency, refund, tuple(notes))
 
 
 def decide_refunds(

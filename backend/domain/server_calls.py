@@ -11,7 +11,7 @@ from uuid import UUID, uuid5
 
 from backend.domain.attribution import Source, Touch
 from backend.domain.batches import ArrivedCall, Batch
-from backend.domain.call_fields import CLEAR_CONTACTS, AddressText, CallText, LenientRule
+from backend.domain.call_fields import CLEAR_CONTACTS, AddressText, CallText, notes_of
 from backend.domain.call_metadata import Metadata
 from backend.domain.call_texts import is_blank
 from backend.domain.calls import (
@@ -209,10 +209,4 @@ def told_at(parsed: Mapping[str, Any], teller: Teller) -> datetime:
 
 def _notes(kind: Kind, given: Mapping[str, Any], parsed: dict[str, Any]) -> list[str]:
     """What was cut or rounded. The revenue in `parsed` is, if it has to be."""
-    notes = [
-        note
-        for name, rule in RULES[kind].items()
-        if name in given and isinstance(rule, LenientRule)
-        for note in rule.notes(name, given[name])
-    ]
-    return notes + (round_revenue(parsed) if kind is Kind.CONVERSION else [])
+    return notes_of(RULES[kind], given) + (round_revenue(parsed) if kind is Kind.CONVERSION else [])

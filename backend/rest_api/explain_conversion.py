@@ -8,6 +8,7 @@ from typing import Any
 from backend.current import resources
 from backend.domain.analytics_input import CREDIT_FIELDS, PARAMETERS, parse_rules
 from backend.domain.attribution import Touch
+from backend.domain.call_texts import as_stored
 from backend.domain.credit import PARTS, CreditShare
 from backend.domain.errors import InvalidField
 from backend.domain.explanation import CreditStep, Verdict, touch_in_words
@@ -29,7 +30,7 @@ async def explain_conversion(transaction_id: str) -> dict[str, Any]:
         rules = parse_rules(given)
     except InvalidField as error:
         raise query_refusal(error.field, error.rule) from None
-    found = await explain_sale(resources().database, caller().org_id, transaction_id, rules)
+    found = await explain_sale(resources().database, caller().org_id, as_stored(transaction_id), rules)
     if found is None:
         raise Refusal(error_table.SALE_NOT_FOUND)
     return _Answer(found, resources().short_url_form).whole()

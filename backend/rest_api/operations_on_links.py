@@ -82,6 +82,7 @@ _LIST_MEANINGS = {
     "tag": "Only links with this tag, by its name in any case.",
     "campaign": "Only links with this utm_campaign.",
     "external_id": "Only the link with this external id, also if it is archived.",
+    "created_by": "Only links made with this kind of key; without it, all of the organization.",
     "created_after": "Only links made at this time or later.",
     "created_before": "Only links made before this time.",
     "modified_after": "Only links changed at this time or later.",

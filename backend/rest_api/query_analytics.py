@@ -10,7 +10,7 @@ from quart import Response
 
 from backend.current import resources
 from backend.domain.analytics_input import PARAMETERS, parse_query
-from backend.domain.analytics_query import Measure, Query
+from backend.domain.analytics_query import Query
 from backend.domain.analytics_rows import AnswerRows
 from backend.domain.click_rows import RowFormat
 from backend.domain.errors import InvalidField
@@ -54,7 +54,7 @@ async def export_analytics() -> Response:
 
 
 async def _admit(query: Query) -> None:
-    if Measure.INSTALLS in query.measures:
+    if query.needs_subscription:
         await require_subscription()
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from quart import Response
 
 from backend.current import resources
+from backend.domain.call_fields import CallText
 from backend.domain.calls import ID_LENGTH
-from backend.domain.field_rules import Rule, Text, Uuid
+from backend.domain.field_rules import Rule, Uuid
 from backend.domain.ids import DeviceId
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
@@ -16,7 +17,7 @@ from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.query_string import query_refusal, read_query
 from backend.storage.identities import take_back
 
-QUERY: dict[str, Rule[Any]] = {"device_id": Uuid(), "customer_id": Text(ID_LENGTH)}
+QUERY: dict[str, Rule[Any]] = {"device_id": Uuid(), "customer_id": CallText(ID_LENGTH)}
 
 
 @rest.delete("/identities")

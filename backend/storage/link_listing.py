@@ -132,6 +132,7 @@ def _query_without_tag(org_id: OrgId, wanted: LinkFilter, now: datetime) -> Docu
         ("domain", wanted.domain),
         ("utm.utm_campaign", wanted.campaign),
         ("external_id", wanted.external_id),
+        ("created_by", wanted.created_by),
         ("created_at", _between(wanted.created_after, wanted.created_before)),
         ("modified_at", _between(wanted.modified_after, wanted.modified_before)),
     ):

@@ -63,6 +63,8 @@ async def test_each_filter(links: Links, clock: MovableClock) -> None:
         f"search={quote(old['short_url'])}": ["old"],
         f"domain={links.organization.domain.upper()}": ["new", "off", "old"],
         "domain=other.example": [],
+        "created_by=api_rest": ["new", "off", "old"],
+        "created_by=sdk": [],
         f"created_after={new['created_at']}": ["new", "off"],
         f"created_before={new['created_at']}": ["old"],
         f"modified_after={changed['modified_at']}": ["old"],

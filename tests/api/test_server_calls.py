@@ -182,3 +182,25 @@ async def test_a_server_of_another_organization_tells_another_sale(
         (result,) = await tell(client, each, "conversions", SALE | {"customer_id": "ada"})
         assert result["status"] == "accepted"
         assert len(await stored(database, each, "conversions")) == 1
+
+
+async def test_an_id_is_the_same_however_it_is_written(
+    client: httpx.AsyncClient, organization: TestOrganization
+) -> None:
+    """Blanks around it and control characters in it belong to no id: it is found without them, and with."""
+    (sale,) = await tell(
+        client, organization, "conversions", SALE | {"transaction_id": " or\tder-1\n", "customer_id": "c\n"}
+    )
+    assert sale["notes"] == ["control characters in transaction_id were removed"]
+    (again,) = await tell(client, organization, "conversions", SALE | {"customer_id": "c"})
+    assert again["status"] == "duplicate"
+    refund = {"refund_id": "r\x00-1", "transaction_id": "order-1\u3000", "amount": 1, "currency": " eur"}
+    (refunded,) = await tell(client, organization, "conversions/refund", refund)
+    assert (refunded["status"], refunded["notes"]) == (
+        "accepted",
+        ["control characters in refund_id were removed"],
+    )
+    for written in ("order-1", "%20order-1%09"):
+        url = f"{API}/conversions/{written}/explain"
+        answer = (await client.get(url, headers=organization.headers)).json()
+        assert (answer["transaction_id"], answer["refunds"]) == ("order-1", "1.00")

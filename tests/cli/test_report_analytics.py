@@ -116,3 +116,15 @@ def test_an_unknown_organization(running: ServiceProcess) -> None:
     assert "There is no organization" in running.refusal(*REPORT, "nobody")
     empty = OrgId(running.command("organization", "create", "Empty")["id"])
     assert printed(running, *REPORT, empty, "--group-by", "link")[0] == "(none)\n"
+
+
+def test_installs_need_a_subscription(running: ServiceProcess, clicked: OrgId) -> None:
+    """Without one the report of them is refused, as over the REST API, and says how one begins."""
+    command = (*REPORT, clicked, "--measures", "clicks,installs")
+    done = invoke(*command, environment=running.environment)
+    assert (done.exit_code, done.stdout) == (1, "")
+    begins = f"waylink subscription set --org {clicked} --until "
+    assert begins in done.stderr
+    running.command("subscription", "set", "--org", clicked, "--until", "2999-12-31")
+    assert running.command(*command)["totals"] == {"clicks": 3, "installs": 0}
+    running.command("subscription", "set", "--org", clicked, "--until", "none")

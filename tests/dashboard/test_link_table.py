@@ -7,15 +7,18 @@ import io
 import re
 from datetime import datetime, timedelta
 
+import httpx
 import pytest
 
 from backend.dashboard.links import link_figures
+from backend.dashboard.links.asked_links import MADE_BY
 from backend.domain.ids import LinkId
 from backend.domain.link_operations import ArchiveLink, ChangeLink, LinkOperation, LinkRequest
 from backend.domain.links import CreatedBy, Link
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.link_writes import store_link
 from backend.storage.mongo import Database
+from tests.api.links import API
 from tests.conftest import OrganizationFactory
 from tests.dashboard.campaigns import address, bought, clicked, make_link, rows, words
 from tests.dashboard.people import Person
@@ -133,6 +136,27 @@ async def test_filters(
     assert [each.replace("&amp;", "&") for each in chips] == [
         "/links?period=7&campaign=sells", "/links?period=7&q=s"
     ]  # fmt: skip
+
+
+async def test_how_links_were_made(
+    person: Person,
+    client: httpx.AsyncClient,
+    database: Database,
+    sold: dict[str, Link],
+    organization: TestOrganization,
+) -> None:
+    """The filter leaves on the page and in its file the links that `createdBy` leaves over the REST API."""
+    for name, kind in zip(sold, CreatedBy, strict=True):
+        await database["links"].update_one({"_id": sold[name].id}, {"$set": {"created_by": kind.value}})
+    for name, kind in zip(sold, CreatedBy, strict=True):
+        page = (await person.get(f"/links?created_by={kind}")).text
+        _, *lines = csv.reader(io.StringIO((await person.get(f"/links.csv?created_by={kind}")).text))
+        assert names(page) == [line[1] for line in lines] == [name]
+        for query in (f"/links/page?createdBy={kind}", f"/links?created_by={kind}"):
+            found = (await client.get(API + query, headers=organization.headers)).json()["links"]
+            assert [each["link_name"] for each in found] == [name]
+        assert MADE_BY[kind] in re.findall(r'<a class="chip"[^>]*>(.*?)</a>', page, re.DOTALL)[0]
+        assert f'value="{kind}" selected' in page
 
 
 async def test_days_are_those_of_the_person(

@@ -50,7 +50,7 @@ NESTED = st.recursive(
 @st.composite
 def deep(draw: st.DrawFn) -> dict[str, Any]:
     """An object of about as many levels as there may be."""
-    value = draw(SCALARS | st.just([]) | st.just({}))
+    value: Any = draw(SCALARS | st.just([]) | st.just({}))
     for is_list in draw(st.lists(st.booleans(), min_size=6, max_size=7)):
         value = [value] if is_list else {draw(NAMES): value}
     return {"a": value}

@@ -35,6 +35,7 @@ _HELP = {
     "tag": "Links with this tag.",
     "campaign": "Links with this utm_campaign.",
     "external_id": "The link with this external id.",
+    "created_by": "Made by people (api_user), with a REST key (api_rest) or with an SDK's key (sdk).",
     "created_after": "Made at this time or later, as 2026-03-01T12:00:00Z.",
     "created_before": "Made before this time.",
     "modified_after": "Changed at this time or later.",

@@ -19,6 +19,7 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.domain.analytics_input import parse_rules
 from backend.domain.attribution import Touch
+from backend.domain.call_texts import as_stored
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.errors import InvalidField
 from backend.domain.explanation import CreditStep, StepKind, Verdict, percent, touch_in_words
@@ -57,7 +58,7 @@ class ModelRow:
 @dashboard.get("/attribution/sale")
 async def attribution_sale() -> Response:
     """The sale of the order in the address, step by step; without one, a form that asks for it."""
-    order = request.args.get("order", "").strip()
+    order = as_stored(request.args.get("order", ""))
     rules = _rules_of_request()
     sale = await explain_sale(resources().database, org_id(), order, rules) if order else None
     return await page(

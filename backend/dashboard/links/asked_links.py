@@ -13,7 +13,7 @@ from backend.dashboard.analytics.answers import Chip, view_of_request
 from backend.dashboard.analytics.view import LONGEST_FILTER, View, read_day
 from backend.domain.analytics_query import Measure
 from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
-from backend.domain.links import LinkState
+from backend.domain.links import CreatedBy, LinkState
 from backend.domain.query_period import Comparison
 
 STATES = {
@@ -25,6 +25,13 @@ STATES = {
     LinkState.HELD: "Held",
     LinkState.ARCHIVED: "Archived",
 }
+# How links are made, in the words of people who do not know the names of keys.
+MADE_BY = {
+    CreatedBy.PERSON: "In the dashboard or on the command line",
+    CreatedBy.REST: "Over the REST API",
+    CreatedBy.SDK: "By an app",
+}
+_CHOICES = {"state": tuple(LinkState), "created_by": tuple(CreatedBy)}
 _LONGEST_SEARCH = 500
 _DAY = timedelta(days=1)
 
@@ -69,6 +76,7 @@ _CHIPS = {
     "domain": "Domain",
     "campaign": "Campaign",
     "tag": "Tag",
+    "created_by": "Made",
     "made_from": "Made from",
     "made_to": "Made to",
 }
@@ -114,7 +122,7 @@ class AskedLinks:
         currency = self.view.currency
         of_view = [Chip("Currency", currency, self.view.address(path, currency=None))] if currency else []
         return of_view + [
-            Chip(label, self.view.others[name], self.view.address(path, **{name: None}))
+            Chip(label, _words(name, self.view.others[name]), self.view.address(path, **{name: None}))
             for name, label in _CHIPS.items()
             if name in self.view.others
         ]
@@ -126,7 +134,7 @@ class AskedLinks:
 
 async def read_asked_links() -> AskedLinks:
     """What the address of the current request asks for."""
-    view = await view_of_request({"sort": _SORTS, "state": tuple(LinkState)})
+    view = await view_of_request({"sort": _SORTS, **_CHOICES})
     texts = {name: request.args.get(name, "").strip()[:most] for name, most in _TEXTS.items()}
     others = dict(view.others) | {name: text for name, text in texts.items() if text}
     # A list has no comparison, and its filters are those of links.
@@ -135,7 +143,7 @@ async def read_asked_links() -> AskedLinks:
     first, last = (read_day(name, texts[name], errors) for name in ("made_from", "made_to"))
     if first and last and last < first:
         errors["made_to"] = "must not be before the first day"
-    state = others.get("state")
+    state, created_by = (others.get(name) for name in _CHOICES)
     sort = others.get("sort", _NEWEST)
     return AskedLinks(
         view,
@@ -145,6 +153,7 @@ async def read_asked_links() -> AskedLinks:
             campaign=texts["campaign"] or None,
             tag=texts["tag"] or None,
             state=LinkState(state) if state else None,
+            created_by=CreatedBy(created_by) if created_by else None,
             created_after=_midnight(first, view) if first else None,
             created_before=_midnight(last + _DAY, view) if last else None,
         ),
@@ -156,3 +165,7 @@ async def read_asked_links() -> AskedLinks:
 
 def _midnight(day: date, view: View) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=view.zone)
+
+
+def _words(name: str, value: str) -> str:
+    return MADE_BY[CreatedBy(value)] if name == "created_by" else value

@@ -16,6 +16,7 @@ from backend.dashboard.analytics.view import read_view
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.page import page
+from backend.dashboard.links.asked_links import MADE_BY
 from backend.dashboard.links.latest import latest_table
 from backend.dashboard.links.link_course import LinkCourse, course_by_day, course_by_hour
 from backend.dashboard.links.link_rules import words_of
@@ -25,7 +26,7 @@ from backend.domain.analytics_query import Field, Measure
 from backend.domain.clicks import NotCounted
 from backend.domain.destination_policy import leads_to
 from backend.domain.ids import LinkId
-from backend.domain.links import Link
+from backend.domain.links import Behavior, Link
 from backend.domain.rollup import OTHER
 from backend.domain.tags import tags_on
 from backend.qr_image import MEDIA_TYPES, qr_image
@@ -34,7 +35,7 @@ from backend.storage.click_counts import count_window
 from backend.storage.click_retention import single_clicks_since
 from backend.storage.install_counts import count_install_window
 from backend.storage.mongo import StorageError, is_too_slow
-from backend.storage.organizations import find_click_days
+from backend.storage.organizations import find_click_days, get_organization
 from backend.storage.tags import find_tags_of
 from backend.storage.taken_clicks import count_taken
 from backend.storage.visitor_sketches import EXACT_UP_TO, STANDARD_ERROR
@@ -84,7 +85,7 @@ async def _content(link: Link) -> dict[str, Any]:
     period = period if period in PERIODS else "month"
     return {
         "clicks": await count_window(database, link.org_id, link.id, now),
-        "installs": await count_install_window(database, link.id, now),
+        "installs": await _installs(link, now),
         "period": period,
         "periods": PERIODS,
         "course": await _course(link.id, period, now),
@@ -99,6 +100,8 @@ async def _content(link: Link) -> dict[str, Any]:
         "clicks_left": await _clicks_left(link),
         "sales": await sale_table(link.id, skip=0, limit=LATEST),
         "zone": zone_of_browser(),
+        "opens_app": Behavior.APP in {link.ios_behavior, link.android_behavior},
+        "made_by": MADE_BY[link.created_by],
         "rules": words_of(link),
         "other": OTHER,
         "platform_names": PLATFORMS,
@@ -117,6 +120,14 @@ async def links_qr(link_id: LinkId, kind: str) -> Response:
         name = link.path.replace("/", "-")
         response.headers["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
     return response
+
+
+async def _installs(link: Link, now: datetime) -> int | None:
+    """How many installs the link led to; None without the subscription that they need."""
+    organization = await get_organization(resources().database, link.org_id)
+    if not organization.has_subscription(now):
+        return None
+    return (await count_install_window(resources().database, link.id, now)).total
 
 
 async def _clicks_left(link: Link) -> int | None:

@@ -20,7 +20,7 @@ from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
-from backend.dashboard.links.asked_links import COLUMNS, STATES, AskedLinks, Column, read_asked_links
+from backend.dashboard.links.asked_links import COLUMNS, MADE_BY, STATES, AskedLinks, Column, read_asked_links
 from backend.dashboard.links.bulk_choice import MOST_AT_ONCE
 from backend.dashboard.links.link_figures import MEASURES, LinkFigures, currencies_shown, figures_of, rank
 from backend.dashboard.links.own_link import short_url_of
@@ -93,6 +93,7 @@ async def _content(asked: AskedLinks) -> dict[str, Any]:
             ("", "All"),
             *((each, each) for each in await list_domains(resources().database, org_id())),
         ],
+        "made_by": [("", "All"), *MADE_BY.items()],
         "tags": await list_tags(resources().database, org_id()),
         "chips": asked.chips(path),
         "found": found,

@@ -12,6 +12,7 @@ from decimal import Decimal
 from bson import Decimal128
 
 from backend.domain import money
+from backend.domain.call_metadata import Metadata
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import JsonObject, Uuid
 from backend.domain.installs import AppPlatform, Match
@@ -88,14 +89,16 @@ _IDENTITY = DocumentFields(
     },
     is_open=True,
 )
+# What is stored may be longer than what was sent: 1e15 becomes 1000000000000000.0.
+_metadata = JsonObject(max_bytes=5 * Metadata.MOST_BYTES).parse
 _LEAD = DocumentFields(
     _RECORD,
-    {"email_sha256": sha256, "name": text, "event_id": text, "metadata": JsonObject().parse, **_EXPIRES},
+    {"email_sha256": sha256, "name": text, "event_id": text, "metadata": _metadata, **_EXPIRES},
     is_open=True,
 )
 _EVENT = DocumentFields(
     {**_RECORD, "name": text},
-    {"product_id": text, "metadata": JsonObject().parse, **_EXPIRES},
+    {"product_id": text, "metadata": _metadata, **_EXPIRES},
     is_open=True,
 )
 _REFUND = DocumentFields({"refund_id": text, "amount": anything, "at": time, "received_at": time})
@@ -104,7 +107,7 @@ _CONVERSION = DocumentFields(
     {
         "transaction_id": text,
         "product_id": text,
-        "metadata": JsonObject().parse,
+        "metadata": _metadata,
         "refunds": list_of(nested(_REFUND), MOST_REFUNDS),
         **_EXPIRES,
     },
