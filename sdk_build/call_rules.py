@@ -11,18 +11,20 @@ from backend.domain.calls import FIELDS, ID_LENGTH, REQUIRED, Kind
 from backend.domain.field_rules import Rule
 
 # Kinds and names in the order that compresses best, found by trying.
-_KINDS = (Kind.IDENTIFY, Kind.CONVERSION, Kind.LEAD, Kind.EVENT)
+_KINDS = (Kind.IDENTIFY, Kind.LEAD, Kind.EVENT, Kind.CONVERSION)
 _NAMES = """
-customer_id event_id phone email_sha256 product_id email currency name client_timestamp transaction_id
-phone_sha256 revenue metadata
+customer_id email_sha256 product_id email metadata transaction_id client_timestamp event_id name revenue
+currency phone_sha256 phone
 """.split()
-_FORMS_FIRST = ("metadata", "text")
+_NAMES_OF_FORMS = """
+email_sha256 currency phone_sha256 client_timestamp revenue metadata text
+""".split()
 _AMOUNT_DIGITS = len(str(money.LARGEST)) - 1
 # Each in the words of JavaScript: what the JSON of a value looks like, indented by one space a level.
 _FORMS: dict[type[Any], tuple[str, ...]] = {
     CallText: ('^"',),
     Amount: (rf"^(10{{{_AMOUNT_DIGITS}}}|\d{{1,{_AMOUNT_DIGITS}}}(\D[^+]*)?)$",),
-    CurrencyCode: (f'^"{CurrencyCode.PATTERN}"$',),
+    CurrencyCode: ('^"[a-z]{3}"$', "i"),
     Sha256: (f'^"{Sha256.PATTERN}"$', "i"),
     CallTime: (f'^"{CallTime.PATTERN}',),
     Metadata: (rf"^{{(?![^]*\n {{{Metadata.MOST_LEVELS}}})",),
@@ -72,9 +74,9 @@ def _rules(kind: Kind) -> dict[str, Rule[Any]]:
 
 def _forms() -> dict[str, tuple[str, ...]]:
     by_name = {name: _FORMS[type(rule)] for kind in _KINDS for name, rule in _rules(kind).items()}
-    others = {name: form for name, form in by_name.items() if form != _FORMS[CallText]}
-    names = [*_FORMS_FIRST, *(name for name in _NAMES if name in others and name not in _FORMS_FIRST)]
-    return {name: others.get(name, _FORMS[CallText]) for name in names}
+    text = _FORMS[CallText]
+    found = {name: form for name, form in by_name.items() if form != text} | {"text": text}
+    return {name: found[name] for name in sorted(found, key=_NAMES_OF_FORMS.index)}
 
 
 def _pattern(source: str, flags: str = "") -> str:

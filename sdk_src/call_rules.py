@@ -9,18 +9,18 @@ MOST_BYTES = 4096  # of metadata, as JSON in UTF-8
 TEXT = RegExp('^[\\s\\p{Cc}]*([^\\s\\p{Cc}][^]{0,255}?)?[\\s\\p{Cc}]*$', 'u')
 # The fields of each kind; `!` follows those that have to be given.
 FIELDS = {
-    'identify': 'customer_id! phone email_sha256 email name phone_sha256',
-    'conversion': 'customer_id product_id currency! transaction_id revenue!',
-    'lead': 'customer_id event_id email_sha256 email name client_timestamp',
-    'event': 'customer_id product_id name! metadata',
+    'identify': 'customer_id! email_sha256 email name phone_sha256 phone',
+    'lead': 'customer_id email_sha256 email client_timestamp event_id name',
+    'event': 'customer_id product_id metadata name!',
+    'conversion': 'customer_id product_id transaction_id revenue! currency!',
 }
 # What a value looks like as JSON; any other is a text.
 FORMS = {
+    'email_sha256': RegExp('^"[\\da-f]{64}"$', 'i'),
+    'currency': RegExp('^"[a-z]{3}"$', 'i'),
+    'phone_sha256': RegExp('^"[\\da-f]{64}"$', 'i'),
+    'client_timestamp': RegExp('^"\\d{4}-[01]\\d-[0-3]\\d'),
+    'revenue': RegExp('^(10{12}|\\d{1,12}(\\D[^+]*)?)$'),
     'metadata': RegExp('^{(?![^]*\\n {8})'),
     'text': RegExp('^"'),
-    'email_sha256': RegExp('^"[\\da-f]{64}"$', 'i'),
-    'currency': RegExp('^"[A-Za-z]{3}"$'),
-    'client_timestamp': RegExp('^"\\d{4}-(0\\d|1[0-2])-[0-3]\\d'),
-    'phone_sha256': RegExp('^"[\\da-f]{64}"$', 'i'),
-    'revenue': RegExp('^(10{12}|\\d{1,12}(\\D[^+]*)?)$'),
 }

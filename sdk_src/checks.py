@@ -9,7 +9,7 @@ from browser import __pragma__, JSON, Object, RegExp, TextEncoder, URL, __new__,
 __pragma__('noskip')
 
 # The order of names in this file is the one that compresses best; `!` follows what has to be given.
-OPTIONS = 'allowIframe cookieDomain debug apiKey! eraseOnWithdrawal consentMode autoPageTracking baseUrl'
+OPTIONS = 'cookieDomain autoPageTracking apiKey! consentMode debug eraseOnWithdrawal allowIframe baseUrl'
 # What the JSON of a value looks like; any other may be anything.
 OPTION_FORMS = {'consentMode': RegExp('^"(not_)?required"$'), 'apiKey': RegExp('^"')}
 

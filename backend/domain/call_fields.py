@@ -121,7 +121,7 @@ class CallText(LenientRule):
 class CallTime(LenientRule):
     """A time that begins with a date. One that is not in the calendar, or goes on otherwise, is left out."""
 
-    PATTERN = r"\d{4}-(0\d|1[0-2])-[0-3]\d"
+    PATTERN = r"\d{4}-[01]\d-[0-3]\d"
     _BEGINNING = re.compile(PATTERN, re.ASCII)
 
     text: CallText
@@ -182,8 +182,6 @@ class Amount:
 class CurrencyCode:
     """A currency code of ISO 4217, such as EUR. Blanks around it do not count."""
 
-    PATTERN = "[A-Za-z]{3}"
-
     def parse(self, field: str, value: object) -> str:
         """The code in capitals. Raises InvalidField."""
         try:
@@ -193,7 +191,7 @@ class CurrencyCode:
 
     def schema(self) -> Schema:
         """JSON Schema of three letters."""
-        return {"type": "string", "pattern": f"^{self.PATTERN}$"}
+        return {"type": "string", "pattern": "^[A-Za-z]{3}$"}
 
 
 def notes_of(rules: Mapping[str, Rule[Any]], given: Mapping[str, Any]) -> list[str]:

@@ -20,7 +20,7 @@ SERVED = {
 }
 OWN_ADDRESS = f"/waylink-{sdk_files.build()}.js"
 # Bytes of a visitor's connection.
-BUDGET = {"br": 3700, "gzip": 4096}
+BUDGET = {"br": 4000, "gzip": 4400}
 
 
 async def get(client: httpx.AsyncClient, path: str, coding: str, **headers: str) -> httpx.Response:

@@ -49,6 +49,10 @@ WRONG = [
     ("trackEvent()", "name"),
     ("trackEvent(5)", "name"),
     ("trackEvent('a', {metadata: {size: 9n}})", "metadata"),
+    ("trackEvent('a', {metadata: {a: 'ü'.repeat(2045)}})", "metadata"),
+    ("trackEvent('a', {metadata: {a: [[[[[[[9]]]]]]]}})", "metadata"),
+    ("trackEvent('🛒'.repeat(257))", "name"),
+    ("trackLead({email_sha256: 'ada@example.com'})", "email_sha256"),
 ]
 
 
@@ -78,6 +82,14 @@ def test_a_lead_without_arguments_carries_device_and_address(page: Page, server:
     lead = server.wait_for(2)[1]
     assert (lead["kind"], lead["page"]) == ("lead", server.url("/contact"))
     assert server.requests[1]["batch"]["device_id"] == server.requests[0]["batch"]["device_id"]
+
+
+@pytest.mark.parametrize("character", ['"', "🛒"])
+def test_texts_are_counted_in_characters(page: Page, server: RecordingServer, character: str) -> None:
+    """Must arrive: 256 quotes or emoji, without the blanks around them."""
+    visit(page, server)
+    page.evaluate("name => Waylink.trackEvent(` ${name}\\n`)", character * 256)
+    assert server.wait_for(2)[1]["name"] == character * 256
 
 
 @pytest.mark.parametrize(("call", "named"), WRONG)

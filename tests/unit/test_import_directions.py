@@ -80,7 +80,7 @@ BESIDE: dict[str, set[str]] = {
     "demo_site": {"app", "clock", "domain", "passwords", "serving", "settings", "storage"},
     "deploy": set(),
     "proxy_example": set(),
-    "sdk_build": {"version"},
+    "sdk_build": {"domain", "version"},
     "sdk_src": set(),
 }  # fmt: skip
 
