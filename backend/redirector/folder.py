@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import logging
-import os
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from backend.concurrency.background_task import BackgroundTask
@@ -23,6 +21,7 @@ from backend.concurrency.pauses import pause_after
 from backend.domain.click_block import Block
 from backend.domain.ids import OrgId
 from backend.redirector.fold_helper import FoldHelper, HelperFailed
+from backend.redirector.folding_lock import FoldingLock
 from backend.redirector.metrics import count_folded
 from backend.storage.click_folds import Busy
 from backend.storage.click_merges import merge_small_blocks, organizations_with_small_blocks
@@ -43,7 +42,10 @@ SWEEP_EVERY = 60.0  # seconds
 _MERGE_EVERY = 3600.0
 _MERGE_SECONDS = 0.5  # after so long, folding comes first again
 _MERGE_BLOCKS = 100  # so many blocks of an organization are merged as soon as they are folded
-_LOCK = "folding.lock"
+# Clicks wait, and none was counted for so long: this is told. The longest step, a large merge, takes 20 s.
+TOLD_AFTER = 30.0
+_NAME = "folding clicks"
+_STANDS_STILL = f"{_NAME}: none of those that wait was counted for {TOLD_AFTER:g} s"
 _logger = logging.getLogger(__name__)
 
 
@@ -59,7 +61,7 @@ class Folder:
         self._folds = Folds(database)
         self._former = FormerClicks(database)
         self._helper = FoldHelper(database)
-        self._lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        self._lock = FoldingLock(folder)
         # Clicks that were shipped, by organization; first the one that has waited longest for its turn.
         self._waiting: Counter[OrgId] = Counter()
         self._at_once = _MOST_ORGANIZATIONS
@@ -69,10 +71,26 @@ class Folder:
         self._unmerged: Counter[OrgId] = Counter()  # blocks that were folded
         self._arrived = asyncio.Event()
         self._sweep_at = self._merge_at = 0.0
-        self.task = BackgroundTask("folding clicks", self._go_on)
+        self._progress_at = time.monotonic()  # when something was counted, or began to wait
+        self._task = BackgroundTask(_NAME, self._go_on)
+
+    def start(self) -> None:
+        """Start to fold in the background."""
+        self._task.start()
+
+    async def stop(self) -> None:
+        """Stop folding in the background."""
+        await self._task.stop()
+
+    @property
+    def failure(self) -> str | None:
+        """A description of why clicks that wait are not counted; None if they are."""
+        stands_still = self._waiting and time.monotonic() - self._progress_at > TOLD_AFTER
+        return self._task.failure or (_STANDS_STILL if stands_still else None)
 
     def add(self, blocks: Sequence[Block]) -> None:
         """Fold these blocks, which were just stored."""
+        self._note_wait()
         for block in blocks:
             self._waiting[block.org_id] += block.clicks
         if blocks:
@@ -104,7 +122,7 @@ class Folder:
     def close(self) -> None:
         """Release what it has open."""
         self._helper.stop()
-        os.close(self._lock)
+        self._lock.close()
 
     async def _go_on(self) -> None:
         failures = 0
@@ -126,10 +144,11 @@ class Folder:
 
     async def _turn(self) -> float:
         """Fold once, and do what is due besides. Returns the seconds to rest."""
-        with self._locked() as is_mine:
+        with self._lock.taken() as is_mine:
             if not is_mine:
                 return _SHORTEST_REST * random.uniform(0.5, 1)  # noqa: S311 - jitter
             if time.monotonic() > self._sweep_at:
+                self._note_wait()
                 self._waiting |= Counter(await waiting_clicks(self._database))
                 self._deferred |= await all_unmerged_clicks(self._database)
                 self._former.look()
@@ -214,7 +233,13 @@ class Folder:
             _logger.warning("Clicks are counted without a helper: %s", error)
             return await self._folds.fold(org_ids, _SMALL)
 
+    def _note_wait(self) -> None:
+        """Note that clicks begin to wait, unless some do already."""
+        if not self._waiting:
+            self._progress_at = time.monotonic()
+
     def _note(self, folded: Folded) -> None:
+        self._progress_at = time.monotonic()
         self._unmerged.update(folded.blocks)
         count_folded(folded.clicks, folded.unreadable)
 
@@ -234,16 +259,3 @@ class Folder:
             del self._unmerged[org_id]
             with contextlib.suppress(Busy):
                 await merge_small_blocks(self._database, org_id)
-
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[bool]:
-        """The block has the machine's lock, or False if another process has it."""
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        try:
-            yield True
-        finally:
-            fcntl.flock(self._lock, fcntl.LOCK_UN)

@@ -60,11 +60,11 @@ class Shipper:
         self._take_over_at = 0.0
         self._written = asyncio.Event()
         self._turn = asyncio.Lock()
-        self._tasks = [
+        self._tasks: list[BackgroundTask | Folder] = [
             BackgroundTask("shipping clicks", lambda: _go_on(self._ship_own)),
             BackgroundTask("shipping clicks left behind", lambda: _go_on(self._ship_left_behind)),
             self._direct.task,
-            self._folder.task,
+            self._folder,
         ]
 
     @property

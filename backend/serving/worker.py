@@ -9,31 +9,32 @@ from multiprocessing.connection import Connection
 
 from backend.app import create_app
 from backend.operations.logs import configure_logs
+from backend.serving.heartbeat import News, beat, leave_stack_at_end, tell
 from backend.serving.job import Job
 from backend.serving.listener import NotStarted
 from backend.serving.server import ServedApp, run, serve_sites
-from backend.serving.watchdog import watch_loop
 
 
 def run_job(job: Job, news: Connection) -> None:
-    """Serve the application until the supervisor stops this process; report on `news` when it answers."""
+    """Serve the application until the supervisor stops this process; tell it on `news` how that goes."""
     configure_logs(job.settings.log_level)
+    leave_stack_at_end(job.stack_of(os.getpid()))
     try:
         run(_serve(job, news))
     except NotStarted as error:
-        news.send(str(error))
+        tell(news, str(error))
         sys.exit(1)
 
 
 async def _serve(job: Job, news: Connection) -> None:
     stop = asyncio.Event()
     stop_without_supervisor(news, stop)
-    watching = asyncio.create_task(watch_loop(job.settings.stall_seconds, job.stack_of(os.getpid())))
+    beating = asyncio.create_task(beat(news, job.settings.stall_seconds))
     site = ServedApp((job.make_app or create_app)(job.settings), job.listener)
     try:
-        await serve_sites([site], job.settings, lambda: news.send(""), stop)
+        await serve_sites([site], job.settings, lambda: tell(news, News.READY), stop)
     finally:
-        watching.cancel()
+        beating.cancel()
 
 
 def stop_without_supervisor(news: Connection, stop: asyncio.Event) -> None:

@@ -1,6 +1,6 @@
 """The service's worker processes, which share one port.
 
-They are started and stopped together; a worker that dies or hangs is replaced.
+They are started and stopped together; a worker that dies, hangs or was stopped from outside is replaced.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,15 +22,14 @@ from tempfile import TemporaryDirectory
 from backend.domain.errors import OperatorError
 from backend.operations.logs import configure_logs
 from backend.operations.shared_counts import SHARED_FOLDER
+from backend.serving import heartbeat
+from backend.serving.heartbeat import TICK, News, Silence, pause_of, where_it_stood
 from backend.serving.job import TOLD_BY_SUPERVISOR, Job, MakeApp, begin, load_application
 from backend.serving.listener import NotStarted, bind
-from backend.serving.watchdog import where_it_stood
 from backend.settings import Settings
 
 # Seconds before a worker that died is replaced, so that one that dies at once does not keep the machine busy.
 PAUSE = 1.0
-# Seconds that a worker has to end after its last answer: for the last clicks, and for its MongoDB.
-LAST_SECONDS = 30.0
 # Forked workers share the memory of what was imported, and the next one answers at once. Libraries of macOS
 # don't outlive a fork.
 _FORKS = sys.platform == "linux"
@@ -61,44 +59,32 @@ def run_workers(settings: Settings, on_ready: Callable[[], None], make_app: Make
         _Supervisor(Job(settings, make_app, listener, Path(folder))).run(on_ready)
 
 
-@dataclass(frozen=True, slots=True)
 class _Worker:
-    """A worker process, and the pipe on which it reports that it is ready, or why it can't start."""
+    """A worker process, and the pipe on which it tells how it is."""
 
-    process: BaseProcess
-    news: Connection
-
-    @classmethod
-    def start(cls, job: Job, others: Iterable[_Worker]) -> _Worker:
-        ours, theirs = _processes.Pipe()
+    def __init__(self, job: Job, others: Iterable[_Worker]) -> None:
+        """Start it."""
+        self.news, theirs = _processes.Pipe()
         # A worker sees the supervisor's end by its pipe, so no other worker may have the other end of it.
-        inherited = [ours, *(each.news for each in others)] if _FORKS else []
-        process = _processes.Process(target=begin, args=(job, theirs, inherited))
+        inherited = [self.news, *(each.news for each in others)] if _FORKS else []
+        self.process: BaseProcess = _processes.Process(target=begin, args=(job, theirs, inherited))
         with _unheard_signals():
-            process.start()
+            self.process.start()
         theirs.close()
-        return cls(process, ours)
+        self.silence = Silence(self.process, job.settings.stall_seconds)
+        self.is_ready = False
+        # Why it can't start. It may have told before that it is ready: all workers share the port, so
+        # another one may have answered.
+        self.reason = ""
 
-    def wait_until_ready(self) -> None:
-        """Return once the worker answers. Raises NotStarted if it ends before."""
-        try:
-            reason = self.news.recv()
-        except EOFError:
-            raise NotStarted("A worker of the service ended while it started.") from None
-        if reason:
-            raise NotStarted(reason)
-
-    def why_not_started(self) -> str | None:
-        """The reason that an ended worker gave for not starting; None if it gave none.
-
-        It may have reported before that it is ready: all workers share the port, so another one may have
-        answered.
-        """
-        with contextlib.suppress(EOFError):
+    def listen(self) -> None:
+        """Read what it has told."""
+        with contextlib.suppress(EOFError, ConnectionResetError):
             while self.news.poll():
-                if reason := self.news.recv():
-                    return str(reason)
-        return None
+                told: News | str = self.news.recv()
+                self.silence.broken_by(told)
+                self.is_ready = self.is_ready or told is News.READY
+                self.reason = told if isinstance(told, str) else self.reason
 
 
 def _no_longer_counts(pid: int | None) -> None:
@@ -124,6 +110,7 @@ class _Supervisor:
         self._job = job
         self._workers: list[_Worker] = []
         self._stopping = False
+        self._looked_at = time.monotonic()
 
     def run(self, on_ready: Callable[[], None]) -> None:
         for number in TOLD_BY_SUPERVISOR:
@@ -143,18 +130,17 @@ class _Supervisor:
             raise WorkerFailed(f"Workers that did not stop cleanly: {', '.join(failed)}.")
 
     def _start_all(self) -> None:
+        """Start the workers, and return once all of them answer. Raises NotStarted if one ends before."""
         for _ in range(self._job.settings.workers):
             self._start_one()
-        for worker in self._workers:
-            try:
-                worker.wait_until_ready()
-            except NotStarted:
+        while not self._stopping and not all(each.is_ready for each in self._workers):
+            for worker in self._watch(self._workers):
                 if not self._stopping:
-                    raise
+                    raise NotStarted(worker.reason or "A worker of the service ended while it started.")
 
     def _start_one(self) -> None:
         if not self._stopping:
-            self._workers.append(_Worker.start(self._job, self._workers))
+            self._workers.append(_Worker(self._job, self._workers))
         if self._stopping:  # told while it started: the signal's handler did not know it yet
             self._stop()
 
@@ -163,11 +149,9 @@ class _Supervisor:
 
         Start another one in its place, unless the service is stopping.
         """
-        # Not for ever: a worker that was told to stop may not end, and a signal does not end the wait.
-        ended = wait([worker.process.sentinel for worker in self._workers], timeout=PAUSE)
-        if self._stopping:
-            return
-        for worker in [each for each in self._workers if each.process.sentinel in ended]:
+        for worker in self._watch(self._workers):
+            if self._stopping:
+                return
             worker.process.join(PAUSE)  # its end of the sentinel closes a moment before it has an exit code
             self._tell_end(worker)
             self._workers.remove(worker)
@@ -175,23 +159,34 @@ class _Supervisor:
             time.sleep(PAUSE)
             self._start_one()
 
-    def _tell_end(self, worker: _Worker) -> None:
-        if self._tell_hang(worker):
-            return
-        pid, code = worker.process.pid, worker.process.exitcode
-        if reason := worker.why_not_started():
-            _logger.error("Worker %s could not start: %s", pid, reason)
-        else:
-            _logger.error("Worker %s ended with exit code %s", pid, code)
+    def _watch(self, workers: Sequence[_Worker]) -> list[_Worker]:
+        """Wait a while for one of them to end, and end those that have been silent for too long.
 
-    def _tell_hang(self, worker: _Worker) -> bool:
-        """If this worker ended because it was stuck, log where. Returns whether that was so."""
-        pid, seconds = worker.process.pid, self._job.settings.stall_seconds
-        stack = where_it_stood(self._job.stack_of(pid))
-        if stack:
-            text = "Worker %s was ended: its event loop had not turned for %g seconds, at %s"
-            _logger.error(text, pid, seconds, stack[-1], extra={"trace": stack})
-        return bool(stack)
+        Returns the workers that have ended.
+        """
+        told = [each.news for each in workers if not each.is_ready]
+        # Not for ever: a worker that was told to stop may not end, and a signal does not end the wait.
+        pause = pause_of(self._job.settings.stall_seconds)
+        ended = wait([*(each.process.sentinel for each in workers), *told], timeout=pause)
+        # What passed while the supervisor itself stood still, as in a machine that was frozen, is nobody's
+        # silence.
+        before, self._looked_at = self._looked_at, time.monotonic()
+        for worker in workers:
+            worker.listen()
+            worker.silence.goes_on(min(self._looked_at - before, TICK))
+        return [each for each in workers if each.process.sentinel in ended]
+
+    def _tell_end(self, worker: _Worker) -> None:
+        pid, silence = worker.process.pid, worker.silence
+        if silence.ended_after:
+            stack = where_it_stood(self._job.stack_of(pid))
+            place = f", at {stack[-1]}" if stack else ""
+            text = "Worker %s was ended: %s for %g seconds%s"
+            _logger.error(text, pid, silence.reason, silence.ended_after, place, extra={"trace": stack})
+        elif worker.reason:
+            _logger.error("Worker %s could not start: %s", pid, worker.reason)
+        else:
+            _logger.error("Worker %s ended with exit code %s", pid, worker.process.exitcode)
 
     def _stop(self, *_: object) -> None:
         self._stopping = True
@@ -205,15 +200,18 @@ class _Supervisor:
         Returns the ids and exit codes of those that did not end cleanly.
         """
         settings = self._job.settings
-        deadline = time.monotonic() + settings.drain_seconds + settings.graceful_seconds + LAST_SECONDS
+        deadline = time.monotonic() + settings.drain_seconds + settings.graceful_seconds
+        deadline += heartbeat.LAST_SECONDS
+        running = self._workers
+        while running and time.monotonic() < deadline:
+            self._watch(running)
+            running = [each for each in running if each.process.is_alive()]
         failed = []
         for worker in self._workers:
-            worker.process.join(max(0.0, deadline - time.monotonic()))
-            if worker.process.exitcode is None:
-                worker.process.kill()
-                worker.process.join()
+            worker.process.kill()  # unless it has ended
+            worker.process.join()
             # One that was told before it listened to signals had accepted nothing.
             if worker.process.exitcode not in {0, -signal.SIGTERM}:
-                self._tell_hang(worker)
+                self._tell_end(worker)
                 failed.append(f"{worker.process.pid} (exit code {worker.process.exitcode})")
         return failed

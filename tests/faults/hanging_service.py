@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from backend.serving import workers
+from backend.serving import heartbeat, workers
 from backend.settings import Settings, load_settings
 
 PATHS = {"/in-python", "/in-c"}
@@ -68,7 +68,7 @@ def hang_in_c() -> None:
 
 
 if __name__ == "__main__":
-    workers.LAST_SECONDS = 1.0
+    heartbeat.LAST_SECONDS = 1.0
     settings = load_settings()
     ready = json.dumps({"base_url": settings.base_url})
     workers.run_workers(settings, lambda: print(ready, flush=True), make_app)

@@ -60,9 +60,9 @@ def frequent_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
 async def folding(database: Database, tmp_path: Path) -> AsyncIterator[Folder]:
     """A folder that is at work."""
     folding = Folder(database, tmp_path)
-    folding.task.start()
+    folding.start()
     yield folding
-    await folding.task.stop()
+    await folding.stop()
     folding.close()
 
 
@@ -164,4 +164,4 @@ async def _is_merged(database: Database) -> bool:
 
 
 async def _is_told(folding: Folder) -> bool:
-    return folding.task.failure is not None
+    return folding.failure is not None

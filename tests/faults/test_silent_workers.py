@@ -1,4 +1,4 @@
-"""A worker whose event loop stands still is ended and replaced, and the log says where it stood."""
+"""A worker from which nothing is heard is ended and replaced, and the log says where it stood."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ import contextlib
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.faults.hanging_service import PATHS, REFUSAL, THREAD
-from tests.polling import wait_for_async
+from tests.polling import until, wait_for_async
 from tests.service_process import ServiceProcess, service_process
 
 HANGING = "tests.faults.hanging_service"
+Tell = Callable[[str], None]
+# Seconds after which a silent worker has ended: two ticks of the supervisor, and a busy machine.
+LATE = 12.0
 
 
 async def hang(service: ServiceProcess, path: str) -> None:
@@ -52,6 +56,57 @@ async def test_a_worker_that_hangs_is_replaced(tmp_path: Path, path: str) -> Non
             f"Worker {hung} was ended: its event loop had not turned for 2 seconds, at {line['trace'][-1]}"
         )
         assert service.stop() == 0
+
+
+async def test_a_worker_that_is_stopped_is_replaced(tmp_path: Path, tell: Tell) -> None:
+    """By SIGSTOP: who waits for it is let go, all others are answered by the other worker meanwhile."""
+    settings = {"WAYLINK_STALL_SECONDS": "2", "WAYLINK_WORKERS": "2"}
+    with service_process(tmp_path, module=HANGING, **settings) as service:
+        async with httpx.AsyncClient(base_url=service.base_url, timeout=60) as visitor:
+            stopped = int((await visitor.get("/")).text)
+            os.kill(stopped, signal.SIGSTOP)
+            began = time.monotonic()
+            waiting = asyncio.create_task(visitor.get("/"))
+            (other,) = {await pid_that_answers(service) for _ in range(10)}
+            assert other in service.workers - {stopped}
+            with pytest.raises(httpx.TransportError):
+                await waiting
+            tell(f"a visitor of a worker that may be silent for 2 s waited {time.monotonic() - began:.1f} s")
+            assert time.monotonic() - began < 2 + LATE
+        await until(lambda: len(service.workers - {stopped}) == 2, "it is not replaced")
+        (line,) = service.log_lines
+        told = (
+            f"Worker {stopped} was ended: it had been stopped from outside (by SIGSTOP or a debugger) for 2 s"
+        )
+        assert line["message"].startswith(told)
+        assert service.stop() == 0
+
+
+async def test_sigterm_ends_a_service_whose_worker_is_stopped(tmp_path: Path) -> None:
+    """The supervisor goes on listening for its workers while they end."""
+    with service_process(tmp_path, module=HANGING, WAYLINK_STALL_SECONDS="1") as service:
+        (worker,) = service.workers
+        os.kill(worker, signal.SIGSTOP)
+        began = time.monotonic()
+        assert await asyncio.to_thread(service.stop) == 1
+        assert time.monotonic() - began < 1 + LATE
+
+
+async def test_a_service_that_stood_still_keeps_its_workers(tmp_path: Path) -> None:
+    """A machine that was frozen for longer than a worker may be silent: silence that the supervisor could not
+    hear is nobody's."""
+    with service_process(tmp_path, module=HANGING, WAYLINK_STALL_SECONDS="2", WAYLINK_WORKERS="2") as service:
+        kept, other = service.workers
+        frozen = (service.process.pid, kept, other)
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        await asyncio.sleep(4)  # the frost itself
+        for pid in frozen:
+            os.kill(pid, signal.SIGCONT)
+        os.kill(other, signal.SIGSTOP)  # had the other one been ended, it would have been before this one
+        await until(lambda: other not in service.workers, "a silent worker is not ended")
+        assert kept in service.workers
+        assert [line["message"].split()[1] for line in service.log_lines] == [str(other)]
 
 
 async def test_sigterm_ends_a_service_that_hangs(tmp_path: Path) -> None:

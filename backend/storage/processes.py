@@ -1,0 +1,30 @@
+"""What the system says of other processes of this machine. Where it says nothing, nothing is known."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+_PROCESSES = Path("/proc")
+_STOPPED = {"T", "t"}  # by a signal, and by a debugger
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether the process was stopped from outside: by SIGSTOP, Ctrl-Z or a debugger."""
+    with contextlib.suppress(OSError):
+        # Behind the name, which is in parentheses and may have any character.
+        return (_PROCESSES / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] in _STOPPED
+    return False
+
+
+def who_locks(file: Path) -> int | None:
+    """The process that has the `flock` on this file; None if none has it, or that is not known."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        found = file.stat()
+        place = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+        for line in (_PROCESSES / "locks").read_text().splitlines():
+            _, kind, _, _, pid, where, *_ = line.split()
+            if (kind, where) == ("FLOCK", place) and int(pid) > 0:
+                return int(pid)
+    return None
