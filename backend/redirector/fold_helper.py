@@ -53,9 +53,9 @@ class FoldHelper:
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
                 answer = await self._ask(org_ids)
-        except (OSError, ValueError, TimeoutError) as error:
+        except TimeoutError:
             self._kill()
-            raise HelperFailed(str(error) or type(error).__name__) from None
+            raise HelperFailed(f"it has not answered for {_ANSWER_SECONDS:g} s") from None
         except asyncio.CancelledError:
             self._hang_up()
             raise
@@ -77,13 +77,27 @@ class FoldHelper:
         self._hang_up()
 
     async def _ask(self, org_ids: list[OrgId]) -> dict[str, Any]:
-        if self._process is None or self._process.returncode is not None:
-            self._process = await self._start()
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(_line(org_ids))
-        await self._process.stdin.drain()
-        answer: dict[str, Any] = json.loads(await self._process.stdout.readline())
+        """What the process answers, or if it ends, another one: what it had begun is undone then."""
+        try:
+            return await self._exchange(org_ids)
+        except HelperFailed:
+            return await self._exchange(org_ids)
+
+    async def _exchange(self, org_ids: list[OrgId]) -> dict[str, Any]:
+        """What the process answers. Raises HelperFailed if it can't be started, or ends, at any moment."""
+        try:
+            process = self._process = self._process or await self._start()
+            assert process.stdin
+            assert process.stdout
+            process.stdin.write(_line(org_ids))
+            await process.stdin.drain()
+            if not (line := await process.stdout.readline()):
+                raise EOFError("it ended")
+            answer: dict[str, Any] = json.loads(line)
+        # RuntimeError is what uvloop raises for a pipe whose other end it knows to have ended.
+        except (EOFError, OSError, ValueError, RuntimeError) as error:
+            self._kill()
+            raise HelperFailed(str(error)) from None
         return answer
 
     async def _start(self) -> asyncio.subprocess.Process:
