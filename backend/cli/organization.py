@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
+
 import click
 
 from backend.cli.command import CommandResult, stored
@@ -15,7 +18,7 @@ from backend.domain.host_names import InvalidHostName, is_ip_address, normalize_
 from backend.domain.ids import OrgId
 from backend.domain.organizations import NAME_RULE
 from backend.storage import links, organizations
-from backend.storage.deleted_organizations import unfinished_deletions
+from backend.storage.deleted_organizations import find_deletion, unfinished_deletions
 from backend.storage.mongo import Database
 from backend.storage.restores import being_restored
 
@@ -120,15 +123,18 @@ async def list_organizations(database: Database) -> CommandResult:
 @organization.command("delete")
 @org_option
 @yes_option
+@click.option("--no-wait", is_flag=True, help="Leave the last look to a running service.")
 @stored
-async def delete(database: Database, org_id: OrgId, is_confirmed: bool) -> CommandResult:
+async def delete(database: Database, org_id: OrgId, is_confirmed: bool, no_wait: bool) -> CommandResult:
     """Delete an organization with all its links, counts, visitors' data, keys and domains.
 
     Users of no other organization are deleted too. Nothing can be brought back, but from what `waylink
-    export` wrote before. After an interruption run it again; a running service goes on with it as well. Of an
-    organization whose restore was not finished, what that has stored is deleted.
+    export` wrote before. It takes two minutes: at their end it looks once more, for clicks that were being
+    counted. After an interruption run it again; a running service goes on with it as well. Of an organization
+    whose restore was not finished, what that has stored is deleted.
     """
-    from backend.storage.organization_deletion import delete_organization  # noqa: PLC0415 - it needs them all
+    # It needs all collections.
+    from backend.storage.organization_deletion import delete_organization  # noqa: PLC0415
 
     if org_id in await being_restored(database):
         question = f"Delete what an unfinished restore stored of the organization {printable(org_id)}?"
@@ -138,8 +144,30 @@ async def delete(database: Database, org_id: OrgId, is_confirmed: bool) -> Comma
         number = await links.count_links(database, org_id)
         question = f"Delete the organization {printable(owner.name)} with {number:,} links and all data?"
         confirm_by_name(question, owner.name, is_confirmed)
+    click.echo("From now on nothing of it can be used. Deleting all of it ...", err=True)
     deleted = await delete_organization(database, org_id, utc_now())
-    return {"org_id": org_id, "deleted": True, "documents": deleted.total(), **+deleted}
+    if not no_wait:
+        deleted += await _last_look(database, org_id)
+    unfinished = await find_deletion(database, org_id)
+    over_at = {"goes_on_until": unfinished.over_at.isoformat()} if unfinished else {}
+    return {"org_id": org_id, "deleted": not unfinished, **over_at, "documents": deleted.total(), **+deleted}
+
+
+async def _last_look(database: Database, org_id: OrgId) -> Counter[str]:
+    """Wait until nothing can come late any more, and delete what came. Returns how many documents."""
+    from backend.storage.organization_deletion import end_deletion  # noqa: PLC0415
+
+    click.echo("What was there is deleted. Waiting for clicks that were just being counted;", err=True)
+    click.echo("Ctrl-C leaves these to a running service.", err=True)
+    with click.progressbar(length=1, label="Waiting", file=sys.stderr) as bar:
+        longest = 0
+
+        def show(seconds: float) -> None:
+            nonlocal longest
+            longest = bar.length = max(longest, round(seconds), 1)
+            bar.update(longest - round(seconds) - bar.pos)
+
+        return await end_deletion(database, org_id, utc_now, show)
 
 
 def _cookie_domain(text: str) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 
+from backend.doctor.disks import examine_folder
 from backend.doctor.finding import Area, Finding, Findings
 from backend.domain.host_names import is_ip_address
 from backend.settings import Settings, unknown_variables
@@ -24,7 +23,7 @@ def examine_settings(settings: Settings, environment: Mapping[str, str]) -> Iter
             name, "It is set, but there is no such setting.", "`waylink settings` lists them all."
         )
     yield from _examine_base_url(settings)
-    yield _examine_folder(settings.data_dir)
+    yield examine_folder(settings.clicks_dir)
     yield from _examine_unreadable(settings)
     if settings.country_header and not settings.trusted_proxies:
         yield _found.warning(
@@ -69,18 +68,6 @@ def _examine_base_url(settings: Settings) -> Iterator[Finding]:
             "The API's public address is not https: keys travel in the clear, and https sites can't use it.",
             "Put a proxy with a certificate before the service, and set WAYLINK_BASE_URL to https://….",
         )
-
-
-def _examine_folder(folder: Path) -> Finding:
-    """Whether the folder for clicks can be used."""
-    nearest = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
-        return _found.ok("WAYLINK_DATA_DIR", f"{folder} can be written.")
-    return _found.error(
-        "WAYLINK_DATA_DIR",
-        f"{folder} can't be written by this user: clicks would be lost.",
-        "Give the folder to the user that runs the service, or name another one.",
-    )
 
 
 def _examine_unreadable(settings: Settings) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 
 from backend.clock import Clock
+from backend.doctor.disks import examine_mongodb_disk
 from backend.doctor.finding import Area, Finding, Findings
 from backend.settings import Settings
 from backend.storage.click_blocks import count_unreadable_blocks
@@ -16,6 +17,7 @@ from backend.storage.inspection import (
     IndexDifference,
     ServerState,
     compare_indexes,
+    read_disk,
     read_server_state,
 )
 from backend.storage.link_deltas import count_unreadable_clicks
@@ -46,6 +48,8 @@ async def examine_storage(database: Database, settings: Settings, clock: Clock) 
     else:
         for finding in _examine_replica_set(state, settings):
             yield finding
+    if disk := await read_disk(database):
+        yield examine_mongodb_disk(disk)
     yield examine_clock(state.ahead)
     differences = [difference async for difference in compare_indexes(database)]
     for difference in differences:
@@ -70,7 +74,8 @@ async def examine_storage(database: Database, settings: Settings, clock: Clock) 
         yield _found.info(
             deletion.org_id,
             f"Its deletion, begun on {deletion.begun_at:%Y-%m-%d %H:%M}, is not finished.",
-            "Let the service run: it ends it within minutes.",
+            f"Let the service run: it ends it within minutes. So does `waylink organization delete --org "
+            f"{deletion.org_id}`.",
         )
     if former := await count_former_clicks(database):
         yield _found.info(

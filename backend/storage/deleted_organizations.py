@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pymongo import IndexModel
 
@@ -19,6 +19,8 @@ from backend.storage.ownership import Nobodys
 
 NAME = "deleted_organizations"
 _UNFINISHED = {"is_gone": False}
+# A fold that was under way may take a minute.
+_UNDER_WAY = timedelta(minutes=2)
 COLLECTION = Collection(
     name=NAME,
     indexes=[IndexModel("is_gone", partialFilterExpression=_UNFINISHED, name="unfinished")],
@@ -37,14 +39,21 @@ class Deletion:
     org_id: OrgId
     begun_at: datetime
 
+    @property
+    def over_at(self) -> datetime:
+        """From when on nothing can come any more that was under way as it was begun."""
+        return self.begun_at + _UNDER_WAY
+
 
 class BeingDeleted(OperatorError):
     """The organization is being deleted, and parts of it may still be there."""
 
-    def __init__(self, org_id: OrgId) -> None:
+    def __init__(self, deletion: Deletion) -> None:
+        command = f"waylink organization delete --org {deletion.org_id}"
         super().__init__(
-            f"The organization {org_id} is being deleted. A running service ends that within minutes; "
-            f"`waylink organization delete --org {org_id}` goes on with it at once."
+            f"The organization {deletion.org_id} is being deleted, "
+            f"until {deletion.over_at:%Y-%m-%d %H:%M:%S} UTC at least. `{command}` waits for that and ends "
+            "it; so does a running service, within a minute more. Then restore it."
         )
 
 
@@ -54,7 +63,7 @@ async def begin_deletion(database: Database, session: ClientSession, org_id: Org
     await database[NAME].update_one({"_id": org_id}, begun, upsert=True, session=session)
 
 
-async def end_deletion(database: Database, org_id: OrgId) -> None:
+async def note_end(database: Database, org_id: OrgId) -> None:
     """Note that nothing of the organization is left."""
     await database[NAME].update_one({"_id": org_id}, {"$set": {"is_gone": True}})
 
@@ -72,15 +81,16 @@ async def find_deleted(
     return {OrgId(each["_id"]) async for each in found}
 
 
-async def is_being_deleted(database: Database, org_id: OrgId) -> bool:
-    """Whether a deletion of the organization was begun and is not finished."""
-    return await database[NAME].find_one({"_id": org_id} | _UNFINISHED, {"_id": 1}) is not None
+async def find_deletion(database: Database, org_id: OrgId) -> Deletion | None:
+    """The deletion of the organization; None if none was begun, or it is finished."""
+    found = await database[NAME].find_one({"_id": org_id} | _UNFINISHED)
+    return Deletion(org_id, found["at"]) if found else None
 
 
 async def refuse_being_deleted(database: Database, org_id: OrgId) -> None:
     """Raise BeingDeleted if a deletion of the organization is not finished."""
-    if await is_being_deleted(database, org_id):
-        raise BeingDeleted(org_id)
+    if deletion := await find_deletion(database, org_id):
+        raise BeingDeleted(deletion)
 
 
 async def forget_deletion(database: Database, org_id: OrgId) -> None:

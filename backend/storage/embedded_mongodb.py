@@ -24,13 +24,16 @@ from typing import IO, Any
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.storage.mongod_admin import START_TIMEOUT, MongodAdmin
-from backend.storage.mongod_process import Mongod, MongoDBNotFound, is_running
+from backend.storage.mongod_process import STOP_TIMEOUT, Mongod, MongoDBNotFound, is_running
 from backend.storage.private_folder import private_folder
+from backend.storage.processes import is_stopped, who_locks
 
 # Seconds that a server may take to answer which others use: they have waited for its start already.
 _PATIENCE = 10.0
 # And one that nobody uses, and that may be starting.
 _PATIENCE_WITH_ORPHANS = START_TIMEOUT
+# The longest that a process takes to start the server, or to stop it, or the one before and start it.
+_LONGEST_START = START_TIMEOUT + 3 * STOP_TIMEOUT
 _WATCH_INTERVAL = 1.0
 _TRIES = 3
 
@@ -43,6 +46,18 @@ class MongoDBHangs(MongoDBNotFound):
         super().__init__(
             f"The MongoDB server{process} of {folder} lives but does not answer: see its mongod.log. "
             "Others use it, so it is left alone; stop the service that uses it to have it started again."
+        )
+
+
+class StartStandsStill(MongoDBNotFound):
+    """Another process has begun to start or to stop the server, and does not go on."""
+
+    def __init__(self, folder: Path, pid: int | None, seconds: float) -> None:
+        process = f"The process {pid}" if pid else "Another process"
+        state = ", which was stopped (by Ctrl-Z, SIGSTOP or a debugger)," if pid and is_stopped(pid) else ""
+        super().__init__(
+            f"{process}{state} has been starting or stopping the MongoDB server of {folder} for "
+            f"{seconds:.0f} s. Let it go on (`fg`, or kill -CONT), or end it."
         )
 
 
@@ -116,30 +131,36 @@ class EmbeddedMongoDB:
                     raise MongoDBHangs(self._folder, self._processes())
 
     def _release(self) -> None:
-        with self._starting():
-            if self._users is None:
-                return
-            fcntl.flock(self._users, fcntl.LOCK_UN)
+        users = self._users
+        if users is None:
+            return
+        # Where another one stands still in there, the server goes on: the next process takes it over.
+        with contextlib.suppress(StartStandsStill), self._starting():
+            fcntl.flock(users, fcntl.LOCK_UN)
             if not self._is_used():
                 self._stop()
-            self._users.close()
             self._users = None
+        self._users = None
+        users.close()
 
     @contextlib.contextmanager
     def _starting(self) -> Iterator[None]:
-        """In this block, no other process starts or stops the server."""
-        with (self._folder / "start.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        """In this block, no other process starts or stops the server. Raises StartStandsStill."""
+        file = self._folder / "start.lock"
+        with file.open("w") as lock:
+            began = time.monotonic()
+            while not _is_taken(lock):
+                waited, holder = time.monotonic() - began, who_locks(file)
+                stands_still = holder is not None and is_stopped(holder)
+                if waited > (_PATIENCE if stands_still else _LONGEST_START):
+                    raise StartStandsStill(self._folder, holder, waited)
+                time.sleep(0.05)
             yield
 
     def _is_used(self) -> bool:
         """Whether any process holds the lock for users of the server."""
         with (self._folder / "users.lock").open("w") as users:
-            try:
-                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-        return False
+            return not _is_taken(users)
 
     def _run(self) -> bool:
         """Start the server, or take over the running one. Returns False if that does not answer."""
@@ -246,6 +267,14 @@ class EmbeddedMongoDB:
         with self._starting():
             if self._users is not None:  # else it was stopped meanwhile, and nobody would stop it again
                 self._run()
+
+
+def _is_taken(lock: IO[str]) -> bool:
+    """Take the lock, unless another process has it. Returns whether it is taken."""
+    with contextlib.suppress(BlockingIOError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def _write_privately(file: Path, text: str) -> None:

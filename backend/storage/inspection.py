@@ -43,6 +43,14 @@ class ServerState:
     is_router: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """The disk on which a server keeps its data, in bytes."""
+
+    total: int
+    left: int
+
+
 class Difference(StrEnum):
     """How an index differs from its declaration."""
 
@@ -75,6 +83,20 @@ async def read_server_state(database: Database, clock: Clock) -> ServerState:
         is_router=hello.get("msg") == "isdbgrid",
         ahead=hello["localTime"].replace(tzinfo=UTC) - (began + (ended - began) / 2),
     )
+
+
+async def read_disk(database: Database) -> Disk | None:
+    """The disk of the member that answers.
+
+    None where the server does not tell: as a cluster's router, or while nothing is stored in the database.
+    """
+    try:
+        told = await database.command("dbStats")
+    except OperationFailure:
+        return None
+    if not (total := told.get("fsTotalSize")):
+        return None
+    return Disk(int(total), int(total - told["fsUsedSize"]))
 
 
 async def compare_indexes(database: Database) -> AsyncIterator[IndexDifference]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime, timedelta
 
 from backend.clock import Clock
@@ -33,8 +33,8 @@ from backend.storage.collection import Collection, Stage
 from backend.storage.deleted_organizations import (
     Deletion,
     begin_deletion,
-    end_deletion,
-    is_being_deleted,
+    find_deletion,
+    note_end,
     unfinished_deletions,
 )
 from backend.storage.domain_removal import settle
@@ -53,8 +53,6 @@ from backend.storage.restores import being_restored, give_up_restore
 
 # Until then whoever began a deletion is left alone with it: two at work would each count a part of what goes.
 _OTHERS_AFTER = timedelta(minutes=1)
-# After that nothing can come that was under way when the deletion began: a fold may take a minute.
-_LAST_LOOK_AFTER = timedelta(minutes=2)
 _EVERY = 60.0
 _SECONDS = 24 * 3600.0
 # Links whose counts are deleted by one command.
@@ -79,23 +77,39 @@ async def delete_organization(database: Database, org_id: OrgId, now: datetime) 
         return deleted + await _delete_rest(database, org_id)
 
 
+async def end_deletion(
+    database: Database, org_id: OrgId, clock: Clock, waits: Callable[[float], object]
+) -> Counter[str]:
+    """Wait until nothing can come any more that was under way as the deletion was begun; delete what came.
+
+    `waits` is called once a second with the seconds that are left. Returns how many documents of each
+    collection came late.
+    """
+    while begun := await find_deletion(database, org_id):  # else a service has ended it
+        left = (begun.over_at - clock()).total_seconds()
+        waits(max(0.0, left))
+        if left < 0:
+            return await _go_on(database, begun, clock())
+        await asyncio.sleep(min(1.0, left + 0.01))
+    return Counter()
+
+
 async def finish_deletions(database: Database, now: datetime) -> None:
     """Go on with deletions that were begun a while ago, and look once more, later, for what came late."""
     for begun in await unfinished_deletions(database):
-        if now - begun.begun_at < _OTHERS_AFTER:
-            continue
         # While the ones before took their time, another process may have ended it, and an archive brought the
         # organization back.
-        if not await is_being_deleted(database, begun.org_id):
-            continue
-        with deadline(_SECONDS):
-            await _delete_rest(database, begun.org_id)
-        if _is_over(begun, now):
-            await end_deletion(database, begun.org_id)
+        if now - begun.begun_at >= _OTHERS_AFTER and await find_deletion(database, begun.org_id):
+            await _go_on(database, begun, now)
 
 
-def _is_over(begun: Deletion, now: datetime) -> bool:
-    return now - begun.begun_at > _LAST_LOOK_AFTER
+async def _go_on(database: Database, begun: Deletion, now: datetime) -> Counter[str]:
+    """Delete what is there, and end the deletion if nothing can come any more."""
+    with deadline(_SECONDS):
+        deleted = await _delete_rest(database, begun.org_id)
+    if now > begun.over_at:
+        await note_end(database, begun.org_id)
+    return deleted
 
 
 class DeletionSweep:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 from pymongo import MongoClient
 
 from backend.domain.ids import OrgId
+from backend.storage import deleted_organizations
 from tests.polling import wait_for
 from tests.service_process import (
     ServiceProcess,
@@ -147,6 +148,32 @@ def test_a_domain_with_links_stays(running: ServiceProcess, org_id: OrgId) -> No
     assert running.command("app", "list", "--org", other)["apps"] == []
 
 
+@pytest.fixture
+def little_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was under way as a deletion began has come within seconds."""
+    monkeypatch.setattr(deleted_organizations, "_UNDER_WAY", timedelta(seconds=6))
+
+
+@pytest.mark.usefixtures("little_under_way")
+def test_a_deletion_says_when_it_is_over(running: ServiceProcess, tmp_path: Path) -> None:
+    """It waits until then; who does not wait is told, as is who restores, with what to do: and that works."""
+    org_id = running.command("organization", "create", "Moving")["id"]
+    archive = str(tmp_path / "archive")
+    running.command("export", "--org", org_id, "-o", archive)
+    command = ("organization", "delete", "--org", org_id, "--yes")
+    begun = running.command(*command, "--no-wait")
+    assert begun["deleted"] is False
+    over_at = datetime.fromisoformat(begun["goes_on_until"])
+    refused = running.refusal("restore", archive)
+    assert f"until {over_at:%Y-%m-%d %H:%M:%S} UTC" in refused
+    assert f"`waylink organization delete --org {org_id}` waits for that and ends it" in refused
+    done = invoke(*command, environment=running.environment)
+    assert ("deleted    yes" in done.stdout, datetime.now(UTC) > over_at) == (True, True)
+    assert "Waiting for clicks that were just being counted" in done.stderr
+    assert running.command("restore", archive)["name"] == "Moving"
+
+
+@pytest.mark.usefixtures("little_under_way")
 def test_an_organization_is_deleted_by_its_name(running: ServiceProcess) -> None:
     """Its name has to be typed, or --yes given; then no command knows it, and its keys are refused."""
     org_id = running.command("organization", "create", "Short lived")["id"]
@@ -192,6 +219,7 @@ def test_a_service_ends_a_deletion_that_was_interrupted(mongodb_uri: str, tmp_pa
         assert database["domains"].count_documents({}) == 0
 
 
+@pytest.mark.usefixtures("little_under_way")
 def test_a_restore_that_was_interrupted_is_given_up(running: ServiceProcess) -> None:
     """The organization does not exist yet: its id is asked for, and then its domain can be added again."""
     org_id, domain = str(uuid.uuid4()), f"{uuid.uuid4().hex}.example"

@@ -25,12 +25,13 @@ from backend.domain.ids import OrgId
 from backend.settings import Settings
 from backend.storage import embedded_mongodb, organizations
 from backend.storage.database import Indexes, open_database
-from backend.storage.embedded_mongodb import MongoDBHangs
+from backend.storage.embedded_mongodb import EmbeddedMongoDB, MongoDBHangs
 from backend.storage.mongod_process import Mongod, MongoDBNotFound, find_mongod, is_running
+from backend.storage.processes import is_stopped
 from tests.faults.mongod import mongod_of, stopped_mongod
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.organizations import create_test_organization
-from tests.polling import wait_for
+from tests.polling import until, wait_for
 from tests.service_process import WAYLINK, environment_of, free_port, service_process
 
 USE = """
@@ -145,6 +146,40 @@ async def test_a_server_that_others_use_is_left_alone(
                 await open_and_close(tmp_path)
         await open_and_close(tmp_path)
         assert servers_of(tmp_path / "mongodb") == [server]
+
+
+STOPPED_IN_THE_MIDDLE = """
+import fcntl, os, signal, sys
+lock = open(sys.argv[1], "w")
+fcntl.flock(lock, fcntl.LOCK_EX)
+os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+def process_of(program: str, *arguments: Path) -> subprocess.Popen[bytes]:
+    """A process that runs this Python."""
+    return subprocess.Popen([sys.executable, "-c", program, *map(str, arguments)])
+
+
+async def test_a_command_stopped_as_it_starts_the_server_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever needs the server waits for it a while, and is told whom to let go on; a stop does not wait."""
+    monkeypatch.setattr(embedded_mongodb, "_PATIENCE", 0.5)
+    lock = tmp_path / "mongodb" / "start.lock"
+    async with EmbeddedMongoDB(lock.parent) as used:
+        with process_of(STOPPED_IN_THE_MIDDLE, lock) as stopped:
+            await until(lambda: is_stopped(stopped.pid), "it does not stop")
+            with pytest.raises(MongoDBNotFound, match=f"The process {stopped.pid}, which was stopped"):
+                await EmbeddedMongoDB(lock.parent).__aenter__()
+            began = time.monotonic()
+            await used.__aexit__()
+            assert time.monotonic() - began < 20
+            stopped.send_signal(signal.SIGCONT)
+        assert Mongod(lock.parent.resolve()).is_locked()  # the server goes on
+        async with EmbeddedMongoDB(lock.parent):
+            pass
+    assert not Mongod(lock.parent.resolve()).is_locked()
 
 
 async def test_an_orphan_that_never_answers_is_stopped(

@@ -34,8 +34,8 @@ from backend.storage.deleted_organizations import (
     NAME,
     BeingDeleted,
     begin_deletion,
-    end_deletion,
     find_deleted,
+    note_end,
     unfinished_deletions,
 )
 from backend.storage.folding import Folds
@@ -216,7 +216,7 @@ async def test_an_organization_that_came_back_while_others_are_deleted(
         monkeypatch.undo()
         assert org_id == first.id
         await delete_rest(database, back.id)
-        await end_deletion(database, back.id)
+        await note_end(database, back.id)
         await restore_organization(database, archive, utc_now(), lambda _: None, lambda _: False)
         return await delete_rest(database, first.id)
 
@@ -246,4 +246,4 @@ async def test_a_fold_that_is_under_way_when_a_deletion_begins(
     monkeypatch.undo()
     assert (await Folds(database).fold([org_id])).is_all
     assert {*await traces(database, org_id)} == {NAME}
-    await end_deletion(database, org_id)
+    await note_end(database, org_id)

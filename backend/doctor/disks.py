@@ -1,0 +1,94 @@
+"""Checks the disks: whether clicks can be kept on them, and for how many there is room."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Thread
+
+from backend.doctor.finding import Area, Finding, Findings
+from backend.storage.inspection import Disk
+
+# Bytes that a click takes while it waits in a click log; and in MongoDB with all its counts and indexes, from
+# busy links to ones with fifty clicks in thirty days. Measured: docs/operations.md#sizing.
+WAITING_BYTES = 180
+STORED_BYTES = (33, 177)
+LITTLE = 1_000_000_000  # bytes: five million clicks that wait
+_TRIED_BYTES = 65_536  # more than file systems keep beside the name of a file
+_SECONDS = 10.0
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_configuration, _storage = Findings(Area.CONFIGURATION), Findings(Area.STORAGE)
+
+
+def examine_folder(folder: Path) -> Finding:
+    """Whether clicks can be kept in this folder: a file is written there, read again and deleted."""
+    nearest = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    failures: list[OSError] = [TimeoutError(errno.ETIMEDOUT, f"no answer for {_SECONDS:g} s")]
+    # Beside this thread, since a disk may hang for ever.
+    trying = Thread(target=lambda: failures.__setitem__(slice(None), _try(nearest)), daemon=True)
+    trying.start()
+    trying.join(_SECONDS)
+    if failures:
+        return _about_failure(folder, failures[0])
+    room = os.statvfs(nearest)
+    left = room.f_bavail * room.f_frsize
+    message = (
+        f"{folder} can be written. {_gigabytes(left)} are left: room for {_rounded(left / WAITING_BYTES)} "
+        f"clicks that wait, at {WAITING_BYTES} bytes each."
+    )
+    if left < LITTLE:
+        return _configuration.warning(
+            "WAYLINK_DATA_DIR", message, "Make room: clicks wait there while MongoDB is away."
+        )
+    return _configuration.ok("WAYLINK_DATA_DIR", message)
+
+
+def examine_mongodb_disk(disk: Disk) -> Finding:
+    """For how many clicks there is room on MongoDB's disk."""
+    many, few = (_rounded(disk.left / each) for each in STORED_BYTES)
+    message = (
+        f"The disk of the member that answers has {_gigabytes(disk.left)} of {_gigabytes(disk.total)} left: "
+        f"room for {few} to {many} clicks, at {STORED_BYTES[1]} to {STORED_BYTES[0]} bytes each with counts."
+    )
+    if disk.left < LITTLE:
+        return _storage.warning("MongoDB's disk", message, "Make room, or let clicks expire earlier.")
+    return _storage.ok("MongoDB's disk", message)
+
+
+def _try(folder: Path) -> list[OSError]:
+    """What keeps a file from being written in the folder, if anything does."""
+    written = os.urandom(_TRIED_BYTES)
+    try:
+        with TemporaryFile(dir=folder, prefix=".doctor-") as file:
+            file.write(written)
+            file.flush()
+            os.fsync(file.fileno())
+            file.seek(0)
+            if file.read() != written:
+                raise OSError(errno.EIO, "what is read is not what was written")
+    except OSError as error:
+        return [error]
+    return []
+
+
+def _about_failure(folder: Path, failure: OSError) -> Finding:
+    advice = "Give the folder to the user that runs the service, or name another one."
+    if failure.errno in _FULL:
+        advice = "Make room on its disk, or name a folder on another one."
+    elif failure.errno in {errno.EIO, errno.ETIMEDOUT, errno.EROFS}:
+        advice = "Look at the disk and at the system's log, or name a folder on another disk."
+    return _configuration.error(
+        "WAYLINK_DATA_DIR",
+        f"No file can be written in {folder} ({failure.strerror}): clicks are lost while MongoDB is away.",
+        advice,
+    )
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:,.1f} GB"
+
+
+def _rounded(number: float) -> str:
+    return f"{number / 1e6:,.0f} million" if number >= 1e7 else f"{number:,.0f}"

@@ -1,0 +1,60 @@
+"""Whether clicks can be kept is tried, not asked, and for how many there is room is told."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from backend.doctor import disks
+from backend.doctor.disks import examine_folder, examine_mongodb_disk
+from backend.doctor.finding import Severity
+from backend.storage.inspection import Disk, read_disk
+from backend.storage.mongo import Database
+from tests.small_disk import full_disk
+
+
+def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
+    """Although its folder may be written, no file can be; what else is there stays as it was."""
+    with full_disk(tmp_path) as full:
+        found = examine_folder(full / "clicks")
+        assert [each.name for each in full.iterdir()] == ["all of it"]
+    assert found.severity is Severity.ERROR
+    assert "(No space left on device): clicks are lost while MongoDB is away" in found.message
+    assert found.advice == "Make room on its disk, or name a folder on another one."
+
+
+def test_a_disk_with_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How much is left, and for how many clicks; where it is little, that is a warning. Nothing stays."""
+    room = os.statvfs(tmp_path)
+    left = room.f_bavail * room.f_frsize
+    found = examine_folder(tmp_path / "data" / "clicks")
+    assert found.severity is (Severity.OK if left >= disks.LITTLE else Severity.WARNING)
+    told = float(found.message.split(" GB are left")[0].split()[-1].replace(",", ""))
+    assert told == pytest.approx(left / 1e9, abs=1)
+    assert found.message.endswith(" clicks that wait, at 180 bytes each.")
+    monkeypatch.setattr(disks, "LITTLE", 2 * left)
+    assert examine_folder(tmp_path).severity is Severity.WARNING
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_can_not_be_entered(tmp_path: Path) -> None:
+    """A file where the folder should be: nothing can be written there, whoever asks."""
+    (tmp_path / "data").touch()
+    found = examine_folder(tmp_path / "data" / "clicks")
+    assert (found.severity, "Not a directory" in found.message) == (Severity.ERROR, True)
+
+
+async def test_the_disk_of_mongodb(database: Database) -> None:
+    """The server tells how much it has, and how much of that is left."""
+    disk = await read_disk(database)
+    assert disk
+    assert 0 < disk.left < disk.total
+    few = examine_mongodb_disk(Disk(total=80_000_000_000, left=1_770_000_000))
+    assert (few.severity, few.message) == (
+        Severity.OK,
+        "The disk of the member that answers has 1.8 GB of 80.0 GB left: room for 10 million to 54 million "
+        "clicks, at 177 to 33 bytes each with counts.",
+    )
+    assert examine_mongodb_disk(Disk(total=80_000_000_000, left=900_000_000)).severity is Severity.WARNING
