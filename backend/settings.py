@@ -228,8 +228,8 @@ class Settings:
         10.0,
         values_of.seconds,
         "seconds, above 0 and below 86400",
-        "How long a worker's event loop may stand still before the worker is ended and replaced; the log "
-        "says where it stood.",
+        "How long a worker's event loop may stand still, or the worker be stopped from outside, before it is "
+        "ended and replaced; the log says where it stood. To use a debugger: 86000.",
     )
     drain_seconds: float = setting(
         1.0,
