@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from backend.storage.processes import who_locks
+from backend.concurrency.processes import who_locks
 
 # Who has the lock for so many seconds, without a rest in between, may have been stopped.
 PATIENCE = 10.0

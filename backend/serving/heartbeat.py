@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from backend.storage.processes import is_stopped
+from backend.concurrency.processes import is_stopped
 
 # Seconds between two looks of the supervisor, at most.
 TICK = 1.0
@@ -34,7 +34,7 @@ _THREAD = re.compile(r"^(?:Current thread|Thread) .*$", re.MULTILINE)
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
 
 
-class News(Enum):
+class WorkerNews(Enum):
     """What a worker tells the supervisor. If it can't start, it tells the reason, a text."""
 
     BEAT = auto()
@@ -42,7 +42,7 @@ class News(Enum):
     LEAVING = auto()  # its loop ends, and with it the beats
 
 
-def tell(supervisor: Connection, news: News | str) -> None:
+def tell(supervisor: Connection, news: WorkerNews | str) -> None:
     """Tell the supervisor, if it hears: one that was stopped does not read, and nobody waits for it."""
     with contextlib.suppress(OSError):
         supervisor.send(news)
@@ -62,10 +62,10 @@ async def beat(supervisor: Connection, seconds: float) -> None:
     os.set_blocking(supervisor.fileno(), False)
     try:
         while True:
-            tell(supervisor, News.BEAT)
+            tell(supervisor, WorkerNews.BEAT)
             await asyncio.sleep(pause_of(seconds))
     finally:
-        tell(supervisor, News.LEAVING)
+        tell(supervisor, WorkerNews.LEAVING)
 
 
 def pause_of(seconds: float) -> float:
@@ -85,10 +85,10 @@ class Silence:
         self.ended_after = 0.0  # the seconds for which it had been silent when it was ended; 0: it was not
         self.reason = "its event loop had not turned"
 
-    def broken_by(self, news: News | str) -> None:
+    def broken_by(self, news: WorkerNews | str) -> None:
         """Note that the worker has told this."""
         self._lasted = 0.0
-        leaves = news is News.LEAVING or isinstance(news, str)
+        leaves = news is WorkerNews.LEAVING or isinstance(news, str)
         self._allowed = max(LAST_SECONDS, self._loop_seconds) if leaves else self._loop_seconds
 
     def goes_on(self, seconds: float) -> None:

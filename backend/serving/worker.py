@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 
 from backend.app import create_app
 from backend.operations.logs import configure_logs
-from backend.serving.heartbeat import News, beat, leave_stack_at_end, tell
+from backend.serving.heartbeat import WorkerNews, beat, leave_stack_at_end, tell
 from backend.serving.job import Job
 from backend.serving.listener import NotStarted
 from backend.serving.server import ServedApp, run, serve_sites
@@ -32,7 +32,7 @@ async def _serve(job: Job, news: Connection) -> None:
     beating = asyncio.create_task(beat(news, job.settings.stall_seconds))
     site = ServedApp((job.make_app or create_app)(job.settings), job.listener)
     try:
-        await serve_sites([site], job.settings, lambda: tell(news, News.READY), stop)
+        await serve_sites([site], job.settings, lambda: tell(news, WorkerNews.READY), stop)
     finally:
         beating.cancel()
 

@@ -23,7 +23,7 @@ from backend.domain.errors import OperatorError
 from backend.operations.logs import configure_logs
 from backend.operations.shared_counts import SHARED_FOLDER
 from backend.serving import heartbeat
-from backend.serving.heartbeat import TICK, News, Silence, pause_of, where_it_stood
+from backend.serving.heartbeat import TICK, Silence, WorkerNews, pause_of, where_it_stood
 from backend.serving.job import TOLD_BY_SUPERVISOR, Job, MakeApp, begin, load_application
 from backend.serving.listener import NotStarted, bind
 from backend.settings import Settings
@@ -81,9 +81,9 @@ class _Worker:
         """Read what it has told."""
         with contextlib.suppress(EOFError, ConnectionResetError):
             while self.news.poll():
-                told: News | str = self.news.recv()
+                told: WorkerNews | str = self.news.recv()
                 self.silence.broken_by(told)
-                self.is_ready = self.is_ready or told is News.READY
+                self.is_ready = self.is_ready or told is WorkerNews.READY
                 self.reason = told if isinstance(told, str) else self.reason
 
 

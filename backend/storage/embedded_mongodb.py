@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from backend.concurrency.background_task import BackgroundTask
+from backend.concurrency.processes import is_stopped, who_locks
 from backend.storage.mongod_admin import START_TIMEOUT, MongodAdmin
 from backend.storage.mongod_process import STOP_TIMEOUT, Mongod, MongoDBNotFound, is_running
 from backend.storage.private_folder import private_folder
-from backend.storage.processes import is_stopped, who_locks
 
 # Seconds that a server may take to answer which others use: they have waited for its start already.
 _PATIENCE = 10.0

@@ -21,13 +21,13 @@ import pytest
 from pymongo import MongoClient
 from pymongo.errors import OperationFailure
 
+from backend.concurrency.processes import is_stopped
 from backend.domain.ids import OrgId
 from backend.settings import Settings
 from backend.storage import embedded_mongodb, organizations
 from backend.storage.database import Indexes, open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB, MongoDBHangs
 from backend.storage.mongod_process import Mongod, MongoDBNotFound, find_mongod, is_running
-from backend.storage.processes import is_stopped
 from tests.faults.mongod import mongod_of, stopped_mongod
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.organizations import create_test_organization

@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from backend.storage.processes import is_stopped, who_locks
+from backend.concurrency.processes import is_stopped, who_locks
 from tests.faults.metrics import metric
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.faults.visited_link import VisitedLink

@@ -65,7 +65,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "interpreter", "json_api", "operations", "proxies", "rate_limits", "redirector", "rest_api",
         "sdk_api", "settings", "storage", "web_client",
     },
-    "serving": {"app", "domain", "interpreter", "json_api", "operations", "settings"},
+    "serving": {"app", "concurrency", "domain", "interpreter", "json_api", "operations", "settings"},
     "cli": {
         "api_host", "archives", "block_list", "clock", "destination_watch", "doctor", "domain", "imports",
         "passwords", "rate_limits", "serving", "settings", "storage", "version", "web_client",
