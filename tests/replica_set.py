@@ -90,6 +90,14 @@ class ReplicaSet:
             mode = "alwaysOn" if names else "off"
             client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)
 
+    def delay_commands(self, *names: str, seconds: float) -> None:
+        """Have the member that takes writes answer these commands of the service so much later; or none."""
+        with _client(self.wait_for_primary()) as client:
+            delay = {"blockConnection": True, "blockTimeMS": round(seconds * 1000)}
+            data = {"failCommands": names, "appName": "waylink"} | delay
+            mode = "alwaysOn" if names else "off"
+            client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)
+
     def leave_unconfirmed(self, name: str) -> None:
         """The service's next such command is carried out, but no majority seems to confirm it."""
         with _client(self.wait_for_primary()) as client:

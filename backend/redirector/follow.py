@@ -108,7 +108,8 @@ class Redirector:
 
     async def startup(self) -> None:
         """Start to follow changes of links and to ship clicks."""
-        self.cache.fall_back_on(await asyncio.to_thread(self._file.read, self._clock()))
+        kept = await asyncio.to_thread(self._file.read, self._clock())
+        self.cache.fall_back_on(kept.links, kept.moment)
         await asyncio.gather(self._handoffs.start(), self._visitor_keys.start(), self._split_keys.start())
         self.cache.start()
         self.shipper.start()
@@ -168,7 +169,8 @@ class Redirector:
         if not self._knows_hottest or not self.cache.follows_changes:
             return
         try:
-            await asyncio.to_thread(self._file.write, self.cache.hottest(MOST_LINKS), self._clock())
+            links = self.cache.hottest(MOST_LINKS)
+            await asyncio.to_thread(self._file.write, links, self._clock(), self.cache.moment)
         except OSError as error:
             _logger.warning("The file of links can't be written: %s", error)
 

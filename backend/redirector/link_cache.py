@@ -26,12 +26,13 @@ from backend.domain.links import Link
 from backend.domain.web_address import web_address
 from backend.storage.apps import find_apps
 from backend.storage.changes import (
+    AppsChanged,
     Change,
     Current,
-    EverythingChanged,
+    InDoubt,
     LinkChanged,
     LinkDeleted,
-    ReadsInDoubt,
+    Moment,
     watch_changes,
 )
 from backend.storage.links import resolve_link
@@ -40,17 +41,18 @@ from backend.storage.mongo import Database, StorageError, deadline
 _READ_SECONDS = 0.8  # a visitor waits less than a second for the database
 _PATIENCE = 0.25  # nor longer than this if an older entry is in memory
 _RETRY_SECONDS = 1.0
+_DELETED_SECONDS = 2.0  # a read that began before the deletion was told has ended by then
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NONE: dict[str, str] = {}
 _NO_RULES: list[dict[str, Any]] = []
 _NO_APPS = Apps()
-_EXPIRED = float("-inf")  # read before a change
+_MAY_BE_OLD = float("-inf")  # the time of a read that may be older than a change
 _logger = logging.getLogger(__name__)
 LinkKey = tuple[str, str]
 
 
 class LinkUnavailable(Exception):
-    """The link is not in the cache, and the database does not answer."""
+    """The link is not in memory, or known to be old there, and the database does not answer."""
 
 
 class CachedLink:
@@ -60,11 +62,19 @@ class CachedLink:
     variant: ClassVar[None] = None  # what a rule leads to may have one
 
     def __init__(self, link: Link, apps: Apps, loaded_at: float) -> None:
-        self.link = link
+        self.link = _only_what_redirects_need(link)
         self.apps = apps
         self.loaded_at = loaded_at
         self.rules = CompiledRules(link) if link.rules else None
         self._cleared_by: AddressPatterns | None = None
+
+    def changed_into(self, link: Link) -> CachedLink | None:
+        """What the link has become, with apps that are as old as they were; None if it can't be used here."""
+        try:
+            return CachedLink(link, self.apps, self.loaded_at)
+        except (ValueError, TypeError, KeyError) as error:  # rules of a newer version
+            _logger.warning("What the link %s has become can't be used: %s", link.id, error)
+            return None
 
     def is_blocked(self, blocked: AddressPatterns) -> bool:
         """Whether the link leads where the operator blocks. That is looked up once for each block list."""
@@ -98,9 +108,11 @@ def address_of(place: CachedLink | Target) -> bytes:
 class LinkCache:
     """The most recently used links, whose sizes together are at most `capacity`.
 
-    The change stream tells which of them have changed. An entry is current if it was read less than
-    `seconds_to_live` seconds ago, or if the change stream has proved within that time that it reports every
-    change. Otherwise it is read again; only if the database does not answer is an old entry used.
+    The change stream brings what they have become, into the cache and without a read. An entry is current if
+    it was read less than `seconds_to_live` seconds ago, or if the change stream has proved within that time
+    that it reports every change. Otherwise it may be old: it is read again, and used only if the database
+    does not answer. A link that is known to be old, since it was changed and the change stream did not bring
+    into what, is not in the cache: nobody gets it without the database's answer.
     """
 
     def __init__(
@@ -122,8 +134,11 @@ class LinkCache:
         self._size = 0  # of all entries
         self._loads: dict[LinkKey, asyncio.Task[CachedLink | None]] = {}
         self._changed_while_loading: set[LinkKey] = set()
-        self._deleted: set[LinkId] = set()  # of links that may be in `_entries`
+        # When it was told, of links that may be in `_entries`, or come from reads under way.
+        self._deleted: dict[LinkId, float] = {}
+        self._in_doubt_until = float("-inf")  # reads that began before then may have missed changes
         self._current_until = float("-inf")  # until then, entries without a reported change are current
+        self.moment: Moment | None = None  # up to which all changes are in the entries
         self._is_down = False  # the database did not answer when it was asked last
         self._ask_again_at = 0.0
         self._watching = BackgroundTask("following changes of links", self._go_on_watching)
@@ -154,28 +169,29 @@ class LinkCache:
         return self._watching.failure
 
     def hottest(self, most: int) -> list[tuple[Link, Apps]]:
-        """The most recently used links, latest first, without those that have changed since."""
-        self._expire_deleted()
-        used_last = islice(reversed(self._entries.values()), most)
-        return [(entry.link, entry.apps) for entry in used_last if entry.loaded_at != _EXPIRED]
+        """The most recently used links, latest first, without those that may be old."""
+        sure = (each for each in reversed(self._entries.values()) if each.loaded_at != _MAY_BE_OLD)
+        kept = (entry for entry in sure if not self._is_deleted(entry.link, entry.loaded_at))
+        return [(entry.link, entry.apps) for entry in islice(kept, most)]
 
-    def fall_back_on(self, links: Iterable[tuple[Link, Apps]]) -> None:
-        """Add these links (most recently used first) for when the database does not answer.
+    def fall_back_on(self, links: Iterable[tuple[Link, Apps]], moment: Moment | None = None) -> None:
+        """Before the start: add these links (most recently used first) for when the database does not answer.
 
-        They may have changed meanwhile, so they count as not current.
+        They may have changed since the `moment` of which they are, and the change stream begins there.
         """
+        self.moment = moment
         for link, apps in reversed([*links][: self._capacity]):
-            kept = CachedLink(_only_what_redirects_need(link), apps, _EXPIRED)
-            if (kept.link.domain, kept.link.path) not in self._entries:
-                self._add(kept)
+            self._add(CachedLink(link, apps, _MAY_BE_OLD))
 
     def current(self, domain: str, path: str) -> CachedLink | None:
         """The link at a short URL if it is in the cache and current; else None."""
         entry = self._entries.get((domain, path))
-        if entry is None or (self._deleted and entry.link.id in self._deleted):
+        if entry is None or (self._deleted and self._is_deleted(entry.link, entry.loaded_at)):
             return None
         now, loaded_at = time.monotonic(), entry.loaded_at
-        if loaded_at != _EXPIRED and (now < self._current_until or now < loaded_at + self._seconds_to_live):
+        if loaded_at != _MAY_BE_OLD and (
+            now < self._current_until or now < loaded_at + self._seconds_to_live
+        ):
             self._entries.move_to_end((domain, path))
             return entry
         return None
@@ -183,28 +199,35 @@ class LinkCache:
     async def load(self, domain: str, path: str) -> CachedLink | None:
         """The link at a short URL, read from the database; None if there is none.
 
-        If the database does not answer, an older entry is returned. Raises LinkUnavailable if there is none.
+        If the database does not answer, an entry that may be old is returned, but none that is known to be.
+        Raises LinkUnavailable if there is none.
         """
         key = (domain, path)
-        stale = self._entries.get(key)
-        return await (self._load_soon(key, stale) if stale else asyncio.shield(self._loading(key)))
+        if self._entry(key):
+            if read := await self._read_soon(key):
+                return read.result()
+            if entry := self._entry(key):  # it may be another one by now, or none
+                return entry
+        return await asyncio.shield(self._loading(key))
 
-    async def _load_soon(self, key: LinkKey, stale: CachedLink) -> CachedLink | None:
-        """The link, read again if the database answers soon; else the older entry `stale`."""
+    def _entry(self, key: LinkKey) -> CachedLink | None:
+        """What is in memory of the link, also if it may be old; None if there is nothing that may be used."""
+        entry = self._entries.get(key)
+        return None if entry is None or self._is_deleted(entry.link, entry.loaded_at) else entry
+
+    async def _read_soon(self, key: LinkKey) -> asyncio.Task[CachedLink | None] | None:
+        """The task that has read the link; None if the database does not answer soon."""
         if self._is_down and time.monotonic() < self._ask_again_at:
-            return stale
+            return None
         task = self._loading(key)
         if self._is_down:
             self._ask_again_at = time.monotonic() + _READ_SECONDS + _RETRY_SECONDS  # only one request asks
-            return stale
+            return None
         await asyncio.wait({task}, timeout=_PATIENCE)
         if not task.done():
             self._found_down(_READ_SECONDS)  # later requests do not wait
-            return stale
-        try:
-            return task.result()
-        except LinkUnavailable:
-            return stale
+            return None
+        return None if isinstance(task.exception(), LinkUnavailable) else task
 
     def _loading(self, key: LinkKey) -> asyncio.Task[CachedLink | None]:
         """The task that reads a link. All who wait for the same link share it."""
@@ -225,33 +248,53 @@ class LinkCache:
         self._is_down, self._ask_again_at = True, time.monotonic() + seconds
 
     async def _read(self, key: LinkKey) -> CachedLink | None:
-        began = time.monotonic()
         try:
             with deadline(_READ_SECONDS):
-                link, apps = await asyncio.gather(
-                    resolve_link(self._database, *key), find_apps(self._database, key[0])
-                )
+                return await self._read_unchanged(key)
         except StorageError as error:
+            if brought := self.current(*key):
+                return brought
             self._found_down(_RETRY_SECONDS)
             raise LinkUnavailable from error
-        self._is_down = False
-        return self._keep(key, link, apps, began)
+
+    async def _read_unchanged(self, key: LinkKey) -> CachedLink | None:
+        """Read the link, and again if it was changed meanwhile and the change stream has not brought it."""
+        while True:
+            self._changed_while_loading.discard(key)
+            began = time.monotonic()
+            link, apps = await asyncio.gather(
+                resolve_link(self._database, *key), find_apps(self._database, key[0])
+            )
+            self._is_down = False
+            is_old = key in self._changed_while_loading or (link and self._is_deleted(link, began))
+            if not is_old:
+                return self._keep(key, link, apps, began)
+            if brought := self.current(*key):
+                return brought
 
     def _keep(self, key: LinkKey, link: Link | None, apps: Apps, began: float) -> CachedLink | None:
-        if link is None:
-            self._remove(key)
-            return None
-        entry = CachedLink(_only_what_redirects_need(link), apps if apps != _NO_APPS else _NO_APPS, began)
-        if key in self._changed_while_loading:
-            entry.loaded_at = _EXPIRED  # may be older than the change: use it only once
         self._remove(key)
+        if link is None:
+            return None
+        read_at = began if began > self._in_doubt_until else _MAY_BE_OLD
+        entry = CachedLink(link, apps if apps != _NO_APPS else _NO_APPS, read_at)
         self._add(entry)
         return entry
 
     def _add(self, entry: CachedLink) -> None:
-        """Add an entry as the one that was used last; those that were not used for longest make room."""
+        """Add an entry as the one that was used last."""
         self._entries[entry.link.domain, entry.link.path] = entry
         self._size += entry.size
+        self._make_room()
+
+    def _replace(self, key: LinkKey, entry: CachedLink) -> None:
+        """Put an entry in the place of the one that is there."""
+        self._size += entry.size - self._entries[key].size
+        self._entries[key] = entry
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Remove the entries that were not used for longest, while there are too many."""
         while self._size > self._capacity and len(self._entries) > 1:
             self._remove(next(iter(self._entries)))
 
@@ -260,40 +303,59 @@ class LinkCache:
             self._size -= entry.size
 
     async def _go_on_watching(self) -> None:
-        async for change in watch_changes(self._database, self._clock, self._on_write):
+        async for change in watch_changes(self._database, self._clock, self._on_write, self.moment):
             self._note(change)
 
     def _note(self, change: Change) -> None:
         match change:
-            case Current(at):
-                self._expire_deleted()
-                self._current_until = at + self._seconds_to_live
-            case LinkChanged(domain, path):
-                self._expire((domain, path))
+            case Current(at, moment):
+                self._remove_deleted()
+                self._current_until, self.moment = at + self._seconds_to_live, moment
+            case LinkChanged(domain, path, link):
+                self._change((domain, path), link)
             case LinkDeleted(link_id):
-                self._deleted.add(link_id)
-                for key in self._loads:
-                    self._expire(key)
-            case ReadsInDoubt(since):
-                for key in [*self._loads, *(k for k, e in self._entries.items() if e.loaded_at >= since)]:
-                    self._expire(key)
-            case EverythingChanged():
-                for key in [*self._entries, *self._loads]:
-                    self._expire(key)
+                self._deleted[link_id] = time.monotonic()
+            case AppsChanged(domain, apps):
+                self._change_apps(domain, apps)
+            case InDoubt(since):
+                self._in_doubt_until = time.monotonic()
+                for entry in self._entries.values():
+                    if entry.loaded_at >= since:
+                        entry.loaded_at = _MAY_BE_OLD
 
-    def _expire_deleted(self) -> None:
-        """Mark the entries of deleted links: now and then, since that looks at all entries."""
-        if not self._deleted:
-            return
-        for key in [key for key, entry in self._entries.items() if entry.link.id in self._deleted]:
-            self._expire(key)
-        self._deleted.clear()
-
-    def _expire(self, key: LinkKey) -> None:
-        """Mark the entry as not current. It is still used if the database does not answer."""
+    def _change(self, key: LinkKey, link: Link | None) -> None:
+        """Put what a link has become in the place of what it was, which is used no more in any case."""
         self._changed_while_loading.update({key} & self._loads.keys())
-        if entry := self._entries.get(key):
-            entry.loaded_at = _EXPIRED
+        entry = self._entries.get(key)
+        changed = entry.changed_into(link) if entry and link else None
+        if changed:
+            self._replace(key, changed)
+        else:
+            self._remove(key)
+
+    def _change_apps(self, domain: str, apps: Apps | None) -> None:
+        """Put the domain's apps into all its links: seldom, since that looks at all entries."""
+        self._changed_while_loading.update(key for key in self._loads if key[0] == domain)
+        for key in [key for key in self._entries if key[0] == domain]:
+            if apps is None:
+                self._remove(key)
+            else:
+                self._entries[key].apps = apps
+
+    def _is_deleted(self, link: Link, read_at: float) -> bool:
+        """Whether the link that was read at this time is known to be deleted since."""
+        told_at = self._deleted.get(link.id)
+        return told_at is not None and told_at >= read_at
+
+    def _remove_deleted(self) -> None:
+        """Remove deleted links once no read finds them any more; seldom, since that looks at all entries."""
+        now = time.monotonic()
+        if not self._deleted or next(iter(self._deleted.values())) > now - _DELETED_SECONDS:
+            return
+        for key in [key for key in self._entries if not self._entry(key)]:
+            self._remove(key)
+        oldest = now - _DELETED_SECONDS
+        self._deleted = {link_id: at for link_id, at in self._deleted.items() if at > oldest}
 
 
 def _only_what_redirects_need(link: Link) -> Link:

@@ -1,7 +1,8 @@
 """A file with the most used links, so that they redirect even if the service starts without the database.
 
 The links were current when the file was written. They are used only if the database does not answer, and only
-for a limited time. A file that is incomplete, changed or from another database is ignored.
+for a limited time. The file says up to which moment changes are in it, so that one can ask for those since. A
+file that is incomplete, changed or from another database is ignored.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,12 @@ from typing import Any
 from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.link_limits import LIMIT_TIMES, NO_LIMITS, LinkLimits
 from backend.domain.links import Behavior, CreatedBy, Hold, Link
+from backend.storage.changes import Moment
 
 # The largest size of the file.
 MOST_LINKS = 10_000
 _MOST_BYTES = 16_000_000
-_FORMAT = 1
+_FORMAT = 2
 _UNREADABLE_BY_OTHERS = 0o077
 _logger = logging.getLogger(__name__)
 LinkAndApps = tuple[Link, Apps]
@@ -32,6 +34,14 @@ LinkAndApps = tuple[Link, Apps]
 _NOT_NEEDED = frozenset(
     {"created_at", "modified_at", "imported_clicks", "external_id", "tag_ids", "archived_at", "was_enabled"}
 )
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLinks:
+    """Links with their domains' apps, with all changes up to a moment, if that is known."""
+
+    links: list[LinkAndApps] = field(default_factory=list)
+    moment: Moment | None = None
 
 
 def path_in(data_dir: Path) -> Path:
@@ -52,8 +62,8 @@ class LinkFile:
         self._database = database
         self._longest_use = longest_use
 
-    def write(self, links: Iterable[LinkAndApps], now: datetime) -> None:
-        """Replace the file, completely or not at all.
+    def write(self, links: Iterable[LinkAndApps], now: datetime, moment: Moment | None = None) -> None:
+        """Replace the file, completely or not at all. The links have all changes up to the moment.
 
         If there are too many links, the first ones are kept.
         """
@@ -67,6 +77,7 @@ class LinkFile:
             "format": _FORMAT,
             "database": self._database,
             "written_at": now.isoformat(),
+            "moment": moment,
             "sha256": hashlib.sha256(body).hexdigest(),
         }
         self._replace(json.dumps(head).encode() + b"\n" + body)
@@ -85,19 +96,19 @@ class LinkFile:
                 unfinished.unlink(missing_ok=True)
             raise
 
-    def read(self, now: datetime) -> Sequence[LinkAndApps]:
-        """The links in the file. Empty if there is no file or it must not be used, which is logged."""
+    def read(self, now: datetime) -> KeptLinks:
+        """What is in the file. Nothing if there is no file or it must not be used, which is logged."""
         if not self._longest_use:
-            return []
+            return KeptLinks()
         try:
             return self._read(now)
         except FileNotFoundError:
-            return []
+            return KeptLinks()
         except (OSError, ValueError, KeyError, TypeError) as error:
             _logger.warning("The file of links %s is not used: %s", self._path, error)
-            return []
+            return KeptLinks()
 
-    def _read(self, now: datetime) -> Sequence[LinkAndApps]:
+    def _read(self, now: datetime) -> KeptLinks:
         with self._path.open("rb") as file:
             if os.fstat(file.fileno()).st_mode & _UNREADABLE_BY_OTHERS:
                 raise ValueError("others than its owner may read or write it")
@@ -108,7 +119,9 @@ class LinkFile:
             raise ValueError("it is not what was written")
         if not timedelta() <= now - datetime.fromisoformat(head["written_at"]) <= self._longest_use:
             raise ValueError("it is too old, or from the future")
-        return [_link_and_apps(*json.loads(line)) for line in body.splitlines()]
+        links = [_link_and_apps(*json.loads(line)) for line in body.splitlines()]
+        moment = head["moment"] and (int(head["moment"][0]), int(head["moment"][1]))
+        return KeptLinks(links, moment)
 
 
 def _plain(link: Link) -> dict[str, Any]:

@@ -7,14 +7,19 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Any
+from math import inf
+from typing import Any, TypeVar
+
+from bson import Timestamp
 
 from backend.clock import Clock
 from backend.concurrency.background_task import BackgroundTask
+from backend.domain.apps import Apps
 from backend.domain.ids import LinkId
+from backend.domain.links import Link
 from backend.storage import apps, heartbeats, links
 from backend.storage.heartbeats import Heart
-from backend.storage.mongo import Database, StorageError, deadline, go_on_closing, is_unreachable
+from backend.storage.mongo import Database, Document, StorageError, deadline, go_on_closing, is_unreachable
 
 # How long the server may wait for a change before it says that there is none, in milliseconds.
 _AWAIT_MS = 250
@@ -23,15 +28,26 @@ _AWAIT_MS = 250
 _PATIENCE = 0.5
 _LONGEST_OPENING = 2.0
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # between two attempts that failed
+_TRIES = 20.0  # streams from where the last start was told to begin, until one begins with new changes
+_OF_ONE_DOCUMENT = frozenset({"insert", "update", "replace", "delete"})
+ReadT = TypeVar("ReadT")
 _log = logging.getLogger("waylink.changes")
+
+
+# A moment by the clock of the database, which orders all its writes: seconds since 1970, and a number within.
+Moment = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class LinkChanged:
-    """The link with this short URL was changed."""
+    """The link with this short URL has become `link`, or has changed once more since, which is told next.
+
+    None if what it has become can't be read here, such as what a newer version of the service stored.
+    """
 
     domain: str
     path: str
+    link: Link | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,40 +58,47 @@ class LinkDeleted:
 
 
 @dataclass(frozen=True, slots=True)
-class EverythingChanged:
-    """Anything may have changed: a domain's apps, a dropped collection, or missed changes."""
+class AppsChanged:
+    """A domain has these apps from now on; None if what was stored can't be read here."""
+
+    domain: str
+    apps: Apps | None
 
 
 @dataclass(frozen=True, slots=True)
-class ReadsInDoubt:
-    """Whatever was read since this time (`time.monotonic`) may be older than changes reported before."""
+class InDoubt:
+    """What was read since this time (`time.monotonic`) may be old: changes were missed, or whoever answered
+    the reads may not have had all changes."""
 
-    since: float
+    since: float = -inf
 
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """All changes confirmed before this time (`time.monotonic`) have been reported."""
+    """All changes confirmed before this time (`time.monotonic`), or up to this moment, have been reported."""
 
     at: float
+    moment: Moment
 
 
-Change = LinkChanged | LinkDeleted | EverythingChanged | ReadsInDoubt | Current
+Change = LinkChanged | LinkDeleted | AppsChanged | InDoubt | Current
 
 
 async def watch_changes(
-    database: Database, clock: Clock, on_write: Callable[[], None]
+    database: Database, clock: Clock, on_write: Callable[[], None], since: Moment | None = None
 ) -> AsyncIterator[Change]:
     """Changes of links and apps. At least twice a second, `Current` proves that none was missed.
 
-    Starts with EverythingChanged. If the stream can't prove that it is current, it is replaced by another
-    one, which continues at the same place; if that is impossible, EverythingChanged is reported again. Never
-    ends. `on_write` is called whenever MongoDB has confirmed a write of its own: it answers.
+    Starts with InDoubt, and the changes `since` a moment, if the database still knows them. If the stream
+    can't prove that it is current, it is replaced by another one, which continues at the same place; if that
+    is impossible, InDoubt is reported again. Never ends. `on_write` is called whenever MongoDB has confirmed
+    a write of its own: it answers.
     """
-    stream = _Stream(Heart(database, clock, on_write), database)
+    stream = _Stream(Heart(database, clock, on_write), database, since)
     beating = BackgroundTask("proving that changes are seen", stream.heart.go_on_beating)
     beating.start()
     try:
+        yield InDoubt()
         while True:
             try:
                 async for change in stream.changes():
@@ -93,52 +116,59 @@ class _Unproven(Exception):
 class _Stream:
     """The change stream, and the time up to which it is known to be complete."""
 
-    def __init__(self, heart: Heart, database: Database) -> None:
+    def __init__(self, heart: Heart, database: Database, since: Moment | None) -> None:
         self.heart = heart
         self._database = database
-        self._place: Any = None  # where the next stream continues; None: it starts with new changes
+        # Where the next stream begins. Empty: with new changes.
+        self._place: dict[str, Any] = {"start_at_operation_time": Timestamp(*since)} if since else {}
         self._proved_at = time.monotonic()
+        self._tries = _TRIES  # from that place, without a proof
         self._failures = 0
 
     async def changes(self) -> AsyncIterator[Change]:
         """The changes from one stream, until it fails. Raises StorageError or _Unproven."""
         opened = time.monotonic()
-        goes_on = self._place is not None
+        goes_on = bool(self._place)
         stream = self._database.watch(
             _pipeline(self.heart.id),
             full_document="updateLookup",
             max_await_time_ms=_AWAIT_MS,
-            resume_after=self._place,
+            **self._place,
         )
         try:
             with deadline(min(_LONGEST_OPENING, _PATIENCE * (1 + self._failures))):
                 found = await stream.try_next()
             if not goes_on:
-                yield EverythingChanged()
+                yield InDoubt()
             while stream.alive:  # type: ignore[truthy-function]  # a property; its stub says method
-                self._place = stream.resume_token
+                if token := stream.resume_token:
+                    self._place = {"resume_after": token}
                 if found:
                     for change in self._read(found):
                         yield change
                 self._require_proof(opened)
                 with deadline(_PATIENCE):
                     found = await stream.try_next()
-            self._place = None  # the database was dropped
+            self._place = {}  # the database was dropped
         finally:
             go_on_closing(stream.close)
 
-    def _read(self, found: Any) -> list[Change]:
+    def _read(self, found: Document) -> list[Change]:
         collection, document = found.get("ns", {}).get("coll"), found.get("fullDocument")
         if collection == heartbeats.NAME and document:
-            return self._prove(document["number"])
-        if collection == links.NAME and document:
-            return [LinkChanged(document["domain"], document["path"])]
-        if collection == links.NAME and found.get("operationType") in {"delete", "update", "replace"}:
-            # Of an update, too: the link was deleted before it was looked up.
-            return [LinkDeleted(LinkId(found["documentKey"]["_id"]))]
-        return [EverythingChanged()]
+            stamp: Timestamp = found["clusterTime"]
+            return self._prove(document["number"], (stamp.time, stamp.inc))
+        if found["operationType"] not in _OF_ONE_DOCUMENT:
+            return [InDoubt()]
+        key = found["documentKey"]["_id"]
+        if collection == apps.NAME:
+            return [AppsChanged(key, _readable(apps.from_document, document) if document else Apps())]
+        if document:
+            changed = _readable(links.from_document, document)
+            return [LinkChanged(document["domain"], document["path"], changed)]
+        return [LinkDeleted(LinkId(key))]  # it may have been changed before, and deleted since
 
-    def _prove(self, number: int) -> list[Change]:
+    def _prove(self, number: int, moment: Moment) -> list[Change]:
         began = self.heart.take_back(number)
         if began is None:
             return []
@@ -146,9 +176,9 @@ class _Stream:
         if self._failures:
             if self._failures > 1:
                 _log.warning("Changes of links are seen in time again")
-            doubted = [ReadsInDoubt(self._proved_at)]
-        self._failures, self._proved_at = 0, began
-        return [*doubted, Current(began)]
+            doubted = [InDoubt(self._proved_at)]
+        self._failures, self._tries, self._proved_at = 0, inf, began
+        return [*doubted, Current(began, moment)]
 
     def _require_proof(self, opened: float) -> None:
         waiting_since = self.heart.waiting_since
@@ -165,9 +195,23 @@ class _Stream:
             late,
             error,
         )
-        if isinstance(error, StorageError) and not is_unreachable(error):
-            self._place = None  # such as a place that the server has no more
+        if isinstance(error, _Unproven):
+            self._tries -= 1
+            is_lost = self._tries <= 0  # it may be yet to come: somebody set a clock back
+        else:
+            is_lost = not is_unreachable(error)  # such as a place that the server has no more
+        if is_lost:
+            self._place = {}
         await asyncio.sleep(min(_LONGEST_PAUSE, _SHORTEST_PAUSE * 2 ** min(self._failures, 10)))
+
+
+def _readable(read: Callable[[Document], ReadT], document: Document) -> ReadT | None:
+    """What is in a stored document; None if this version can't read it."""
+    try:
+        return read(document)
+    except (ValueError, TypeError, KeyError) as error:
+        _log.warning("What %r was changed into can't be read: %s", document.get("_id"), error)
+        return None
 
 
 def _pipeline(heart_id: str) -> list[dict[str, Any]]:
@@ -183,12 +227,6 @@ def _pipeline(heart_id: str) -> list[dict[str, Any]]:
                 ]
             }
         },
-        {
-            "$project": {
-                "ns": 1,
-                "operationType": 1,
-                "documentKey": 1,
-                "fullDocument": {"domain": 1, "path": 1, "number": 1},
-            }
-        },
+        # What no redirect needs, and may be large.
+        {"$unset": ["updateDescription", "fullDocument.custom_data"]},
     ]

@@ -6,23 +6,34 @@ import httpx
 
 from backend.app import Service
 from backend.clock import utc_now
+from backend.domain.apps import Apps, IosApp
 from backend.domain.destination import Outcome, decide
 from backend.domain.link_operations import ArchiveLink, LinkRequest
-from backend.domain.links import CreatedBy, LinkState
+from backend.domain.links import CreatedBy, Link, LinkState
 from backend.redirector.link_cache import LinkCache
 from backend.redirector.recognition import recognize
 from backend.settings import Settings
+from backend.storage import apps as apps_collection
+from backend.storage.apps import set_apps
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.link_writes import store_link
 from backend.storage.links import NAME
 from backend.storage.mongo import Database
 from backend.storage.purge import purge_link
+from tests.organizations import TestOrganization
 from tests.polling import until, wait_for_async
 from tests.redirector.conftest import LinkFactory
 
 
+def at(cache: LinkCache, link: Link) -> Link:
+    """The link as it is in the cache, where it must be current."""
+    entry = cache.current(link.domain, link.path)
+    assert entry
+    return entry.link
+
+
 async def test_a_disabled_link_stops_in_every_process(database: Database, make_link: LinkFactory) -> None:
-    """The change stream tells a second cache, long before its time to live is over."""
+    """The change stream brings it to a second cache, long before its time to live is over."""
     link = await make_link()
     cache = LinkCache(database, utc_now, capacity=10, seconds_to_live=3600)
     cache.start()
@@ -31,10 +42,32 @@ async def test_a_disabled_link_stops_in_every_process(database: Database, make_l
         await cache.load(link.domain, link.path)
         assert cache.current(link.domain, link.path)
         await database[NAME].update_one({"_id": link.id}, {"$set": {"is_enabled": False}})
-        await until(lambda: not cache.current(link.domain, link.path), "the change was not told")
-        entry = await cache.load(link.domain, link.path)
-        assert entry is not None
-        assert entry.link.is_enabled is False
+        await until(lambda: not at(cache, link).is_enabled, "the change was not told")
+    finally:
+        await cache.stop()
+
+
+async def test_the_apps_of_a_domain_change_in_every_process(
+    database: Database, make_link: LinkFactory, organization: TestOrganization
+) -> None:
+    """The change stream brings them to all links of the domain, which stay current, and so when they go."""
+    links = [await make_link() for _ in range(2)]
+    cache = LinkCache(database, utc_now, capacity=10, seconds_to_live=3600)
+    cache.start()
+
+    def apps() -> list[Apps]:
+        entries = [cache.current(link.domain, link.path) for link in links]
+        return [entry.apps for entry in entries if entry]
+
+    try:
+        await until(lambda: cache.follows_changes, "the stream does not prove that it is current")
+        for link in links:
+            await cache.load(link.domain, link.path)
+        app = Apps(IosApp("A1B2C3D4E5", "com.shop.app", "123"))
+        await set_apps(database, organization.domain, organization.id, app)
+        await until(lambda: apps() == [app, app], "the app was not told")
+        await database[apps_collection.NAME].delete_one({"_id": organization.domain})
+        await until(lambda: apps() == [Apps(), Apps()], "that the app is gone was not told")
     finally:
         await cache.stop()
 
@@ -52,12 +85,9 @@ async def test_an_archived_and_a_purged_link_stop_in_every_process(
         for each in (link, other):
             await cache.load(each.domain, each.path)
         await store_link(database, archive, DestinationPolicies(database))
-        await until(lambda: not cache.current(link.domain, link.path), "the archiving was not told")
-        entry = await cache.load(link.domain, link.path)
-        assert entry is not None
-        assert entry.link.state_at(utc_now()) is LinkState.ARCHIVED
-        assert decide(entry.link, recognize(b""), entry.apps) is Outcome.NOT_FOUND
-        await until(lambda: cache.current(link.domain, link.path), "it is not read again")
+        await until(lambda: at(cache, link).is_archived, "the archiving was not told")
+        assert at(cache, link).state_at(utc_now()) is LinkState.ARCHIVED
+        assert decide(at(cache, link), recognize(b""), Apps()) is Outcome.NOT_FOUND
         assert await purge_link(database, link.id, link.org_id, utc_now(), even_with_clicks=False)
         await until(lambda: not cache.current(link.domain, link.path), "the purge was not told")
         assert await cache.load(link.domain, link.path) is None

@@ -55,7 +55,7 @@ def test_links_come_back_as_they_were(path: Path) -> None:
     """Every field that a redirect needs, and the apps, in order; only the owner may read or write it."""
     links = [(link_at("b"), APPS), (link_at("a"), Apps())]
     file_at(path).write(links, NOW)
-    assert file_at(path).read(NOW + DAY) == links
+    assert file_at(path).read(NOW + DAY).links == links
     assert path.stat().st_mode & 0o777 == 0o600
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
@@ -72,15 +72,15 @@ def test_a_file_that_was_changed_is_not_used(path: Path) -> None:
         b"[]\n{}",
     ):
         path.write_bytes(spoilt)
-        assert file_at(path).read(NOW) == []
+        assert file_at(path).read(NOW).links == []
     path.write_bytes(content)
-    assert len(file_at(path).read(NOW)) == 1
+    assert len(file_at(path).read(NOW).links) == 1
 
 
 def test_a_file_that_others_may_write_is_not_used(path: Path) -> None:
     """Who may write it could lead visitors anywhere."""
     path.chmod(0o666)
-    assert file_at(path).read(NOW) == []
+    assert file_at(path).read(NOW).links == []
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_file_for_another_place_or_time_is_not_used(
     path: Path, file: dict[str, object], at: datetime
 ) -> None:
     """Links of another database, or that may have changed for too long, lead nobody."""
-    assert file_at(path, **file).read(at) == []  # type: ignore[arg-type]
+    assert file_at(path, **file).read(at).links == []  # type: ignore[arg-type]
 
 
 def test_a_file_that_can_not_be_written_leaves_the_one_before(
@@ -122,10 +122,10 @@ def test_the_file_is_bounded(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     links = [(link_at(str(number)), Apps()) for number in range(20)]
     monkeypatch.setattr(link_file, "MOST_LINKS", 5)
     file_at(path).write(links, NOW)
-    assert file_at(path).read(NOW) == links[:5]
+    assert file_at(path).read(NOW).links == links[:5]
     monkeypatch.setattr(link_file, "_MOST_BYTES", 1000)
     file_at(path).write(links, NOW)
-    kept = file_at(path).read(NOW)
+    kept = file_at(path).read(NOW).links
     assert 0 < len(kept) < 5
     assert kept == links[: len(kept)]
 

@@ -93,4 +93,4 @@ async def test_limits_stay_in_the_file_of_links(
     links = [await make_link(limits=limits), await make_link()]
     file = LinkFile(tmp_path / "links.cache", "db", HOUR)
     file.write([(link, Apps()) for link in links], clock())
-    assert [link.limits for link, _ in file.read(clock())] == [limits, LinkLimits()]
+    assert [link.limits for link, _ in file.read(clock()).links] == [limits, LinkLimits()]

@@ -26,10 +26,14 @@ from tests.redirector.conftest import LinkFactory, Recorded
 APPLE = "/.well-known/apple-app-site-association"
 
 
-async def told(service: Service, link: Link) -> None:
-    """Wait until the service knows that the link has changed."""
-    cache = service.redirector.cache
-    await until(lambda: not cache.current(link.domain, link.path), "the change was not told")
+async def told(service: Service, link: Link, *, is_held: bool) -> None:
+    """Wait until the service knows that the link is held, or is not any more."""
+
+    def knows() -> bool:
+        entry = service.redirector.cache.current(link.domain, link.path)
+        return entry is not None and bool(entry.link.hold) is is_held
+
+    await until(knows, "the change was not told")
 
 
 async def test_a_held_link(
@@ -44,14 +48,14 @@ async def test_a_held_link(
     link = await make_link(social={"social_title": "Win"})
     assert (await visitor.get(f"/{link.path}")).status_code == 302
     await hold_link(database, link.id, "Phishing", utc_now())
-    await told(service, link)
+    await told(service, link, is_held=True)
     page = await visitor.get(f"/{link.path}", headers={"accept-language": "de"})
     assert (page.status_code, page.headers["cache-control"]) == (403, "no-store")
     assert "Dieser Link wurde gestoppt" in page.text
     assert not [word for word in ("shop.example", "Phishing", "Win") if word in page.text]
     assert (await visitor.get(f"/{link.path}.qr.svg")).status_code == 404
     await release_link(database, link.id, utc_now())
-    await told(service, link)
+    await told(service, link, is_held=False)
     assert (await visitor.get(f"/{link.path}")).status_code == 302
     clicks = await recorded(link, 3)
     assert [(each["outcome"], each["reason"]) for each in clicks] == [
@@ -92,7 +96,7 @@ def test_a_held_link_without_the_database(tmp_path: Path) -> None:
     file = LinkFile(tmp_path / "links.cache", "here", timedelta(days=1))
     stopped = replace(link, hold=Hold(now, "Phishing"))
     file.write([(link, Apps()), (stopped, Apps())], now)
-    assert [each.state_at(now) for each, _ in file.read(now)] == ["enabled", "held"]
+    assert [each.state_at(now) for each, _ in file.read(now).links] == ["enabled", "held"]
 
 
 async def test_a_blocked_destination(
