@@ -39,7 +39,7 @@ from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
 from backend.storage.click_signing import ClickSigning
-from backend.storage.database import REQUEST_SECONDS, Indexes, open_database
+from backend.storage.database import SERVICE_SECONDS, Indexes, open_database
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.former_devices import DeviceMove
 from backend.storage.key_cache import KeyCache
@@ -152,7 +152,7 @@ class Service:
     async def _open_database(self) -> Database:
         # At a first start more is amiss than that it is away, such as a wrong address.
         may_be_away = path_in(self.settings.data_dir).exists()
-        opening = open_database(self.settings, Indexes.MAKE, REQUEST_SECONDS, may_be_away=may_be_away)
+        opening = open_database(self.settings, Indexes.MAKE, SERVICE_SECONDS, may_be_away=may_be_away)
         return await self._opened.enter_async_context(opening)
 
     def _make_resources(

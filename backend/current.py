@@ -20,6 +20,7 @@ from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
 from backend.settings import Settings
 from backend.storage.click_signing import ClickSigning
+from backend.storage.deadlines import deadline
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.key_cache import KeyCache
 from backend.storage.mongo import Database
@@ -27,6 +28,9 @@ from backend.storage.pulse import Pulse
 from backend.web_client.page_reader import PageReader
 
 _KEY = "waylink"
+# From the arrival of a request, for all that it waits for in MongoDB, its turn in a group included. Less than
+# the SDK's own time limit, so that it gets an answer.
+REQUEST_SECONDS = 5.0
 _known: ContextVar[RequestFacts] = ContextVar("known")
 ServiceT = TypeVar("ServiceT")
 
@@ -82,10 +86,11 @@ def attach(app: Quart, *services: object) -> None:
 @contextmanager
 def handling(app: Quart, scope: Mapping[str, Any]) -> Iterator[None]:
     """The block handles this ASGI request with what was attached to the app, whether by the app or by a route
-    of our own beside it."""
+    of our own beside it. Its deadline is fixed here."""
     facts = _known.set(RequestFacts(scope, app.extensions[_KEY]))
     try:
-        yield
+        with deadline(REQUEST_SECONDS):
+            yield
     finally:
         _known.reset(facts)
 

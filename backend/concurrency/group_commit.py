@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from math import inf
 from typing import Generic, TypeVar
 
 ItemT = TypeVar("ItemT")
@@ -11,13 +14,23 @@ ResultT = TypeVar("ResultT")
 
 
 class NotStored(ConnectionError):
-    """The database is out of reach, or too many items wait. The sender may try again."""
+    """The database is out of reach or too slow, or too many items wait. The sender may try again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting(Generic[ItemT, ResultT]):
+    """An item, its result once it is stored, and by when its sender waits no more (the loop's time)."""
+
+    item: ItemT
+    stored: asyncio.Future[ResultT]
+    ends: float
 
 
 class GroupCommit(Generic[ItemT, ResultT]):
     """Stores items that arrive together with one call of `store`.
 
-    Each caller waits until its item is stored.
+    Each caller waits until its item is stored, within its own time: for the groups before, and for its own. A
+    group may take as long as the last of its callers waits.
     """
 
     GATHER = 0.002  # seconds that the first item of a group waits for others
@@ -43,10 +56,18 @@ class GroupCommit(Generic[ItemT, ResultT]):
         self._store = store
         self._is_unreachable = is_unreachable
         self._size_of = size_of
-        self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
+        self._waiting: list[_Waiting[ItemT, ResultT]] = []
         self._waiting_size = 0
         self._is_gathering = False
         self._writers: set[asyncio.Task[None]] = set()
+
+    def seconds_left(self) -> float:
+        """How long the current caller waits at most."""
+        return inf
+
+    def within(self, seconds: float) -> AbstractContextManager[None]:
+        """A block that has so many seconds to store a group."""
+        return nullcontext()
 
     @property
     def is_full(self) -> bool:
@@ -56,16 +77,22 @@ class GroupCommit(Generic[ItemT, ResultT]):
     async def add(self, item: ItemT) -> ResultT:
         """Store the item together with others and return its result.
 
-        Raises NotStored, or the error that `store` raised for this item.
+        Raises NotStored, also once the caller's time is over, or the error that `store` raised for this item.
         """
         if self.is_full:
             raise NotStored
-        stored: asyncio.Future[ResultT] = asyncio.get_running_loop().create_future()
-        self._waiting.append((item, stored))
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + self.seconds_left()
+        waiting: _Waiting[ItemT, ResultT] = _Waiting(item, loop.create_future(), ends)
+        self._waiting.append(waiting)
         self._waiting_size += self._size_of(item)
         if not self._is_gathering and self._may_write(len(self._writers)):
             self._start_writer()
-        return await stored
+        try:
+            async with asyncio.timeout_at(None if ends == inf else ends):
+                return await waiting.stored
+        except TimeoutError:
+            raise NotStored from None
 
     def _may_write(self, others: int) -> bool:
         """Whether what waits is to be written beside this many others."""
@@ -101,33 +128,38 @@ class GroupCommit(Generic[ItemT, ResultT]):
         half = (self._waiting_size + answered + 1) // 2
         return min(self.MOST_IN_GROUP, max(self.WORTH_A_GROUP, half))
 
-    def _take_group(self, most: int) -> list[tuple[ItemT, asyncio.Future[ResultT]]]:
+    def _take_group(self, most: int) -> list[_Waiting[ItemT, ResultT]]:
         """The items that wait longest, at least one, of this size together at most."""
         size = number = 0
-        for item, _ in self._waiting:
-            size += self._size_of(item)
+        for each in self._waiting:
+            size += self._size_of(each.item)
             if number and size > most:
                 break
             number += 1
         group, self._waiting = self._waiting[:number], self._waiting[number:]
-        self._waiting_size -= sum(self._size_of(item) for item, _ in group)
+        self._waiting_size -= sum(self._size_of(each.item) for each in group)
         return group
 
-    async def _commit(self, group: list[tuple[ItemT, asyncio.Future[ResultT]]]) -> None:
+    async def _commit(self, taken: Sequence[_Waiting[ItemT, ResultT]]) -> None:
+        now = asyncio.get_running_loop().time()
+        # Who waits no more was told that nothing was stored.
+        group = [each for each in taken if each.ends > now]
+        if not group:
+            return
         try:
-            results = await self._store([item for item, _ in group])
+            with self.within(max(each.ends for each in group) - now):
+                results = await self._store([each.item for each in group])
         except Exception as error:
             if self._is_unreachable(error):
                 _fail(group, NotStored())
             else:
                 await self._commit_alone(group, error)
         else:
-            for (_, stored), result in zip(group, results, strict=True):
-                _set(stored, result)
+            for each, result in zip(group, results, strict=True):
+                if not each.stored.done():  # the request may have been given up
+                    each.stored.set_result(result)
 
-    async def _commit_alone(
-        self, group: list[tuple[ItemT, asyncio.Future[ResultT]]], error: Exception
-    ) -> None:
+    async def _commit_alone(self, group: Sequence[_Waiting[ItemT, ResultT]], error: Exception) -> None:
         """Store each item of a failed group by itself: one bad item may have made all of them fail."""
         if len(group) == 1:
             _fail(group, error)
@@ -136,12 +168,7 @@ class GroupCommit(Generic[ItemT, ResultT]):
             await self._commit([each])
 
 
-def _set(stored: asyncio.Future[ResultT], result: ResultT) -> None:
-    if not stored.done():  # the request may have been given up
-        stored.set_result(result)
-
-
-def _fail(group: list[tuple[ItemT, asyncio.Future[ResultT]]], error: Exception) -> None:
-    for _, stored in group:
-        if not stored.done():
-            stored.set_exception(error)
+def _fail(group: Sequence[_Waiting[ItemT, ResultT]], error: Exception) -> None:
+    for each in group:
+        if not each.stored.done():
+            each.stored.set_exception(error)

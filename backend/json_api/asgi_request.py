@@ -10,6 +10,7 @@ from backend.concurrency.bounded_cache import remember
 from backend.json_api import error_table
 from backend.json_api.json_body import PLAIN, Body, is_json
 from backend.json_api.refusal import Refusal
+from backend.storage.deadlines import clock_stopped
 
 Scope = MutableMapping[str, Any]
 # The extension of a scope in which our own server gives the body of a request that arrived whole: there is
@@ -69,14 +70,15 @@ class AsgiRequest:
             body.add(whole["body"])
             return body.data
         try:
-            async with asyncio.timeout(_BODY_SECONDS):
-                while True:
-                    message = await self._receive()
-                    if message["type"] == "http.disconnect":
-                        raise ClientGone
-                    body.add(message.get("body", b""))
-                    if not message.get("more_body", False):
-                        return body.data
+            with clock_stopped():
+                async with asyncio.timeout(_BODY_SECONDS):
+                    while True:
+                        message = await self._receive()
+                        if message["type"] == "http.disconnect":
+                            raise ClientGone
+                        body.add(message.get("body", b""))
+                        if not message.get("more_body", False):
+                            return body.data
         except TimeoutError:
             raise Refusal(error_table.BODY_TOO_SLOW) from None
 

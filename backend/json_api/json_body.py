@@ -13,6 +13,7 @@ from quart import request
 from backend.json_api import error_table
 from backend.json_api.deep_json import without_depths
 from backend.json_api.refusal import Refusal
+from backend.storage.deadlines import clock_stopped
 
 MAX_BODY_BYTES = 64 * 1024
 
@@ -74,9 +75,10 @@ async def read_bytes(most: int = MAX_BODY_BYTES) -> bytes:
     # When the body is read in pieces, the framework's own time limit does not apply.
     body = Body(request.content_length or 0, most)
     try:
-        async with asyncio.timeout(request.body_timeout):
-            async for piece in request.body:
-                body.add(piece)
+        with clock_stopped():
+            async with asyncio.timeout(request.body_timeout):
+                async for piece in request.body:
+                    body.add(piece)
     except TimeoutError:
         raise Refusal(error_table.BODY_TOO_SLOW) from None
     return body.data

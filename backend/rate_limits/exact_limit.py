@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from backend.rate_limits.limit import Limit, LimitState, state_of
-from backend.storage.mongo import Database, StorageError, deadline
+from backend.storage.deadlines import new_deadline
+from backend.storage.mongo import Database, StorageError
 from backend.storage.rate_limits import count_in_window, forget_count
 
 _log = logging.getLogger("waylink.rate_limits")
@@ -85,7 +86,7 @@ class ExactLimit:
     async def _states(self, key: str, amounts: Sequence[int]) -> list[LimitState]:
         """The state after each of these amounts."""
         try:
-            with deadline(self.PATIENCE):
+            with new_deadline(self.PATIENCE):  # it counts for others too
                 states = await self._count(key, amounts)
         except StorageError as error:
             self._log_change(failing=True, reason=type(error).__name__)

@@ -10,6 +10,7 @@ from prometheus_client import Counter as Metric
 
 from backend.clock import Clock
 from backend.domain.ids import OrgId
+from backend.storage.deadlines import lift_deadline
 from backend.storage.limited import Limited, add_limited
 from backend.storage.mongo import Database, StorageError
 
@@ -47,6 +48,7 @@ class RefusedCounts:
         await self._store()
 
     async def _store_soon(self) -> None:
+        lift_deadline()  # which is that of the request that came first
         while self._counts:
             await asyncio.sleep(_STORE_EVERY)
             await self._store()

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from backend.rate_limits.limit import Limit, LimitState, state_of
+from backend.storage.deadlines import lift_deadline
 from backend.storage.mongo import Database, StorageError
 from backend.storage.rate_limits import count_in_window
 
@@ -114,6 +115,7 @@ class SteppedLimit:
                 self._telling = asyncio.create_task(self._tell())
 
     async def _tell(self) -> None:
+        lift_deadline()  # which is that of the request that came first
         try:
             while self._due:
                 key = next(iter(self._due))

@@ -12,8 +12,9 @@ from backend.concurrency.timed_cache import TimedCache
 from backend.domain.apps import Apps
 from backend.redirector.answer import Answer, file
 from backend.storage.apps import find_apps
+from backend.storage.deadlines import deadline
 from backend.storage.links import list_app_paths, list_browser_paths
-from backend.storage.mongo import Database, deadline
+from backend.storage.mongo import Database
 
 APPLE = frozenset({".well-known/apple-app-site-association", "apple-app-site-association"})
 ANDROID = ".well-known/assetlinks.json"

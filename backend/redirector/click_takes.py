@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
+from backend.storage.deadlines import deadline
 from backend.storage.links import mark_used_up
-from backend.storage.mongo import Database, StorageError, deadline
+from backend.storage.mongo import Database, StorageError
 from backend.storage.taken_clicks import take_clicks
 
 # A visitor waits no longer for a database that answers, but slowly: a click that is given up may be lost.

@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 from backend.clock import Clock
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.deferred_links import day_of
-from backend.storage.mongo import Database, StorageError, deadline
+from backend.storage.deadlines import deadline
+from backend.storage.mongo import Database, StorageError
 
 LOOK_EVERY = 600.0  # seconds
 _START_SECONDS = 1.0  # at most, before the start goes on without keys

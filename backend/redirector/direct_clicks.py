@@ -17,7 +17,8 @@ from backend.domain.click_stretch import read_stretch
 from backend.redirector.metrics import count_at_risk, count_lost
 from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_logs import AlreadyShipped
-from backend.storage.mongo import Database, StorageError, deadline
+from backend.storage.deadlines import deadline
+from backend.storage.mongo import Database, StorageError
 
 _PATIENCE = 0.4  # seconds that a visitor waits for the database, after half a second for the disk at most
 _STORE_SECONDS = 2.0

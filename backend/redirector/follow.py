@@ -109,7 +109,7 @@ class Redirector:
     async def startup(self) -> None:
         """Start to follow changes of links and to ship clicks."""
         kept = await asyncio.to_thread(self._file.read, self._clock())
-        self.cache.fall_back_on(kept.links, kept.moment)
+        self.cache.fall_back_on(kept.links, kept.cluster_time)
         await asyncio.gather(self._handoffs.start(), self._visitor_keys.start(), self._split_keys.start())
         self.cache.start()
         self.shipper.start()
@@ -170,7 +170,7 @@ class Redirector:
             return
         try:
             links = self.cache.hottest(MOST_LINKS)
-            await asyncio.to_thread(self._file.write, links, self._clock(), self.cache.moment)
+            await asyncio.to_thread(self._file.write, links, self._clock(), self.cache.cluster_time)
         except OSError as error:
             _logger.warning("The file of links can't be written: %s", error)
 

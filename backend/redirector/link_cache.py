@@ -28,15 +28,16 @@ from backend.storage.apps import find_apps
 from backend.storage.changes import (
     AppsChanged,
     Change,
+    ClusterTime,
     Current,
     InDoubt,
     LinkChanged,
     LinkDeleted,
-    Moment,
     watch_changes,
 )
+from backend.storage.deadlines import deadline
 from backend.storage.links import resolve_link
-from backend.storage.mongo import Database, StorageError, deadline
+from backend.storage.mongo import Database, StorageError
 
 _READ_SECONDS = 0.8  # a visitor waits less than a second for the database
 _PATIENCE = 0.25  # nor longer than this if an older entry is in memory
@@ -138,7 +139,7 @@ class LinkCache:
         self._deleted: dict[LinkId, float] = {}
         self._in_doubt_until = float("-inf")  # reads that began before then may have missed changes
         self._current_until = float("-inf")  # until then, entries without a reported change are current
-        self.moment: Moment | None = None  # up to which all changes are in the entries
+        self.cluster_time: ClusterTime | None = None  # up to which all changes are in the entries
         self._is_down = False  # the database did not answer when it was asked last
         self._ask_again_at = 0.0
         self._watching = BackgroundTask("following changes of links", self._go_on_watching)
@@ -174,12 +175,14 @@ class LinkCache:
         kept = (entry for entry in sure if not self._is_deleted(entry.link, entry.loaded_at))
         return [(entry.link, entry.apps) for entry in islice(kept, most)]
 
-    def fall_back_on(self, links: Iterable[tuple[Link, Apps]], moment: Moment | None = None) -> None:
+    def fall_back_on(
+        self, links: Iterable[tuple[Link, Apps]], cluster_time: ClusterTime | None = None
+    ) -> None:
         """Before the start: add these links (most recently used first) for when the database does not answer.
 
-        They may have changed since the `moment` of which they are, and the change stream begins there.
+        They have all changes up to the `cluster_time`, where the change stream then begins.
         """
-        self.moment = moment
+        self.cluster_time = cluster_time
         for link, apps in reversed([*links][: self._capacity]):
             self._add(CachedLink(link, apps, _MAY_BE_OLD))
 
@@ -303,14 +306,14 @@ class LinkCache:
             self._size -= entry.size
 
     async def _go_on_watching(self) -> None:
-        async for change in watch_changes(self._database, self._clock, self._on_write, self.moment):
+        async for change in watch_changes(self._database, self._clock, self._on_write, self.cluster_time):
             self._note(change)
 
     def _note(self, change: Change) -> None:
         match change:
-            case Current(at, moment):
+            case Current(at, cluster_time):
                 self._remove_deleted()
-                self._current_until, self.moment = at + self._seconds_to_live, moment
+                self._current_until, self.cluster_time = at + self._seconds_to_live, cluster_time
             case LinkChanged(domain, path, link):
                 self._change((domain, path), link)
             case LinkDeleted(link_id):

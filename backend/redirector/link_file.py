@@ -1,8 +1,8 @@
 """A file with the most used links, so that they redirect even if the service starts without the database.
 
 The links were current when the file was written. They are used only if the database does not answer, and only
-for a limited time. The file says up to which moment changes are in it, so that one can ask for those since. A
-file that is incomplete, changed or from another database is ignored.
+for a limited time. The file says up to when it has all changes, so that one can ask for those since. A file
+that is incomplete, changed or from another database is ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from backend.domain.apps import AndroidApp, Apps, IosApp
 from backend.domain.link_limits import LIMIT_TIMES, NO_LIMITS, LinkLimits
 from backend.domain.links import Behavior, CreatedBy, Hold, Link
-from backend.storage.changes import Moment
+from backend.storage.changes import ClusterTime
 
 # The largest size of the file.
 MOST_LINKS = 10_000
@@ -38,10 +38,10 @@ _NOT_NEEDED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class KeptLinks:
-    """Links with their domains' apps, with all changes up to a moment, if that is known."""
+    """Links with their domains' apps, which have all changes up to the `cluster_time`, if that is known."""
 
     links: list[LinkAndApps] = field(default_factory=list)
-    moment: Moment | None = None
+    cluster_time: ClusterTime | None = None
 
 
 def path_in(data_dir: Path) -> Path:
@@ -62,8 +62,10 @@ class LinkFile:
         self._database = database
         self._longest_use = longest_use
 
-    def write(self, links: Iterable[LinkAndApps], now: datetime, moment: Moment | None = None) -> None:
-        """Replace the file, completely or not at all. The links have all changes up to the moment.
+    def write(
+        self, links: Iterable[LinkAndApps], now: datetime, cluster_time: ClusterTime | None = None
+    ) -> None:
+        """Replace the file, completely or not at all. The links have all changes up to the `cluster_time`.
 
         If there are too many links, the first ones are kept.
         """
@@ -77,7 +79,7 @@ class LinkFile:
             "format": _FORMAT,
             "database": self._database,
             "written_at": now.isoformat(),
-            "moment": moment,
+            "cluster_time": cluster_time,
             "sha256": hashlib.sha256(body).hexdigest(),
         }
         self._replace(json.dumps(head).encode() + b"\n" + body)
@@ -120,8 +122,8 @@ class LinkFile:
         if not timedelta() <= now - datetime.fromisoformat(head["written_at"]) <= self._longest_use:
             raise ValueError("it is too old, or from the future")
         links = [_link_and_apps(*json.loads(line)) for line in body.splitlines()]
-        moment = head["moment"] and (int(head["moment"][0]), int(head["moment"][1]))
-        return KeptLinks(links, moment)
+        told = head["cluster_time"]
+        return KeptLinks(links, (int(told[0]), int(told[1])) if told else None)
 
 
 def _plain(link: Link) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from backend.redirector.log_writer import LogWriter
 from backend.redirector.metrics import count_unreadable
 from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_logs import AlreadyShipped, shipped_position
-from backend.storage.mongo import Database, deadline
+from backend.storage.deadlines import deadline
+from backend.storage.mongo import Database
 
 STRETCH_BYTES = 1_000_000  # some 6,000 clicks: as many as wait are shipped together, up to these
 _SIDE_BYTES = 10_000  # more than that is read beside the event loop

@@ -18,7 +18,8 @@ from backend.redirector.folder import Folder
 from backend.redirector.log_shipping import STRETCH_BYTES, LogShipping
 from backend.redirector.log_writer import Kept, LogWriter
 from backend.redirector.metrics import count_at_risk
-from backend.storage.mongo import Database, StorageError, deadline
+from backend.storage.deadlines import deadline
+from backend.storage.mongo import Database, StorageError
 
 # Seconds from the first new click until it is shipped with those that come meanwhile.
 _GATHER = 0.05

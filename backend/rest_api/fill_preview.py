@@ -15,6 +15,7 @@ from backend.rest_api.link_reference import parse_link_id
 from backend.rest_api.link_service import carry_out
 from backend.rest_api.list_links import shown_links
 from backend.rest_api.query_string import read_query
+from backend.storage.deadlines import clock_stopped
 from backend.storage.links import find_link
 from backend.web_client.page_preview import lacking, read_preview
 from backend.web_client.page_reader import Unreadable
@@ -28,7 +29,8 @@ async def fill_preview(link_text: str) -> dict[str, Any]:
     link = await _own_link(link_id)
     if len(link.social) < len(SOCIAL_FIELDS):
         try:
-            preview = await read_preview(resources().pages, link)
+            with clock_stopped():
+                preview = await read_preview(resources().pages, link)
         except Unreadable as error:
             raise Refusal(error_table.PAGE_UNREADABLE, message=str(error)) from None
         link = await _own_link(link_id)

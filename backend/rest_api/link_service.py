@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.concurrency.group_commit import GroupCommit, NotStored
+from backend.concurrency.group_commit import NotStored
 from backend.current import Resources, of_app, resources
 from backend.domain.link_operations import LinkOperation, LinkRequest, LinkResult
 from backend.domain.links import CreatedBy, Link
@@ -12,11 +12,11 @@ from backend.json_api.refusal import storage_unreachable
 from backend.rest_api.blueprint import caller
 from backend.rest_api.link_errors import refusal_of
 from backend.storage.domain_owners import DomainOwners
+from backend.storage.group_writes import GroupWrites
 from backend.storage.link_writes import Submission, write_links
-from backend.storage.mongo import is_unreachable
 
 
-class _LinkCommit(GroupCommit[Submission, list[LinkResult]]):
+class _LinkCommit(GroupWrites[Submission, list[LinkResult]]):
     # Larger groups cost less processor time for a link than two that are on their way at once.
     MOST_WRITERS = 1
 
@@ -31,7 +31,7 @@ class LinkService:
         async def write(submissions: Sequence[Submission]) -> list[list[LinkResult]]:
             return await write_links(database, submissions, resources.destinations, self.owners)
 
-        self.commit = _LinkCommit(write, is_unreachable)
+        self.commit = _LinkCommit(write)
 
 
 def requested(operation: LinkOperation) -> LinkRequest:

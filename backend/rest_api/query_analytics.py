@@ -21,6 +21,7 @@ from backend.rest_api.analytics import require_subscription
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.query_string import query_refusal, read_query
 from backend.storage.analytics_answers import answer
+from backend.storage.deadlines import lift_deadline
 
 EXPORT_QUERY: dict[str, Rule[Any]] = {**PARAMETERS, "format": Word(RowFormat)}
 # Filters may name many links.
@@ -54,8 +55,10 @@ async def export_analytics() -> Response:
 
 
 async def _admit(query: Query) -> None:
+    """Raise Refusal where the caller may not ask that. The answer may take longer than others."""
     if query.needs_subscription:
         await require_subscription()
+    lift_deadline()
 
 
 async def _pieces(query: Query, form: RowFormat) -> AsyncGenerator[bytes, None]:

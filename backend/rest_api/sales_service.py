@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from backend.concurrency.group_commit import GroupCommit, NotStored
+from backend.concurrency.group_commit import NotStored
 from backend.current import Resources, of_app
 from backend.domain.batches import Batch
 from backend.domain.intake import Result
 from backend.domain.refunds import RefundResult, ToldRefund
 from backend.json_api.refusal import storage_unreachable
 from backend.storage.batches import store_batches
-from backend.storage.mongo import is_unreachable
+from backend.storage.group_writes import GroupWrites
 from backend.storage.refunds import store_refunds
 
 ItemT = TypeVar("ItemT")
@@ -33,15 +33,13 @@ class SalesService:
             results = iter(await store_refunds(database, [each for refunds in requests for each in refunds]))
             return [[next(results) for _ in refunds] for refunds in requests]
 
-        self.commit: GroupCommit[Sequence[Batch], list[Result]] = GroupCommit(
-            store, is_unreachable, size_of=len
-        )
-        self.refunds: GroupCommit[Sequence[ToldRefund], list[RefundResult]] = _RefundCommit(
-            store_refunds_of, is_unreachable, size_of=len
+        self.commit: GroupWrites[Sequence[Batch], list[Result]] = GroupWrites(store, size_of=len)
+        self.refunds: GroupWrites[Sequence[ToldRefund], list[RefundResult]] = _RefundCommit(
+            store_refunds_of, size_of=len
         )
 
 
-class _RefundCommit(GroupCommit[Sequence[ToldRefund], list[RefundResult]]):
+class _RefundCommit(GroupWrites[Sequence[ToldRefund], list[RefundResult]]):
     # Refunds that come together are mostly of one sale: two groups would wait for each other.
     MOST_WRITERS = 1
 
@@ -56,7 +54,7 @@ async def store_told_refunds(refunds: Sequence[ToldRefund]) -> list[RefundResult
     return await _add(of_app(SalesService).refunds, refunds)
 
 
-async def _add(commit: GroupCommit[Sequence[ItemT], list[ResultT]], items: Sequence[ItemT]) -> list[ResultT]:
+async def _add(commit: GroupWrites[Sequence[ItemT], list[ResultT]], items: Sequence[ItemT]) -> list[ResultT]:
     if not items:
         return []
     try:

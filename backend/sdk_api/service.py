@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.concurrency.group_commit import GroupCommit
 from backend.concurrency.timed_cache import TimedCache
 from backend.current import Resources
 from backend.domain.batches import Batch
@@ -12,7 +11,7 @@ from backend.domain.ids import OrgId
 from backend.domain.intake import Result
 from backend.domain.organizations import Organization
 from backend.storage.batches import store_batches
-from backend.storage.mongo import is_unreachable
+from backend.storage.group_writes import GroupWrites
 from backend.storage.organizations import get_organization
 from backend.storage.origins import is_allowed, is_allowed_by_any
 from backend.storage.rejections import RejectedCalls, add_rejections
@@ -32,12 +31,11 @@ class SdkService:
             await add_rejections(database, requests)
             return [None] * len(requests)
 
-        self.commit: GroupCommit[Batch, list[Result]] = GroupCommit(
+        self.commit: GroupWrites[Batch, list[Result]] = GroupWrites(
             lambda batches: store_batches(database, batches),
-            is_unreachable,
             size_of=lambda batch: len(batch.calls),
         )
-        self.rejections: GroupCommit[RejectedCalls, None] = GroupCommit(store_rejections, is_unreachable)
+        self.rejections: GroupWrites[RejectedCalls, None] = GroupWrites(store_rejections)
         self.site_origins: TimedCache[tuple[str, OrgId], bool] = TimedCache(
             lambda key: is_allowed(database, *key)
         )

@@ -16,9 +16,10 @@ from backend.storage import click_counts
 from backend.storage.analytics_pages import MISSING_BY, count_page, count_parts
 from backend.storage.analytics_reading import Reading, Shared
 from backend.storage.day_counts import sum_clicks
+from backend.storage.deadlines import deadline
 from backend.storage.link_deltas import waiting_clicks_of, with_deltas
 from backend.storage.links import find_links
-from backend.storage.mongo import Database, deadline
+from backend.storage.mongo import Database
 from backend.storage.organizations import find_retention_days
 from backend.storage.variant_chances import add_chances
 

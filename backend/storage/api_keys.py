@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from pymongo import IndexModel, ReturnDocument
+from pymongo import IndexModel, ReturnDocument, WriteConcern
 
 from backend.domain.api_keys import ApiKey, KeyKind, key_text, new_key
 from backend.domain.errors import OperatorError
@@ -57,9 +57,11 @@ async def find_active_key(database: Database, key_hash: str) -> ApiKey | None:
 
 
 async def note_use(database: Database, key: ApiKey, now: datetime) -> None:
-    """Note that the key was used at this time. Writes at most once a day."""
+    """Note that the key was used at this time. Writes at most once a day, and waits for no majority: requests
+    wait for it, also those that only read, and if it is lost, the next use is noted."""
     if key.last_used_at is None or now - key.last_used_at > _USE_NOTED_EVERY:
-        await database[NAME].update_one({"_id": key.id}, {"$max": {"last_used_at": now}})
+        collection = database.get_collection(NAME, write_concern=WriteConcern(w=1))
+        await collection.update_one({"_id": key.id}, {"$max": {"last_used_at": now}})
 
 
 async def list_api_keys(database: Database, org_id: OrgId) -> list[ApiKey]:

@@ -17,16 +17,9 @@ from pymongo.database import Database as DriversDatabase
 from pymongo.read_concern import ReadConcern
 
 from backend.concurrency.quick_switches import QUICK_SWITCHES
+from backend.storage.deadlines import deadline
 from backend.storage.lanes import BACKGROUND, in_lane
-from backend.storage.mongo import (
-    TRANSACTION_SECONDS,
-    Database,
-    Document,
-    ResultT,
-    StorageError,
-    deadline,
-    is_too_slow,
-)
+from backend.storage.mongo import TRANSACTION_SECONDS, Database, Document, ResultT, StorageError, is_too_slow
 
 BlockingDatabase: TypeAlias = DriversDatabase[Document]
 BlockingSession: TypeAlias = ClientSession

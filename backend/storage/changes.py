@@ -18,8 +18,9 @@ from backend.domain.apps import Apps
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
 from backend.storage import apps, heartbeats, links
+from backend.storage.deadlines import deadline
 from backend.storage.heartbeats import Heart
-from backend.storage.mongo import Database, Document, StorageError, deadline, go_on_closing, is_unreachable
+from backend.storage.mongo import Database, Document, StorageError, go_on_closing, is_unreachable
 
 # How long the server may wait for a change before it says that there is none, in milliseconds.
 _AWAIT_MS = 250
@@ -34,8 +35,8 @@ ReadT = TypeVar("ReadT")
 _log = logging.getLogger("waylink.changes")
 
 
-# A moment by the clock of the database, which orders all its writes: seconds since 1970, and a number within.
-Moment = tuple[int, int]
+# A time by the clock that orders all writes of the database: seconds since 1970, and a number within.
+ClusterTime = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +76,24 @@ class InDoubt:
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """All changes confirmed before this time (`time.monotonic`), or up to this moment, have been reported."""
+    """All changes confirmed before this time (`time.monotonic`), or up to `cluster_time`, were reported."""
 
     at: float
-    moment: Moment
+    cluster_time: ClusterTime
 
 
 Change = LinkChanged | LinkDeleted | AppsChanged | InDoubt | Current
 
 
 async def watch_changes(
-    database: Database, clock: Clock, on_write: Callable[[], None], since: Moment | None = None
+    database: Database, clock: Clock, on_write: Callable[[], None], since: ClusterTime | None = None
 ) -> AsyncIterator[Change]:
     """Changes of links and apps. At least twice a second, `Current` proves that none was missed.
 
-    Starts with InDoubt, and the changes `since` a moment, if the database still knows them. If the stream
-    can't prove that it is current, it is replaced by another one, which continues at the same place; if that
-    is impossible, InDoubt is reported again. Never ends. `on_write` is called whenever MongoDB has confirmed
-    a write of its own: it answers.
+    Starts with InDoubt, and the changes `since` then, if the database still knows them. If the stream can't
+    prove that it is current, it is replaced by another one, which continues at the same place; if that is
+    impossible, InDoubt is reported again. Never ends. `on_write` is called whenever MongoDB has confirmed a
+    write of its own: it answers.
     """
     stream = _Stream(Heart(database, clock, on_write), database, since)
     beating = BackgroundTask("proving that changes are seen", stream.heart.go_on_beating)
@@ -116,7 +117,7 @@ class _Unproven(Exception):
 class _Stream:
     """The change stream, and the time up to which it is known to be complete."""
 
-    def __init__(self, heart: Heart, database: Database, since: Moment | None) -> None:
+    def __init__(self, heart: Heart, database: Database, since: ClusterTime | None) -> None:
         self.heart = heart
         self._database = database
         # Where the next stream begins. Empty: with new changes.
@@ -168,7 +169,7 @@ class _Stream:
             return [LinkChanged(document["domain"], document["path"], changed)]
         return [LinkDeleted(LinkId(key))]  # it may have been changed before, and deleted since
 
-    def _prove(self, number: int, moment: Moment) -> list[Change]:
+    def _prove(self, number: int, cluster_time: ClusterTime) -> list[Change]:
         began = self.heart.take_back(number)
         if began is None:
             return []
@@ -178,7 +179,7 @@ class _Stream:
                 _log.warning("Changes of links are seen in time again")
             doubted = [InDoubt(self._proved_at)]
         self._failures, self._tries, self._proved_at = 0, inf, began
-        return [*doubted, Current(began, moment)]
+        return [*doubted, Current(began, cluster_time)]
 
     def _require_proof(self, opened: float) -> None:
         waiting_since = self.heart.waiting_since

@@ -9,7 +9,8 @@ from datetime import datetime
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import OTHER, Dimension
 from backend.storage.click_counts import count_values
-from backend.storage.mongo import Database, deadline
+from backend.storage.deadlines import deadline
+from backend.storage.mongo import Database
 
 _MOST_ROWS = 10
 _PATIENCE = 5.0  # seconds

@@ -12,8 +12,9 @@ from backend.domain.attribution import Source
 from backend.domain.click_ids import ClickPlace, link_beginning, read_click_id, variant_of
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_rules import variant_names
+from backend.storage.deadlines import deadline
 from backend.storage.links import find_links_beginning
-from backend.storage.mongo import Database, StorageError, deadline
+from backend.storage.mongo import Database, StorageError
 from backend.storage.organizations import find_without_click_ids
 from backend.storage.signing_keys import signing_key
 

@@ -22,12 +22,14 @@ from pymongo.synchronous import monitor
 from backend.domain.errors import OperatorError
 from backend.settings import Settings
 from backend.storage import organizations
+from backend.storage.deadlines import deadline
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.lanes import BACKGROUND
-from backend.storage.mongo import Database, Document, StorageError, deadline, is_unreachable, ping
+from backend.storage.mongo import Database, Document, StorageError, is_unreachable, ping
 
-# The default time limit of an operation in seconds: for requests, and for commands with long reports.
-REQUEST_SECONDS = 5.0
+# The default time limit of an operation in seconds, where no deadline says otherwise: in the service, and in
+# commands with long reports.
+SERVICE_SECONDS = 5.0
 COMMAND_SECONDS = 600.0
 _GOODBYE_SECONDS = 1.0
 _FIRST_ANSWER_SECONDS = 1.5  # where the server may be away
@@ -123,7 +125,7 @@ async def _prepared(database: Database, indexes: Indexes, may_be_away: bool) -> 
     going_on: asyncio.Task[None] | None = None
     try:
         # Who waits at a terminal is told soon, whatever a command may take.
-        await _answered(database, _FIRST_ANSWER_SECONDS if may_be_away else REQUEST_SECONDS)
+        await _answered(database, _FIRST_ANSWER_SECONDS if may_be_away else SERVICE_SECONDS)
         await _prepare(database, indexes)
     except MongoDBUnreachable as error:
         if not may_be_away:
@@ -141,7 +143,7 @@ async def _go_on_preparing(database: Database, indexes: Indexes) -> None:
     while True:
         await asyncio.sleep(_PREPARE_AGAIN_SECONDS)
         with contextlib.suppress(MongoDBUnreachable):
-            await _answered(database, REQUEST_SECONDS)
+            await _answered(database, SERVICE_SECONDS)
             return await _prepare(database, indexes)
 
 

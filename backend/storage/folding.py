@@ -20,10 +20,11 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import Facts, Tally
 from backend.storage import click_blocks, click_folds, link_deltas, organization_counts
 from backend.storage.click_folds import MOST_BLOCKS, OPEN, Busy, busy, marking, take
+from backend.storage.deadlines import deadline
 from backend.storage.deleted_organizations import find_deleted
 from backend.storage.link_deltas import new_deltas
 from backend.storage.link_merges import LinkMerges, add_links, unmerged_clicks
-from backend.storage.mongo import ClientSession, Database, Document, StorageError, deadline, in_transaction
+from backend.storage.mongo import ClientSession, Database, Document, StorageError, in_transaction
 from backend.storage.organizations import find_click_days
 from backend.storage.transaction_pace import Pace
 

@@ -16,7 +16,8 @@ from pymongo import IndexModel, WriteConcern
 
 from backend.clock import Clock
 from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
-from backend.storage.mongo import Database, StorageError, deadline
+from backend.storage.deadlines import deadline
+from backend.storage.mongo import Database, StorageError
 from backend.storage.ownership import Nobodys
 
 NAME = "heartbeats"

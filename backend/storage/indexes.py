@@ -12,7 +12,8 @@ from pymongo.errors import OperationFailure
 
 from backend.storage import click_counts, organizations
 from backend.storage.collections import declared_compressors, declared_indexes
-from backend.storage.mongo import Database, deadline, is_unreachable
+from backend.storage.deadlines import deadline
+from backend.storage.mongo import Database, is_unreachable
 
 _SECONDS = 24 * 3600.0
 _log = logging.getLogger("waylink.storage")

@@ -18,8 +18,9 @@ from backend.domain.clicks import Click
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import QUARTER_SECONDS, Dimension
 from backend.storage import click_blocks, click_counts
+from backend.storage.deadlines import deadline
 from backend.storage.link_deltas import of_links, waiting_documents, with_deltas
-from backend.storage.mongo import Database, Document, deadline
+from backend.storage.mongo import Database, Document
 
 MOST_CLICKS = 100
 # What is read at most: clicks of all links, blocks, and days of the link.

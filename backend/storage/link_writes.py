@@ -35,17 +35,18 @@ from backend.domain.link_operations import (
 )
 from backend.domain.links import Link
 from backend.storage import idempotency, links
+from backend.storage.deadlines import deadline
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.idempotency import KeyUsed
 from backend.storage.known_links import KnownLinks, read_known, target_hosts
 from backend.storage.loops import DomainPath, may_loop, refuse_loop
 from backend.storage.mongo import (
+    TRANSACTION_SECONDS,
     ClientSession,
     Database,
     Document,
     StorageError,
-    deadline,
     in_transaction,
     is_duplicate,
 )
@@ -53,9 +54,6 @@ from backend.storage.random_names import random_ids, random_paths
 
 # Somebody else may take a path between a look at it and its use, more than once only by design.
 _TRIES = 10
-# Seconds from a look at whose a domain is until links are stored on it, where that takes no transaction. Not
-# more than TRANSACTION_SECONDS: who takes a domain away waits no longer (storage/domain_removal).
-_PATIENCE = 5.0
 # Operations between two moments in which other requests are served.
 _AT_ONCE = 25
 _REJECTIONS = (RequestError, DomainNotConfigured, PathTaken, ExternalIdTaken, LinkGone, LinkChangedMeanwhile)
@@ -121,7 +119,8 @@ async def _insert(
     """
     run = _Run(database, submissions, policies, owners, expects_news=True, looks_up_generated=False)
     try:
-        with deadline(_PATIENCE):
+        # Who takes a domain away waits no longer (storage/domain_removal).
+        with deadline(TRANSACTION_SECONDS):
             await run.carry_out(None)
     except BulkWriteError as error:
         # The others' writes count only if a majority confirmed them.

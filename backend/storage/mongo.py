@@ -10,12 +10,12 @@ from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-import pymongo
 from motor.motor_asyncio import AsyncIOMotorClientSession, AsyncIOMotorDatabase
 from pymongo import WriteConcern
 from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
+from backend.storage.deadlines import deadline
 from backend.storage.lanes import StorageAway
 
 Document: TypeAlias = dict[str, Any]
@@ -53,11 +53,9 @@ _TEMPORARY_CODES = frozenset(
     }
 )
 _TEMPORARY_LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
-# `with deadline(seconds)`: what is asked of the database in the block raises StorageError after that time.
-deadline = pymongo.timeout
 # A collection that does not exist: reading it only serves to wait.
 _READ_ANYWHERE = "none"
-# Less than the SDK's own time limit, so that it gets an answer.
+# Where no request waits, which may have less.
 TRANSACTION_SECONDS = 8.0
 # Seconds to try to close something at the server. Later the server does it by itself.
 _CLOSING_SECONDS = 60.0

@@ -30,6 +30,7 @@ from backend.storage import (
     users,
 )
 from backend.storage.collection import Collection, Stage
+from backend.storage.deadlines import deadline
 from backend.storage.deleted_organizations import (
     Deletion,
     begin_deletion,
@@ -43,7 +44,6 @@ from backend.storage.mongo import (
     Database,
     Document,
     StorageError,
-    deadline,
     in_transaction,
     is_unreachable,
 )

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from pymongo.errors import ExecutionTimeout
 
 from backend.concurrency.background_task import BackgroundTask
+from backend.storage.deadlines import deadline
 from backend.storage.lanes import Lane
-from backend.storage.mongo import Database, StorageError, deadline, ping
+from backend.storage.mongo import Database, StorageError, ping
 
 _SILENCE = 0.45  # seconds without an answer after which it is asked: longer than from write to write
 _EVERY = 0.25  # while it is away

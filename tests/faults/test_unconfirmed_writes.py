@@ -28,9 +28,10 @@ from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_counts import count_window
 from backend.storage.click_logs import AlreadyShipped
 from backend.storage.database import Indexes, open_database
+from backend.storage.deadlines import deadline
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.link_writes import Submission, write_links
-from backend.storage.mongo import StorageError, deadline
+from backend.storage.mongo import StorageError
 from tests.api.links import API, create, info, link_body
 from tests.clicks import click, fold, recorded_clicks, ship
 from tests.faults.outcomes import Outcome, TellOutcome

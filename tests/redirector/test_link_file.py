@@ -54,8 +54,9 @@ def file_at(path: Path, database: str = "here/waylink", longest_use: timedelta =
 def test_links_come_back_as_they_were(path: Path) -> None:
     """Every field that a redirect needs, and the apps, in order; only the owner may read or write it."""
     links = [(link_at("b"), APPS), (link_at("a"), Apps())]
-    file_at(path).write(links, NOW)
-    assert file_at(path).read(NOW + DAY).links == links
+    file_at(path).write(links, NOW, (1_800_000_000, 7))
+    kept = file_at(path).read(NOW + DAY)
+    assert (kept.links, kept.cluster_time) == (links, (1_800_000_000, 7))
     assert path.stat().st_mode & 0o777 == 0o600
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 

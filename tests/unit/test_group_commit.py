@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import pytest
 
@@ -168,3 +169,59 @@ async def test_a_request_that_was_given_up_does_not_stop_the_others() -> None:
     await asyncio.sleep(0)
     gone.cancel()
     assert await stays == 2
+
+
+class _Timed(GroupCommit[int, int]):
+    """A group commit whose callers wait so many seconds each, and that notes how long a group may take."""
+
+    def __init__(self, store: Callable[[Sequence[int]], Awaitable[Sequence[int]]]) -> None:
+        super().__init__(store, is_unreachable)
+        self.patience = 60.0
+        self.given: list[float] = []
+
+    def seconds_left(self) -> float:
+        return self.patience
+
+    def within(self, seconds: float) -> AbstractContextManager[None]:
+        self.given.append(seconds)
+        return nullcontext()
+
+
+async def test_nobody_waits_longer_than_its_own_time() -> None:
+    """Neither in a group that takes longer, which goes on for the others, nor for the group before."""
+    stored: list[Sequence[int]] = []
+    goes_on = asyncio.Event()
+
+    async def store(items: Sequence[int]) -> Sequence[int]:
+        stored.append(items)
+        await goes_on.wait()
+        return items
+
+    commit = _Timed(store)
+    patient = asyncio.create_task(commit.add(1))
+    await asyncio.sleep(0)  # it begins
+    commit.patience = 0.05
+    for in_group in (True, False):
+        with pytest.raises(NotStored):
+            await commit.add(2 if in_group else 3)
+    commit.patience = 60.0
+    last = asyncio.create_task(commit.add(4))
+    goes_on.set()
+    assert [await patient, await last] == [1, 4]
+    assert stored == [[1, 2], [4]], "what was refused in the line must not be stored"
+
+
+async def test_a_group_has_the_time_of_its_last_caller() -> None:
+    """Not that of the caller that came first, or that began to write."""
+
+    async def store(items: Sequence[int]) -> Sequence[int]:
+        return items
+
+    commit = _Timed(store)
+    commit.patience = 1.0
+    first = asyncio.create_task(commit.add(1))
+    await asyncio.sleep(0)  # it begins
+    commit.patience = 9.0
+    assert [await commit.add(2), await first] == [2, 1]
+    (given,) = commit.given
+    assert 8.5 < given <= 9.0

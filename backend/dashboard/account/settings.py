@@ -14,7 +14,7 @@ from backend.domain.organizations import MOST_DAYS, parse_days
 from backend.domain.sessions import new_session
 from backend.domain.users import WeakPassword, check_password
 from backend.passwords import hash_password, is_password
-from backend.storage.mongo import deadline
+from backend.storage.deadlines import deadline
 from backend.storage.organizations import set_click_ids
 from backend.storage.retention import set_retention
 from backend.storage.sessions import delete_sessions_of, insert_session

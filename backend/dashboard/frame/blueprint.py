@@ -14,6 +14,7 @@ from backend.dashboard.frame.session_cookie import cookie_token, set_cookie
 from backend.domain.ids import OrgId
 from backend.domain.sessions import Session, hash_token
 from backend.domain.users import User
+from backend.storage.deadlines import lift_deadline
 from backend.storage.sessions import find_session, set_session_organization
 from backend.storage.users import find_user
 
@@ -78,6 +79,7 @@ def is_signed_in() -> bool:
 
 @dashboard.before_request
 async def _admit() -> Response | None:
+    lift_deadline()  # a page asks many questions, each of which has a time limit of its own
     if request.method not in _SAFE_METHODS:
         await check_form()
     await load_session()

@@ -28,6 +28,7 @@ from backend.domain.analytics_query import Measure
 from backend.domain.links import Link, LinkState
 from backend.domain.tags import Tag, tags_on
 from backend.storage.broken_destinations import find_broken
+from backend.storage.deadlines import deadline
 from backend.storage.domains import list_domains
 from backend.storage.link_listing import (
     MOST_RANKED,
@@ -37,7 +38,7 @@ from backend.storage.link_listing import (
     list_page,
 )
 from backend.storage.links import count_links
-from backend.storage.mongo import StorageError, deadline, is_too_slow
+from backend.storage.mongo import StorageError, is_too_slow
 from backend.storage.tags import find_tags_of, list_tags
 
 # Seconds that a list may take; an organization with millions of links can ask for more than that.

@@ -1,0 +1,35 @@
+"""The deadline of a request: for what it waits for in MongoDB, not for what takes others their time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from tests.api.links import API, link_body
+from tests.organizations import TestOrganization
+
+# A deadline for which no body waits that comes so much later.
+SECONDS, LATE = 1.0, 1.2
+
+
+@pytest.mark.parametrize("path", ["/links", "/links/bulk"])
+async def test_a_body_that_comes_slowly_takes_nothing_of_it(
+    client: httpx.AsyncClient, organization: TestOrganization, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is long in sending a request has as much time for the answer as everybody."""
+    monkeypatch.setattr("backend.current.REQUEST_SECONDS", SECONDS)
+    link = link_body(organization)
+    body = json.dumps(link if path == "/links" else {"operations": [{"op": "create", "link": link}]}).encode()
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield body[:10]
+        await asyncio.sleep(LATE)
+        yield body[10:]
+
+    headers = organization.headers | {"Content-Type": "application/json"}
+    answer = await client.post(API + path, content=slowly(), headers=headers)
+    assert answer.is_success, answer.text
