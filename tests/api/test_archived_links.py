@@ -19,10 +19,14 @@ from tests.conftest import MovableClock
 from tests.polling import until, wait_for_async
 
 
-async def forgotten(service: Service, links: Links, path: str) -> None:
-    """Wait until the service knows that the link has changed: a visit before that would count."""
-    cache = service.redirector.cache
-    await until(lambda: not cache.current(links.organization.domain, path), "the change was not told")
+async def told(service: Service, links: Links, path: str) -> None:
+    """Wait until the service knows that the link leads nowhere: a visit before that would count."""
+
+    def leads_somewhere() -> bool:
+        entry = service.redirector.cache.current(links.organization.domain, path)
+        return entry is not None and entry.link.is_enabled
+
+    await until(lambda: not leads_somewhere(), "the change was not told")
 
 
 async def test_an_archived_link(links: Links, service: Service) -> None:
@@ -31,7 +35,7 @@ async def test_an_archived_link(links: Links, service: Service) -> None:
     await links.click(made)
     answer = await links.call("DELETE", f"/{made['id']}")
     assert (answer.status_code, answer.content) == (204, b"")
-    await forgotten(service, links, "a")
+    await told(service, links, "a")
     assert await links.visit("a") == 404
     archived = await links.get(made["id"])
     assert (archived["state"], archived["is_archived"], archived["is_enabled"]) == ("archived", True, False)
@@ -86,7 +90,7 @@ async def test_a_purge(links: Links, service: Service, database: Database, clock
     assert (refused.status_code, refused.json()["error"]["fieldName"]) == (409, "LINK_HAS_CLICKS")
     assert (await links.get(link_id))["state"] == "enabled"
     assert (await links.call("DELETE", f"/{link_id}?purge=true&force=true")).status_code == 204
-    await forgotten(service, links, "a")
+    await told(service, links, "a")
     assert await links.visit("a") == 404
     assert (await links.call("GET", f"/{link_id}")).status_code == 404
     for name in (click_counts.NAME, install_counts.NAME):
