@@ -60,7 +60,7 @@ async def test_a_link_that_comes_too_late(
     database: Database, organization: TestOrganization, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not stored: the domain may be another organization's by then."""
-    monkeypatch.setattr(link_writes, "_PATIENCE", 0.4)
+    monkeypatch.setattr(link_writes, "TRANSACTION_SECONDS", 0.4)
     create = CreateLink(parse_new_link(link_body(organization)))
     request = LinkRequest(organization.id, CreatedBy.REST, utc_now(), create)
     with pytest.raises(StorageError):
