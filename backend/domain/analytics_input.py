@@ -25,8 +25,18 @@ from backend.domain.analytics_query import (
 )
 from backend.domain.call_fields import CurrencyCode
 from backend.domain.credit_rules import MOST_LOOKBACK_DAYS, CreditRules, CreditTo, Model
-from backend.domain.errors import InvalidField, shown_name
-from backend.domain.field_rules import HostName, Instant, Rule, Schema, Text, Uuid, Word, parse_string
+from backend.domain.errors import FieldError, InvalidField, raise_all, shown_name
+from backend.domain.field_rules import (
+    HostName,
+    Instant,
+    Rule,
+    Schema,
+    Text,
+    Uuid,
+    Word,
+    parse_fields,
+    parse_string,
+)
 from backend.domain.item_names import ItemName
 from backend.domain.query_period import Comparison, QueryPeriod
 from backend.domain.time_zones import TimeZone
@@ -191,16 +201,19 @@ UTC_ZONE = ZoneInfo("UTC")
 def parse_query(body: Mapping[str, object], now: datetime) -> Query:
     """The query in a body. What is not given has its default.
 
-    Raises InvalidField, also for unknown fields and for what is not kept together.
+    Raises InvalidField, also for unknown fields, with the errors of all; and for what is not kept together.
     """
-    for name in body:
-        if name not in FIELDS:
-            raise InvalidField(shown_name(name), "is not a field of this request")
-    given = {
-        name: FIELDS[name].parse(name, value)
-        for name, value in body.items()
-        if not (value is None and name in NULLABLE)
-    }
+    errors: list[FieldError] = [
+        InvalidField(shown_name(name), "is not a field of this request")
+        for name in body
+        if name not in FIELDS
+    ]
+    given = parse_fields(
+        FIELDS,
+        {name: value for name, value in body.items() if not (value is None and name in NULLABLE)},
+        errors,
+    )
+    raise_all(errors)
     period = _period(given, now)
     asked = {name: value for name, value in given.items() if name in _IN_QUERY}
     return Query(period=period, rules=_rules(given), order=given.get("order_by"), now=now, **asked)

@@ -22,8 +22,8 @@ from backend.domain.call_fields import (
 )
 from backend.domain.call_metadata import Metadata
 from backend.domain.call_texts import is_blank
-from backend.domain.errors import InvalidField, MissingField
-from backend.domain.field_rules import Moment, Rule, Uuid, Word
+from backend.domain.errors import FieldError, InvalidField, MissingField, raise_all
+from backend.domain.field_rules import Moment, Rule, Uuid, Word, parse_fields
 from backend.domain.ids import CallId, CustomerId
 
 ID_LENGTH = 256
@@ -60,17 +60,17 @@ def parse_call(value: object) -> Call:
     """Read one call from its JSON value.
 
     Null and blank text mean that a field is not given. Unknown fields are left out. Raises MissingField or
-    InvalidField for the first field that breaks a rule.
+    InvalidField, with the errors of all fields that break a rule.
     """
     if not isinstance(value, dict):
         raise InvalidField("call", "must be a JSON object")
     kind = Kind(_KIND.parse("kind", value.get("kind")))
     rules = _RULES[kind]
     given = {name: each for name, each in value.items() if not is_blank(each)}
-    for name in (*_ALWAYS_REQUIRED, *REQUIRED[kind]):
-        if name not in given:
-            raise MissingField(name)
-    parsed = parse_fields(rules, given)
+    required = (*_ALWAYS_REQUIRED, *REQUIRED[kind])
+    errors: list[FieldError] = [MissingField(name) for name in required if name not in given]
+    parsed = parse_call_fields(rules, given, errors)
+    raise_all(errors)
     notes = notes_on_unknown([name for name in given if name not in rules], known=rules)
     notes += [
         note for name, rule in _LENIENT[kind] if name in given for note in rule.notes(name, given[name])
@@ -88,9 +88,14 @@ def parse_call(value: object) -> Call:
     )
 
 
-def parse_fields(rules: Mapping[str, Rule[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The given fields as they are stored, without those that their rules leave out. Raises InvalidField."""
-    parsed = {name: rule.parse(name, given[name]) for name, rule in rules.items() if name in given}
+def parse_call_fields(
+    rules: Mapping[str, Rule[Any]], given: Mapping[str, object], errors: list[FieldError]
+) -> dict[str, Any]:
+    """The given fields as they are stored, without those that their rules leave out.
+
+    The errors of those that break a rule are added to `errors`.
+    """
+    parsed = parse_fields(rules, given, errors)
     return {name: each for name, each in parsed.items() if each is not None}
 
 

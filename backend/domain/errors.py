@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+# So many errors of a request are told: more than any request has fields.
+MOST_TOLD = 50
+
 
 class OperatorError(Exception):
     """Waylink can't do what its operator asked for. The message says why, and what to do."""
@@ -11,22 +17,45 @@ class RequestError(ValueError):
     """The request is invalid. The message is meant for the caller."""
 
 
-class MissingField(RequestError):
-    """A required field is absent or null."""
+class FieldError(RequestError):
+    """A field is wrong. `rule` completes a sentence that starts with the field's name.
 
-    def __init__(self, field: str) -> None:
-        self.field = field
-        self.rule = "field is required"
-        super().__init__(f"{field} {self.rule}")
-
-
-class InvalidField(RequestError):
-    """A field's value breaks a rule. `rule` completes a sentence that starts with the field's name."""
+    `others` are the errors of the request's other fields, as far as they were found (`raise_all`).
+    """
 
     def __init__(self, field: str, rule: str) -> None:
         super().__init__(f"{field} {rule}")
         self.field = field
         self.rule = rule
+        self.others: tuple[FieldError, ...] = ()
+
+
+class MissingField(FieldError):
+    """A required field is absent or null."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(field, "field is required")
+
+
+class InvalidField(FieldError):
+    """A field's value breaks a rule."""
+
+
+@contextmanager
+def noted(errors: list[FieldError]) -> Iterator[None]:
+    """Add the error that ends the block, if one does, to `errors`; what follows it can then be looked at."""
+    try:
+        yield
+    except FieldError as error:
+        errors.append(error)
+
+
+def raise_all(errors: Sequence[FieldError]) -> None:
+    """Raise the first of these errors, with all the others in it; nothing where there are none."""
+    if errors:
+        first, *others = (each for error in errors for each in (error, *error.others))
+        first.others = tuple(others[: MOST_TOLD - 1])
+        raise first
 
 
 def shown_name(name: str) -> str:

@@ -12,7 +12,7 @@ from enum import IntEnum, StrEnum
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from backend.domain.errors import InvalidField
+from backend.domain.errors import FieldError, InvalidField
 from backend.domain.host_names import InvalidHostName, is_ip_address, normalize_host, plainly_written_host
 
 Schema = dict[str, Any]
@@ -36,6 +36,23 @@ class Rule(Protocol[ValueT_co]):
 
     def schema(self) -> Schema:
         """JSON Schema (2020-12) of what `parse` accepts, as exactly as JSON Schema can say it."""
+
+
+def parse_fields(
+    rules: Mapping[str, Rule[Any]], given: Mapping[str, object], errors: list[FieldError], prefix: str = ""
+) -> dict[str, Any]:
+    """The given fields that have a rule, parsed, in the order of the rules.
+
+    The errors of those that break theirs are added to `errors`; in them `prefix` is put before each name.
+    """
+    parsed = {}
+    for name, rule in rules.items():
+        if name in given:
+            try:
+                parsed[name] = rule.parse(prefix + name, given[name])
+            except FieldError as error:
+                errors.append(error)
+    return parsed
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qs
 
-from backend.domain.errors import MissingField
-from backend.domain.field_rules import Flag, Rule, Text, Word, is_uuid
+from backend.domain.errors import FieldError, MissingField, raise_all
+from backend.domain.field_rules import Flag, Rule, Text, Word, is_uuid, parse_fields
 from backend.domain.ids import InstallId, LinkId, OrgId
 
 
@@ -91,14 +91,13 @@ def parse_open(body: Mapping[str, object]) -> AppOpen:
     """Read the body of a request that reports an open.
 
     Unknown fields are left out, so that newer apps can talk to an older service. Raises MissingField or
-    InvalidField.
+    InvalidField, with the errors of all fields.
     """
-    for name in OPEN_REQUIRED:
-        if body.get(name) is None:
-            raise MissingField(name)
-    parsed = {name: rule.parse(name, body[name]) for name, rule in OPEN_REQUIRED.items()}
-    given = {name: rule for name, rule in OPEN_OPTIONAL.items() if body.get(name) not in (None, "")}
-    parsed |= {name: rule.parse(name, body[name]) for name, rule in given.items()}
+    given = {name: each for name, each in body.items() if each is not None}
+    errors: list[FieldError] = [MissingField(name) for name in OPEN_REQUIRED if name not in given]
+    given = {name: each for name, each in given.items() if each != "" or name not in OPEN_OPTIONAL}
+    parsed = parse_fields(OPEN_REQUIRED | OPEN_OPTIONAL, given, errors)
+    raise_all(errors)
     return AppOpen(link_text=parsed.pop("link_id", None), **parsed)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from backend.domain.errors import InvalidField, MissingField, shown_name
+from backend.domain.errors import FieldError, InvalidField, MissingField, raise_all, shown_name
 from backend.domain.field_rules import (
     Flag,
     HostName,
@@ -17,6 +17,7 @@ from backend.domain.field_rules import (
     Rule,
     Text,
     WebAddress,
+    parse_fields,
 )
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.item_names import ItemName
@@ -134,22 +135,19 @@ def parse_new_link(body: Mapping[str, object], rules: Rules = CREATE_FIELDS) -> 
     """Read the body of a create-link request, or of another with these fields.
 
     Null means that a field is not set; for an optional text, so does an empty one. Raises MissingField or
-    InvalidField.
+    InvalidField, with the errors of all fields.
     """
-    for name in CREATE_REQUIRED:
-        if body.get(name) is None:
-            raise MissingField(name)
-    _refuse_unknown(body, rules)
-    fields = _parse(body, rules)
+    missing = [name for name in CREATE_REQUIRED if body.get(name) is None]
+    given = {name: value for name, value in body.items() if name not in missing} if missing else body
+    fields = _parse(given, rules, [MissingField(name) for name in missing])
     return NewLink(fields.pop("domain"), fields.pop("selected_path", None), fields)
 
 
 def parse_copy(body: Mapping[str, object], domain: str, rules: Rules) -> NewLink:
     """Read the body of a request for a copy of a link on this domain: any field of a new link, none required.
 
-    Null clears an optional field. Raises InvalidField.
+    Null clears an optional field. Raises InvalidField, with the errors of all fields.
     """
-    _refuse_unknown(body, rules)
     fields = _parse(body, rules)
     return NewLink(fields.pop("domain", domain), fields.pop("selected_path", None), fields)
 
@@ -173,9 +171,8 @@ def body_of(link: Link) -> dict[str, Any]:
 def parse_changes(body: Mapping[str, object], rules: Rules = UPDATE_FIELDS) -> Changes:
     """Read the body of a request that changes these fields of a link.
 
-    Raises InvalidField, also for unknown fields.
+    Raises InvalidField, also for unknown fields, with the errors of all fields.
     """
-    _refuse_unknown(body, rules)
     return _parse(body, rules)
 
 
@@ -225,26 +222,27 @@ def _with_state(link: Link, changes: Changes, now: datetime) -> Link:
     return replace(link, is_enabled=False, archived_at=now.replace(microsecond=0), was_enabled=was_enabled)
 
 
-def _refuse_unknown(body: Mapping[str, object], known: Rules) -> None:
-    for name in body:
-        if name not in known:
-            raise InvalidField(
-                shown_name(name), "can't be changed" if name in _FIXED else "is not a field of this request"
-            )
+def _unknown(name: str) -> InvalidField:
+    rule = "can't be changed" if name in _FIXED else "is not a field of this request"
+    return InvalidField(shown_name(name), rule)
 
 
-def _parse(body: Mapping[str, object], rules: Rules) -> Changes:
-    return {
-        name: _parse_field(name, body[name], rule)
-        for name, rule in rules.items()
-        if name in body and not (name == "selected_path" and body[name] is None)
-    }
+def _parse(body: Mapping[str, object], rules: Rules, found: Sequence[FieldError] = ()) -> Changes:
+    """The fields of a body. Raises the errors that were `found` before, and those of its fields."""
+    errors = [*found, *(_unknown(name) for name in body if name not in rules)]
+    cleared: Changes = {name: None for name in rules if name in body and _is_cleared(name, body[name])}
+    given = {name: value for name, value in body.items() if name not in cleared}
+    if given.get("selected_path", "") is None:
+        del given["selected_path"]
+    fields = parse_fields(rules, given, errors)
+    raise_all(errors)
+    return cleared | fields
 
 
-def _parse_field(name: str, value: object, rule: Rule[Any]) -> Any:
-    if name in CLEARABLE and (value is None or (value == "" and name not in CLEARED_BY_NULL_ONLY)):
-        return None
-    return rule.parse(name, value)
+def _is_cleared(name: str, value: object) -> bool:
+    if name not in CLEARABLE:
+        return False
+    return value is None or (value == "" and name not in CLEARED_BY_NULL_ONLY)
 
 
 def _merge(old: Mapping[str, str], changes: Changes, names: tuple[str, ...]) -> dict[str, str]:

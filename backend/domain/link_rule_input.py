@@ -12,8 +12,17 @@ from typing import Any
 
 from backend.domain.client import Platform
 from backend.domain.countries import countries
-from backend.domain.errors import InvalidField, shown_name
-from backend.domain.field_rules import Instant, Rule, Schema, Text, WebAddress, Word, parse_string
+from backend.domain.errors import FieldError, InvalidField, noted, raise_all, shown_name
+from backend.domain.field_rules import (
+    Instant,
+    Rule,
+    Schema,
+    Text,
+    WebAddress,
+    Word,
+    parse_fields,
+    parse_string,
+)
 from backend.domain.time_zones import TimeZone
 
 MOST_RULES = 50
@@ -38,23 +47,23 @@ class RuleObject:
     required: Mapping[str, Rule[Any]] = field(default_factory=dict)
 
     def parse(self, field: str, value: object) -> dict[str, Any]:
-        """The fields that are set, in the order of their rules. Raises InvalidField."""
+        """The fields that are set, in the order of their rules. Raises InvalidField, with all errors."""
         if not isinstance(value, dict):
             raise InvalidField(field, "must be a JSON object")
         rules = {**self.required, **self.optional}
-        for name in value:
-            if name not in rules:
-                raise InvalidField(
-                    f"{field}.{shown_name(name)}", f"is not a field: possible are {', '.join(rules)}"
-                )
-        for name in self.required:
-            if value.get(name) is None:
-                raise InvalidField(f"{field}.{name}", "is required")
-        return {
-            name: rule.parse(f"{field}.{name}", value[name])
-            for name, rule in rules.items()
-            if value.get(name) is not None
-        }
+        unknown = f"is not a field: possible are {', '.join(rules)}"
+        errors: list[FieldError] = [
+            InvalidField(f"{field}.{shown_name(name)}", unknown) for name in value if name not in rules
+        ]
+        errors += [
+            InvalidField(f"{field}.{name}", "is required")
+            for name in self.required
+            if value.get(name) is None
+        ]
+        given = {name: each for name, each in value.items() if each is not None}
+        parsed = parse_fields(rules, given, errors, f"{field}.")
+        raise_all(errors)
+        return parsed
 
     def schema(self) -> Schema:
         """JSON Schema of the object."""
@@ -329,7 +338,12 @@ class LinkRules:
             return []
         if not isinstance(value, list) or len(value) > MOST_RULES:
             raise InvalidField(field, f"must be a list of at most {MOST_RULES} rules")
-        rules = [self._rule(f"{field}[{number}]", each) for number, each in enumerate(value)]
+        rules: list[dict[str, Any]] = []
+        errors: list[FieldError] = []
+        for number, each in enumerate(value):
+            with noted(errors):
+                rules.append(self._rule(f"{field}[{number}]", each))
+        raise_all(errors)
         if len(json.dumps(rules, ensure_ascii=False, separators=(",", ":")).encode()) > MOST_BYTES:
             raise InvalidField(field, f"must have at most {MOST_BYTES} bytes as JSON")
         return rules

@@ -12,8 +12,8 @@ from backend.domain import money
 from backend.domain.call_fields import Amount, CallText, CurrencyCode, notes_of
 from backend.domain.call_texts import is_blank
 from backend.domain.calls import ID_LENGTH
-from backend.domain.errors import InvalidField, MissingField, RequestError
-from backend.domain.field_rules import Rule
+from backend.domain.errors import FieldError, InvalidField, MissingField, noted, raise_all
+from backend.domain.field_rules import Rule, parse_fields
 from backend.domain.ids import OrgId
 from backend.domain.intake import Status
 from backend.domain.server_calls import Teller, TrueTime, UnknownField, told_at
@@ -92,7 +92,7 @@ class RefundResult:
     """What became of a refund: accepted, a duplicate, or rejected with an error."""
 
     status: Status | None
-    error: RequestError | None = None
+    error: FieldError | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -106,26 +106,34 @@ class RefundDecisions:
 
 
 def parse_refund(value: object, teller: Teller) -> ToldRefund:
-    """One refund of a server. Raises MissingField or InvalidField for the first field that breaks a rule."""
+    """One refund of a server. Raises MissingField or InvalidField, with the errors of all fields."""
     if not isinstance(value, dict):
         raise InvalidField("items", "must hold JSON objects")
     given = {name: each for name, each in value.items() if not is_blank(each)}
-    for name in given:
-        if name not in RULES:
-            raise UnknownField(name)
-    for name in REQUIRED:
-        if name not in given:
-            raise MissingField(name)
-    parsed = {name: RULES[name].parse(name, each) for name, each in given.items()}
+    errors: list[FieldError] = [UnknownField(name) for name in given if name not in RULES]
+    errors += [MissingField(name) for name in REQUIRED if name not in given]
+    parsed = parse_fields(RULES, given, errors)
+    with noted(errors):
+        at = told_at(parsed, teller)
+    with noted(errors):
+        amount = _amount(parsed)
+    raise_all(errors)
     currency = parsed["currency"]
-    amount = money.rounded(parsed["amount"], currency)
-    if not amount:
-        raise InvalidField("amount", f"must be more than 0 in the decimals of {currency}")
     notes = notes_of(RULES, given)
     if amount != parsed["amount"]:
         notes.append(f"amount was rounded to {amount} {currency}")
-    refund = Refund(parsed["refund_id"], amount, told_at(parsed, teller), teller.now)
+    refund = Refund(parsed["refund_id"], amount, at, teller.now)
     return ToldRefund(teller.org_id, parsed["transaction_id"], currency, refund, tuple(notes))
+
+
+def _amount(parsed: Mapping[str, Any]) -> Decimal:
+    """The amount in the decimals of its currency, as far as both could be read. Raises InvalidField."""
+    if not {"amount", "currency"} <= parsed.keys():
+        return Decimal()
+    amount = money.rounded(parsed["amount"], parsed["currency"])
+    if not amount:
+        raise InvalidField("amount", f"must be more than 0 in the decimals of {parsed['currency']}")
+    return amount
 
 
 def decide_refunds(

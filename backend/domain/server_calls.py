@@ -21,11 +21,11 @@ from backend.domain.calls import (
     REQUIRED,
     Call,
     Kind,
-    parse_fields,
+    parse_call_fields,
     round_revenue,
 )
 from backend.domain.click_ids import browser_of
-from backend.domain.errors import InvalidField, MissingField, shown_name
+from backend.domain.errors import FieldError, InvalidField, MissingField, noted, raise_all, shown_name
 from backend.domain.field_rules import Moment, Rule, Schema, Uuid, parse_string
 from backend.domain.ids import CallId, DeviceId, OrgId
 
@@ -115,15 +115,19 @@ class UnknownField(InvalidField):
 def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: CallId) -> Told:
     """One call of a server. It gets this `call_id`, unless it brings one.
 
-    Null and blank text mean that a field is not given. Raises MissingField or InvalidField for the first
-    field that is unknown or breaks a rule.
+    Null and blank text mean that a field is not given. Raises MissingField or InvalidField, with the errors
+    of all fields that are unknown or break a rule.
     """
     if not isinstance(value, dict):
         raise InvalidField("items", "must hold JSON objects")
     given = {name: each for name, each in value.items() if not is_blank(each)}
-    parsed = _parse_fields(kind, given)
-    occurred_at = told_at(parsed, teller)
-    click = _click(parsed, teller)
+    errors: list[FieldError] = []
+    parsed = _parse_fields(kind, given, errors)
+    with noted(errors):
+        occurred_at = told_at(parsed, teller)
+    with noted(errors):
+        click = _click(parsed, teller)
+    raise_all(errors)
     visit = click.touch(click.click.at, teller.now) if click and click.click else None
     call = Call(
         kind=kind,
@@ -179,19 +183,17 @@ def _notes_on_visit(visit: Touch | None, occurred_at: datetime) -> list[str]:
     return ["click_id names a click after occurred_at, which gets no credit"] if is_late else []
 
 
-def _parse_fields(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
+def _parse_fields(kind: Kind, given: Mapping[str, Any], errors: list[FieldError]) -> dict[str, Any]:
     rules = RULES[kind]
     for name in given:
         if name not in rules:
-            if name in CLEAR_CONTACTS and f"{name}_sha256" in rules:
-                raise InvalidField(name, f"must be hashed: send {name}_sha256")
-            raise UnknownField(name)
-    for name in REQUIRED_FIELDS[kind]:
-        if name not in given:
-            raise MissingField(name)
+            is_clear = name in CLEAR_CONTACTS and f"{name}_sha256" in rules
+            hashed = InvalidField(name, f"must be hashed: send {name}_sha256")
+            errors.append(hashed if is_clear else UnknownField(name))
+    errors += [MissingField(name) for name in REQUIRED_FIELDS[kind] if name not in given]
     if not any(name in given for name in WHO):
-        raise InvalidField(WHO_IN_WORDS, "must be given")
-    return parse_fields(rules, given)
+        errors.append(InvalidField(WHO[0], f"must be given, or {' or '.join(WHO[1:])}"))
+    return parse_call_fields(rules, given, errors)
 
 
 def told_at(parsed: Mapping[str, Any], teller: Teller) -> datetime:

@@ -55,7 +55,7 @@ def error_answer(error: Exception) -> AsgiAnswer:
         _log.error("A request failed", exc_info=error)
         refusal = Refusal(error_table.SERVER_FAULT)
     headers = encoded(refusal.headers.items())
-    return json_answer(refusal.row.body(**refusal.details), refusal.row.status, headers)
+    return json_answer(refusal.body, refusal.status, headers)
 
 
 def encoded(headers: Iterable[tuple[str, str]]) -> Headers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quart import Quart, Response, jsonify
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from backend.domain.errors import InvalidField, MissingField
+from backend.domain.errors import FieldError
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.refusal import Refusal, refusal_for
@@ -23,17 +23,17 @@ _BY_STATUS = {
 
 def answer_errors(app: Quart) -> None:
     """Make the app answer every error in shape A or B (contract, "Errors"), without internal details."""
-    for kind in (Refusal, MissingField, InvalidField, StorageError):
+    for kind in (Refusal, FieldError, StorageError):
         app.register_error_handler(kind, _refused)
     app.register_error_handler(HTTPException, answer_http_error)
     app.register_error_handler(InternalServerError, _fault)
 
 
-def error_answer(row: ErrorRow, headers: dict[str, str] | None = None, **details: str) -> Response:
-    """The answer for a row of the error table. `details` fill its placeholders."""
-    response = jsonify(row.body(**details))
-    response.status_code = row.status
-    response.headers.update(headers or {})
+def error_answer(refusal: Refusal) -> Response:
+    """The answer to a request that is refused."""
+    response = jsonify(refusal.body)
+    response.status_code = refusal.status
+    response.headers.update(refusal.headers)
     return keep_out_of_caches(response)
 
 
@@ -51,7 +51,7 @@ async def _refused(error: Exception) -> Response:
     refusal = refusal_for(error)
     if refusal is None:
         raise error
-    return error_answer(refusal.row, refusal.headers, **refusal.details)
+    return error_answer(refusal)
 
 
 async def answer_http_error(error: HTTPException) -> Response:
@@ -61,9 +61,9 @@ async def answer_http_error(error: HTTPException) -> Response:
         status = error.code or 500
         row = ErrorRow(status, status, error.name, error.name, error.name.upper().replace(" ", "_"))
     kept = {name: value for name, value in error.get_headers() if name in _KEPT_HEADERS}
-    return error_answer(row, kept)
+    return error_answer(Refusal(row).with_headers(kept))
 
 
 async def _fault(error: InternalServerError) -> Response:
     # Quart has logged the exception with its traceback.
-    return error_answer(error_table.SERVER_FAULT)
+    return error_answer(Refusal(error_table.SERVER_FAULT))

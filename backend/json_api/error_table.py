@@ -6,6 +6,7 @@ First the rows of the contract's error table, in its order, then those that the 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,8 @@ class ErrorRow:
     """One error: HTTP status, and the body's `code`, `errorMessage` and inner values (contract, "Errors").
 
     `inner_message` and `field_name` may contain {field} or {message}, to be filled in for each request. A row
-    that is `listed` has shape B: the inner values stand in a list called `errors`.
+    that is `listed` has shape B: the inner values stand in a list called `errors`. `at` is the field of the
+    request that is at fault, if one is: operations beside the contract's tell it as `fieldName`.
     """
 
     status: int
@@ -29,18 +31,33 @@ class ErrorRow:
     inner_message: str
     field_name: str
     listed: bool = False
+    at: str = ""
 
     def body(self, **details: str) -> dict[str, Any]:
-        """The JSON body, in shape A or B. `details` fill the placeholders."""
-        inner = {
+        """The JSON body, in shape A or B, to the letter. `details` fill the placeholders."""
+        inner = self._inner(self.field_name, details)
+        return self._envelope | ({"errors": [inner]} if self.listed else {"error": inner})
+
+    def body_of_fields(self, errors: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+        """The JSON body in shape A with the first of these errors, and with all of them as `errors`."""
+        return self._envelope | {"error": errors[0], "errors": list(errors)}
+
+    def field_error(self, **details: str) -> dict[str, str]:
+        """The inner values with the name of the field that is at fault."""
+        return self._inner(self.at, details)
+
+    @property
+    def _envelope(self) -> dict[str, Any]:
+        return {"code": self.code, "errorMessage": self.message}
+
+    def _inner(self, field_name: str, details: Mapping[str, str]) -> dict[str, str]:
+        return {
             "errorMessage": _fill(self.inner_message, details),
-            "fieldName": _fill(self.field_name, details),
+            "fieldName": _fill(field_name, details),
         }
-        envelope = {"code": self.code, "errorMessage": self.message}
-        return envelope | ({"errors": [inner]} if self.listed else {"error": inner})
 
 
-def _fill(text: str, details: dict[str, str]) -> str:
+def _fill(text: str, details: Mapping[str, str]) -> str:
     for name, value in details.items():
         text = text.replace(f"{{{name}}}", value)
     return text
@@ -48,9 +65,16 @@ def _fill(text: str, details: dict[str, str]) -> str:
 
 # The contract's rows, in its order.
 LINK_ID_INVALID = ErrorRow(
-    400, 101, VALIDATION, "Invalid linkId! LinkId is not valid for the organization!", "INVALID_VALUE"
+    400,
+    101,
+    VALIDATION,
+    "Invalid linkId! LinkId is not valid for the organization!",
+    "INVALID_VALUE",
+    at="linkId",
 )
-FIELD_MISSING = ErrorRow(400, 101, VALIDATION, "{field} field is required", "REQUIRED_FIELD_MISSING")
+FIELD_MISSING = ErrorRow(
+    400, 101, VALIDATION, "{field} field is required", "REQUIRED_FIELD_MISSING", at="{field}"
+)
 SHORT_URL_EMPTY = ErrorRow(400, 101, VALIDATION, "shortUrl can not be null and empty!", "INVALID_VALUE")
 LINK_DETAILS_EMPTY = ErrorRow(
     400,
@@ -95,26 +119,46 @@ IDENTITY_NOT_FOUND = ErrorRow(
 SALE_NOT_FOUND = ErrorRow(
     404, 103, NOT_FOUND, "There is no sale with this transaction_id", "TRANSACTION_NOT_FOUND"
 )
+# Unlike other errors of what servers tell this one may be over soon: by it a server knows what to tell again.
+REFUNDED_SALE_NOT_FOUND = ErrorRow(
+    404,
+    103,
+    NOT_FOUND,
+    "There is no sale with this transaction_id; tell this refund again once it is told: it is not kept",
+    "TRANSACTION_NOT_FOUND",
+)
 
 # What the contract leaves open (docs/decisions/rest-errors.md).
-FIELD_INVALID = ErrorRow(400, 101, VALIDATION, "{message}", "INVALID_VALUE")
-PATH_TAKEN = ErrorRow(400, 101, VALIDATION, "selected_path is already in use on this domain", "INVALID_VALUE")
+FIELD_INVALID = ErrorRow(400, 101, VALIDATION, "{message}", "INVALID_VALUE", at="{field}")
+PATH_TAKEN = ErrorRow(
+    400,
+    101,
+    VALIDATION,
+    "selected_path is already in use on this domain",
+    "INVALID_VALUE",
+    at="selected_path",
+)
 DOMAIN_NOT_CONFIGURED = ErrorRow(
-    400, 101, VALIDATION, "domain is not configured for the organization", "INVALID_VALUE"
+    400, 101, VALIDATION, "domain is not configured for the organization", "INVALID_VALUE", at="domain"
 )
 EXTERNAL_ID_TAKEN = ErrorRow(
-    400, 101, VALIDATION, "external_id is already in use by another link", "INVALID_VALUE"
+    400, 101, VALIDATION, "external_id is already in use by another link", "external_id", at="external_id"
 )
-TAG_TAKEN = ErrorRow(400, 101, VALIDATION, "name is already in use by another tag", "INVALID_VALUE")
+TAG_TAKEN = ErrorRow(400, 101, VALIDATION, "name is already in use by another tag", "name", at="name")
 TEMPLATE_TAKEN = ErrorRow(
-    400, 101, VALIDATION, "name is already in use by another UTM template", "INVALID_VALUE"
+    400, 101, VALIDATION, "name is already in use by another UTM template", "name", at="name"
 )
 BODY_NOT_AN_OBJECT = ErrorRow(400, 101, VALIDATION, "Request body must be a JSON object", "INVALID_VALUE")
 IDEMPOTENCY_KEY_REUSED = ErrorRow(
-    400, 101, VALIDATION, "Idempotency-Key was already used with another request body", "INVALID_VALUE"
+    400,
+    101,
+    VALIDATION,
+    "Idempotency-Key was already used with another request body",
+    "INVALID_VALUE",
+    at="Idempotency-Key",
 )
 PAGE_INVALID = ErrorRow(400, 400, INVALID_PAGE, "Page must be a whole number from 1", "page")
-QUERY_INVALID = ErrorRow(400, 400, "Invalid query parameters", "{message}", "{field}")
+QUERY_INVALID = ErrorRow(400, 400, "Invalid query parameters", "{message}", "{field}", at="{field}")
 CREATED_BY_INVALID = ErrorRow(
     400, 400, INVALID_PAGE, "createdBy must be one of api_user, api_rest, sdk", "createdBy"
 )
@@ -148,7 +192,20 @@ MEDIA_TYPE_WRONG = ErrorRow(
     415, 415, "Unsupported Media Type", "Content-Type must be application/json", "UNSUPPORTED_MEDIA_TYPE"
 )
 PAGE_UNREADABLE = ErrorRow(
-    422, 422, "Unprocessable Content", "destination_url can't be read: it {message}", "PAGE_UNREADABLE"
+    422,
+    422,
+    "Unprocessable Content",
+    "destination_url can't be read: it {message}",
+    "destination_url",
+    at="destination_url",
+)
+INSTALLS_NEED_SUBSCRIPTION = ErrorRow(
+    403,
+    115,
+    "Access Denied",
+    "measures has installs, for which your subscription is not valid. Please upgrade.",
+    "measures",
+    at="measures",
 )
 RATE_LIMIT_EXCEEDED = ErrorRow(
     429,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from typing import Any
 
-from backend.domain.errors import InvalidField, MissingField
+from backend.domain.errors import FieldError, MissingField
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
 from backend.storage.mongo import StorageError, is_unreachable
@@ -22,6 +24,35 @@ class Refusal(Exception):
         self.row = row
         self.details = details
         self.headers: dict[str, str] = {}
+        self._others: Sequence[Refusal] = ()
+        self._is_to_the_letter = False
+
+    @property
+    def status(self) -> int:
+        """The HTTP status of the answer."""
+        return self.row.status
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The JSON body of the answer (docs/decisions/rest-errors.md).
+
+        Where fields are at fault, it names them, all in a list; to the letter, it is the contract's row.
+        """
+        if self._is_to_the_letter or not self.row.at:
+            return self.row.body(**self.details)
+        return self.row.body_of_fields(
+            [each.row.field_error(**each.details) for each in (self, *self._others)]
+        )
+
+    def to_the_letter(self) -> Refusal:
+        """The same refusal, told as the contract prints it: one error, and a code in place of its field."""
+        self._is_to_the_letter = True
+        return self
+
+    def with_others(self, others: Sequence[Refusal]) -> Refusal:
+        """The same refusal, which also tells those of the request's other fields."""
+        self._others = others
+        return self
 
     def with_headers(self, headers: dict[str, str]) -> Refusal:
         """The same refusal, whose answer also has these headers."""
@@ -38,11 +69,15 @@ def refusal_for(error: Exception) -> Refusal | None:
     """What a request is answered that ended with this error; None if the error is a fault of the service."""
     if isinstance(error, Refusal):
         return error
-    if isinstance(error, MissingField):
-        return Refusal(error_table.FIELD_MISSING, field=error.field)
-    if isinstance(error, InvalidField):
-        return Refusal(error_table.FIELD_INVALID, message=str(error))
+    if isinstance(error, FieldError):
+        return _of_field(error).with_others([_of_field(each) for each in error.others])
     if isinstance(error, StorageError) and is_unreachable(error):
         _log.warning("The storage can't be reached: %s", type(error).__name__)
         return storage_unreachable()
     return None
+
+
+def _of_field(error: FieldError) -> Refusal:
+    if isinstance(error, MissingField):
+        return Refusal(error_table.FIELD_MISSING, field=error.field)
+    return Refusal(error_table.FIELD_INVALID, message=str(error), field=error.field)

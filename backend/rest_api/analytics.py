@@ -10,12 +10,14 @@ from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.link_reference import LinkReference, find_referenced_link, parse_reference
 from backend.rest_api.representations import click_counts_json, install_counts_json
+from backend.rest_api.to_the_letter import to_the_letter
 from backend.storage.click_counts import count_window
 from backend.storage.install_counts import count_install_window
 from backend.storage.organizations import get_organization
 
 
 @rest.post("/analytics")
+@to_the_letter
 async def click_analytics() -> dict[str, int]:
     """How often a link was clicked: in total and in the last 30 and 7 days."""
     reference = parse_reference(await read_json_object())
@@ -25,22 +27,23 @@ async def click_analytics() -> dict[str, int]:
 
 
 @rest.post("/install-analytics")
+@to_the_letter
 async def install_analytics() -> dict[str, int]:
     """How many installs a link led to: in total and in the last 30 and 7 days.
 
     Refused if the organization has no paid subscription.
     """
     reference = parse_reference(await read_json_object())
-    await require_subscription()
+    if not await has_subscription():
+        raise Refusal(error_table.SUBSCRIPTION_NEEDED)
     counts = await count_install_window(resources().database, await _link_id(reference), resources().clock())
     return install_counts_json(counts)
 
 
-async def require_subscription() -> None:
-    """Raise Refusal if the caller's organization has not paid for install analytics."""
+async def has_subscription() -> bool:
+    """Whether the caller's organization has paid for install analytics."""
     organization = await get_organization(resources().database, caller().org_id)
-    if not organization.has_subscription(resources().clock()):
-        raise Refusal(error_table.SUBSCRIPTION_NEEDED)
+    return organization.has_subscription(resources().clock())
 
 
 async def _link_id(reference: LinkReference) -> LinkId:

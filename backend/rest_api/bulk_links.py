@@ -10,7 +10,15 @@ from typing import Any
 from quart import Response
 
 from backend.current import known, of_app, resources
-from backend.domain.errors import InvalidField, MissingField, RequestError, shown_name
+from backend.domain.errors import (
+    FieldError,
+    InvalidField,
+    MissingField,
+    RequestError,
+    noted,
+    raise_all,
+    shown_name,
+)
 from backend.domain.field_rules import Uuid
 from backend.domain.ids import LinkId
 from backend.domain.link_input import CHANGE_FIELDS, NEW_LINK_FIELDS, parse_changes, parse_new_link
@@ -98,15 +106,18 @@ async def _carry_out(parsed: Sequence[LinkOperation | LinkResult], key: Idempote
 
 
 def _read_operations(body: Mapping[str, Any]) -> list[Any]:
-    for name in body:
-        if name != "operations":
-            raise InvalidField(shown_name(name), "is not a field of this request")
+    errors: list[FieldError] = [
+        InvalidField(shown_name(name), "is not a field of this request")
+        for name in body
+        if name != "operations"
+    ]
     operations = body.get("operations")
     if operations is None:
-        raise MissingField("operations")
-    if not isinstance(operations, list) or not 1 <= len(operations) <= MOST_OPERATIONS:
-        raise InvalidField("operations", f"must be a list of 1 to {MOST_OPERATIONS:,} operations")
-    return operations
+        errors.append(MissingField("operations"))
+    elif not isinstance(operations, list) or not 1 <= len(operations) <= MOST_OPERATIONS:
+        errors.append(InvalidField("operations", f"must be a list of 1 to {MOST_OPERATIONS:,} operations"))
+    raise_all(errors)
+    return list(operations or [])
 
 
 async def _count(operations: int) -> None:
@@ -149,12 +160,21 @@ async def _hash(operation: LinkOperation) -> LinkOperation | LinkResult:
 
 
 def _parse(operation: object) -> LinkOperation:
-    """An operation of the list. Raises MissingField or InvalidField."""
+    """An operation of the list. Raises MissingField or InvalidField, with the errors of all fields."""
     if not isinstance(operation, dict):
         raise InvalidField("operations", "must hold JSON objects")
-    for name in operation:
-        if name not in _FIELDS:
-            raise InvalidField(shown_name(name), "is not a field of an operation")
+    errors: list[FieldError] = [
+        InvalidField(shown_name(name), "is not a field of an operation")
+        for name in operation
+        if name not in _FIELDS
+    ]
+    with noted(errors):
+        parsed = _parse_known(operation)
+    raise_all(errors)
+    return parsed
+
+
+def _parse_known(operation: Mapping[str, Any]) -> LinkOperation:
     match operation.get("op"):
         case None:
             raise MissingField("op")
@@ -166,8 +186,13 @@ def _parse(operation: object) -> LinkOperation:
                 raise MissingField("external_id")
             return UpsertLink(parse_new_link(fields, NEW_LINK_FIELDS))
         case "update":
-            link_id = _link_id(operation)
-            return ChangeLink(link_id, parse_changes(_fields(operation), CHANGE_FIELDS))
+            errors: list[FieldError] = []
+            with noted(errors):
+                link_id = _link_id(operation)
+            with noted(errors):
+                changes = parse_changes(_fields(operation), CHANGE_FIELDS)
+            raise_all(errors)
+            return ChangeLink(link_id, changes)
         case "archive":
             _refuse(operation, "link")
             return ArchiveLink(_link_id(operation))
@@ -208,7 +233,7 @@ def _body(parsed: Sequence[LinkOperation | LinkResult], outcomes: Sequence[LinkR
 def _result(outcome: LinkResult, form: ShortUrlForm) -> dict[str, Any]:
     if outcome.error:
         refusal = refusal_of(outcome.error)
-        return {"status": outcome.done, "error": refusal.row.body(**refusal.details)}
+        return {"status": outcome.done, "error": refusal.body}
     link = outcome.require_link()
     return {"status": outcome.done, "id": link.id, "short_url": form.write(link.domain, link.path)}
 

@@ -12,9 +12,11 @@ from backend.json_api.json_body import read_json_object
 from backend.rest_api.blueprint import rest
 from backend.rest_api.link_reference import parse_link_id
 from backend.rest_api.link_service import carry_out
+from backend.rest_api.to_the_letter import to_the_letter
 
 
 @rest.patch("/update-link/<link_text>")
+@to_the_letter
 async def update_link(link_text: str) -> dict[str, str]:
     """Change the fields that are in the body. If one of them is refused, nothing is changed."""
     link_id = parse_link_id(link_text)
@@ -24,6 +26,7 @@ async def update_link(link_text: str) -> dict[str, str]:
 
 
 @rest.patch("/links/change-status/<link_text>")
+@to_the_letter
 async def change_status(link_text: str) -> dict[str, str]:
     """Enable or disable a link."""
     link_id = parse_link_id(link_text)

@@ -13,11 +13,13 @@ from backend.json_api.asgi_request import AsgiRequest
 from backend.rest_api.blueprint import API_ROOT
 from backend.rest_api.idempotency_key import earlier_request, faster_request, read_idempotency_key
 from backend.rest_api.link_service import link_of, requested, submit
+from backend.rest_api.to_the_letter import to_the_letter
 from backend.storage.idempotency import EarlierRequest, KeyUsed, link_record
 from backend.storage.link_writes import Submission
 from backend.storage.mongo import Document
 
 
+@to_the_letter
 async def create_link(request: AsgiRequest) -> AsgiAnswer:
     """Create a link. Without `selected_path`, its path is generated and unique on the domain."""
     body = await request.read_json()

@@ -10,13 +10,13 @@ from backend.domain.analytics_input import CREDIT_FIELDS, PARAMETERS, parse_rule
 from backend.domain.attribution import Touch
 from backend.domain.call_texts import as_stored
 from backend.domain.credit import PARTS, CreditShare
-from backend.domain.errors import InvalidField
+from backend.domain.errors import FieldError
 from backend.domain.explanation import CreditStep, Verdict, touch_in_words
 from backend.domain.short_urls import ShortUrlForm
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
-from backend.rest_api.query_string import query_refusal, read_query
+from backend.rest_api.query_string import read_query, refusal_in_query
 from backend.storage.explained_sales import ExplainedSale, explain_sale
 
 QUERY = {name: PARAMETERS[name] for name in CREDIT_FIELDS}
@@ -28,8 +28,8 @@ async def explain_conversion(transaction_id: str) -> dict[str, Any]:
     given = read_query(QUERY)
     try:
         rules = parse_rules(given)
-    except InvalidField as error:
-        raise query_refusal(error.field, error.rule) from None
+    except FieldError as error:
+        raise refusal_in_query(error) from None
     found = await explain_sale(resources().database, caller().org_id, as_stored(transaction_id), rules)
     if found is None:
         raise Refusal(error_table.SALE_NOT_FOUND)

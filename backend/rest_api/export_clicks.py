@@ -38,7 +38,7 @@ QUERY: dict[str, Rule[Any]] = {
 @rest.get("/clicks/export")
 async def export_clicks() -> Response:
     """The organization's clicks of a time, streamed as CSV or as lines of JSON."""
-    given, now = read_query(QUERY), resources().clock()
+    given, now = read_query(QUERY, required=["from"]), resources().clock()
     lift_deadline()  # it may take an hour; each question to the database has a time limit of its own
     selection = await _selection(given, now)
     form = RowFormat(given.get("format", RowFormat.CSV))
@@ -66,8 +66,6 @@ async def _file(
 
 
 async def _selection(given: dict[str, Any], now: datetime) -> Selection:
-    if "from" not in given:
-        raise query_refusal("from", "parameter is required")
     start, end = given["from"], given.get("to", now)
     if end < start:
         raise query_refusal("to", "must not be before from; without it, it is now")

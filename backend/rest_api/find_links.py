@@ -18,6 +18,7 @@ from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.link_reference import find_by_short_url, given_text
 from backend.rest_api.representations import link_json
+from backend.rest_api.to_the_letter import to_the_letter
 from backend.storage.links import count_links, list_links
 
 DEFAULT_PAGE_SIZE = 20
@@ -37,6 +38,7 @@ class PageRequest:
 
 
 @rest.post("/links/info")
+@to_the_letter
 async def links_info() -> dict[str, Any]:
     """The link with the short URL in the body."""
     short_url = given_text(await read_json_object(), "shortUrl")
@@ -49,6 +51,7 @@ async def links_info() -> dict[str, Any]:
 
 
 @rest.get("/links/page")
+@to_the_letter
 async def links_page() -> dict[str, Any]:
     """One page of the organization's links, newest first, enabled and disabled ones, not archived ones."""
     wanted = _read_page_request()

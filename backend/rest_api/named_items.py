@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from backend.domain.errors import InvalidField, MissingField, shown_name
-from backend.domain.field_rules import Rule
+from backend.domain.errors import FieldError, InvalidField, MissingField, raise_all, shown_name
+from backend.domain.field_rules import Rule, parse_fields
 from backend.domain.item_names import NameTaken, NameUnknown, TooManyItems
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.json_body import read_json_object
@@ -33,15 +33,17 @@ async def read_item(
     """The fields in the current request's body; a new thing needs a name.
 
     Null, and for a text "", stand for a field of `clearable` that is not set. Raises MissingField and
-    InvalidField.
+    InvalidField, with the errors of all fields.
     """
     body = await read_json_object()
-    for name in body:
-        if name not in rules:
-            raise InvalidField(shown_name(name), "is not a field of this request")
+    errors: list[FieldError] = [
+        InvalidField(shown_name(name), "is not a field of this request") for name in body if name not in rules
+    ]
     if is_new and body.get("name") is None:
-        raise MissingField("name")
-    return {
-        name: None if name in clearable and value in (None, "") else rules[name].parse(name, value)
-        for name, value in body.items()
-    }
+        body.pop("name", None)
+        errors.append(MissingField("name"))
+    cleared = {name: None for name in clearable if body.get(name, 0) in (None, "")}
+    given = {name: value for name, value in body.items() if name not in cleared}
+    fields = parse_fields(rules, given, errors)
+    raise_all(errors)
+    return cleared | fields

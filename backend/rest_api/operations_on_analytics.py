@@ -64,7 +64,7 @@ OPERATIONS = (
             error_table.QUERY_INVALID,
             *BODY_ERRORS,
             *KEY_ERRORS,
-            error_table.SUBSCRIPTION_NEEDED,
+            error_table.INSTALLS_NEED_SUBSCRIPTION,
             *EVERYWHERE,
         ),
         body=_QUERY,
@@ -76,7 +76,7 @@ OPERATIONS = (
         "Export all rows of such a query as a file",
         200,
         None,
-        (error_table.QUERY_INVALID, *KEY_ERRORS, error_table.SUBSCRIPTION_NEEDED, *EVERYWHERE),
+        (error_table.QUERY_INVALID, *KEY_ERRORS, error_table.INSTALLS_NEED_SUBSCRIPTION, *EVERYWHERE),
         parameters=tuple(query(name, rule.schema(), MEANINGS[name]) for name, rule in EXPORT_QUERY.items()),
         files={
             "text/csv": "A line of headings, then a line for each row: its fields, kind and partial where "

@@ -13,13 +13,15 @@ from backend.domain.analytics_input import PARAMETERS, parse_query
 from backend.domain.analytics_query import Query
 from backend.domain.analytics_rows import AnswerRows
 from backend.domain.click_rows import RowFormat
-from backend.domain.errors import InvalidField
+from backend.domain.errors import FieldError
 from backend.domain.field_rules import Rule, Word
 from backend.file_answer import file_answer
+from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
-from backend.rest_api.analytics import require_subscription
+from backend.json_api.refusal import Refusal
+from backend.rest_api.analytics import has_subscription
 from backend.rest_api.blueprint import caller, rest
-from backend.rest_api.query_string import query_refusal, read_query
+from backend.rest_api.query_string import read_query, refusal_in_query
 from backend.storage.analytics_answers import answer
 from backend.storage.deadlines import lift_deadline
 
@@ -50,14 +52,14 @@ async def export_analytics() -> Response:
         query = parse_query(given, resources().clock())
         await _admit(query)
         return await file_answer(_pieces(query, form), form.media_type, headers)
-    except InvalidField as error:
-        raise query_refusal(error.field, error.rule) from None
+    except FieldError as error:
+        raise refusal_in_query(error) from None
 
 
 async def _admit(query: Query) -> None:
     """Raise Refusal where the caller may not ask that. The answer may take longer than others."""
-    if query.needs_subscription:
-        await require_subscription()
+    if query.needs_subscription and not await has_subscription():
+        raise Refusal(error_table.INSTALLS_NEED_SUBSCRIPTION)
     lift_deadline()
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl
 
 from quart import request
 
-from backend.domain.errors import InvalidField, shown_name
+from backend.domain.errors import FieldError, InvalidField, noted, raise_all, shown_name
 from backend.domain.field_rules import Rule
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
@@ -16,17 +16,21 @@ from backend.json_api.refusal import Refusal
 _UNKNOWN = "is not a parameter of this request"
 
 
-def read_query(rules: Mapping[str, Rule[Any]]) -> dict[str, Any]:
+def read_query(rules: Mapping[str, Rule[Any]], required: Sequence[str] = ()) -> dict[str, Any]:
     """The parameters of the current request, each parsed by its rule; only those that are given.
 
-    Raises Refusal for one that has no rule, breaks its rule or is given twice.
+    Raises Refusal, which names all that have no rule, break their rule, are given twice or are missing.
     """
-    given = {}
+    given: dict[str, Any] = {}
+    errors: list[FieldError] = []
     for name, values in request.args.lists():
-        try:
+        with noted(errors):
             given[name] = _parse(name, values, rules)
-        except InvalidField as error:
-            raise query_refusal(error.field, error.rule) from None
+    errors += [InvalidField(name, "parameter is required") for name in required if name not in request.args]
+    try:
+        raise_all(errors)
+    except FieldError as error:
+        raise refusal_in_query(error) from None
     return given
 
 
@@ -36,6 +40,12 @@ def refuse_parameters(query_string: bytes) -> None:
     # What is no UTF-8 is named as the framework names it: %FF.
     for name, _ in parse_qsl(text, keep_blank_values=True, errors="werkzeug.url_quote"):
         raise query_refusal(name, _UNKNOWN)
+
+
+def refusal_in_query(error: FieldError) -> Refusal:
+    """The refusal of query parameters: of this one, and of those that are wrong beside it."""
+    others = [query_refusal(each.field, each.rule) for each in error.others]
+    return query_refusal(error.field, error.rule).with_others(others)
 
 
 def query_refusal(name: str, rule: str) -> Refusal:

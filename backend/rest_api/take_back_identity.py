@@ -14,7 +14,7 @@ from backend.domain.ids import DeviceId
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
-from backend.rest_api.query_string import query_refusal, read_query
+from backend.rest_api.query_string import read_query
 from backend.storage.identities import take_back
 
 QUERY: dict[str, Rule[Any]] = {"device_id": Uuid(), "customer_id": CallText(ID_LENGTH)}
@@ -23,10 +23,7 @@ QUERY: dict[str, Rule[Any]] = {"device_id": Uuid(), "customer_id": CallText(ID_L
 @rest.delete("/identities")
 async def take_back_identity() -> Response:
     """Take back that a device was a customer's. Nothing else that is stored changes."""
-    given = read_query(QUERY)
-    for name in QUERY:
-        if name not in given:
-            raise query_refusal(name, "is required")
+    given = read_query(QUERY, required=list(QUERY))
     device_id, now = DeviceId(given["device_id"]), resources().clock()
     if not await take_back(resources().database, caller().org_id, device_id, given["customer_id"], now):
         raise Refusal(error_table.IDENTITY_NOT_FOUND)

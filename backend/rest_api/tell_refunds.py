@@ -7,9 +7,7 @@ from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import rest
 from backend.rest_api.sales_service import store_told_refunds
-from backend.rest_api.told_items import ItemResult, ItemResults, answer_items, rejected, result
-
-_AGAIN = "Tell this refund again once its sale is told: it is not kept."
+from backend.rest_api.told_items import ItemResult, ItemResults, answer_items, result
 
 
 @rest.post("/conversions/refund")
@@ -20,9 +18,8 @@ async def tell_refunds() -> ItemResults:
 
 def _result(_: ToldRefund, stored: RefundResult) -> ItemResult:
     if isinstance(stored.error, SaleUnknown):
-        # Unlike other errors this one may be over soon, by which a server knows what to tell again.
-        return rejected(Refusal(error_table.SALE_NOT_FOUND)) | {"notes": [_AGAIN]}
+        raise Refusal(error_table.REFUNDED_SALE_NOT_FOUND)
     if stored.error:
-        return rejected(stored.error)
+        raise stored.error
     assert stored.status is not None  # as nothing is wrong with it
     return result(stored.status, stored.notes)

@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from backend.current import known, resources
-from backend.domain.errors import InvalidField, MissingField, shown_name
+from backend.domain.errors import FieldError, InvalidField, raise_all, shown_name
 from backend.domain.intake import Status
 from backend.domain.rejections import Rejection
 from backend.domain.server_calls import Teller, UnknownField
 from backend.json_api.json_body import EXACT, read_json_object
 from backend.json_api.rate_limit import count_more
-from backend.json_api.refusal import refusal_for
+from backend.json_api.refusal import Refusal, refusal_for
 from backend.rest_api.blueprint import caller
 from backend.rest_api.query_string import read_query
 from backend.storage.organizations import find_retention_days
@@ -33,28 +33,23 @@ ItemResult = dict[str, Any]
 ItemResults = dict[str, list[ItemResult]]
 
 
-async def _read_items() -> list[Any]:
-    """The items of the current request, which are counted against its key's limit but not parsed yet.
+async def _read_items(body: dict[str, Any]) -> list[Any]:
+    """The items in the list of a body, which are counted against the key's limit but not parsed yet.
 
-    Raises Refusal, and InvalidField for a list that is none, empty or too long.
+    Raises InvalidField for a list that is none, empty or too long, and for fields beside it.
     """
-    read_query({})
-    items = _items_of(await read_json_object(MAX_BODY_BYTES, EXACT))
-    if more := -(-len(items) // ITEMS_A_REQUEST) - 1:
-        known().limit_headers = await count_more(caller().id, more)
-    return items
-
-
-def _items_of(body: dict[str, Any]) -> list[Any]:
-    if "items" not in body:
-        return [body]
-    for name in body:
-        if name != "items":
-            raise InvalidField(shown_name(name), "must stand in an item, beside items")
+    errors: list[FieldError] = [
+        InvalidField(shown_name(name), "must stand in an item, beside items")
+        for name in body
+        if name != "items"
+    ]
     items = body["items"]
     if not isinstance(items, list) or not 1 <= len(items) <= MOST_ITEMS:
-        raise InvalidField("items", f"must be a list of 1 to {MOST_ITEMS:,} items")
-    return items
+        errors.append(InvalidField("items", f"must be a list of 1 to {MOST_ITEMS:,} items"))
+    raise_all(errors)
+    if more := -(-len(items) // ITEMS_A_REQUEST) - 1:
+        known().limit_headers = await count_more(caller().id, more)
+    return list(items)
 
 
 async def answer_items(
@@ -66,30 +61,38 @@ async def answer_items(
     """The answer to the current request: a result for each of its items.
 
     `parse` reads an item or raises MissingField or InvalidField, `store` stores all that could be read,
-    `shown` is the result of one that was. Why others were rejected is also kept for the organization's owner:
-    the server's developer may read no answers.
+    `shown` is the result of one that was, or raises why it is rejected all the same. What rejects the one
+    item of a request that has no list is raised: nobody who looks at the status only may take it for stored.
+    Why items could not be read is also kept for the organization's owner: the server's developer may read no
+    answers.
     """
-    items = await _read_items()
+    read_query({})
+    body = await read_json_object(MAX_BODY_BYTES, EXACT)
+    items = await _read_items(body) if "items" in body else [body]
     teller = await _current_teller(items)
-    parsed: list[ParsedT | MissingField | InvalidField] = []
+    parsed: list[ParsedT | FieldError] = []
     for number, item in enumerate(items):
         if number % _AT_ONCE == 0:
             await asyncio.sleep(0)
         try:
             parsed.append(parse(item, teller))
-        except (MissingField, InvalidField) as error:
+        except FieldError as error:
             parsed.append(error)
-    valid = [each for each in parsed if not isinstance(each, MissingField | InvalidField)]
-    stored = iter([shown(*pair) for pair in zip(valid, await store(valid), strict=True)])
-    errors = [each for each in parsed if isinstance(each, MissingField | InvalidField)]
-    rejections = tuple(_rejection(kind, each) for each in errors)
+    valid = [each for each in parsed if not isinstance(each, FieldError)]
+    stored = iter(zip(valid, await store(valid), strict=True))
+    rejections = tuple(_rejection(kind, each) for each in parsed if isinstance(each, FieldError))
     await add_rejections(resources().database, [RejectedCalls(teller.org_id, teller.now, rejections)])
-    return {
-        "results": [
-            rejected(each) if isinstance(each, MissingField | InvalidField) else next(stored)
-            for each in parsed
-        ]
-    }
+    results: list[ItemResult] = []
+    for each in parsed:
+        try:
+            if isinstance(each, FieldError):
+                raise each
+            results.append(shown(*next(stored)))
+        except (FieldError, Refusal) as error:
+            if "items" not in body:
+                raise
+            results.append(_rejected(error))
+    return {"results": results}
 
 
 async def _current_teller(items: Sequence[Any]) -> Teller:
@@ -106,7 +109,7 @@ def _click_id(item: object) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _rejection(kind: str, error: MissingField | InvalidField) -> Rejection:
+def _rejection(kind: str, error: FieldError) -> Rejection:
     # Nothing that an item says is kept, so neither is the name of a field that is none.
     if isinstance(error, UnknownField):
         return Rejection(kind, "a field", "is unknown; such an item does not have it")
@@ -118,9 +121,8 @@ def result(status: Status, notes: Sequence[str], **more: str) -> ItemResult:
     return {"status": status.value, **more, **({"notes": list(notes)} if notes else {})}
 
 
-def rejected(error: Exception) -> ItemResult:
+def _rejected(error: FieldError | Refusal) -> ItemResult:
     """The result of an item that can't be accepted: the error that it alone is answered (shape A)."""
     refusal = refusal_for(error)
-    if refusal is None:
-        raise error
-    return {"status": "rejected", "error": refusal.row.body(**refusal.details)}
+    assert refusal is not None  # for such errors there is one
+    return {"status": "rejected", "error": refusal.body}

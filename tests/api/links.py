@@ -55,8 +55,22 @@ async def info(client: httpx.AsyncClient, organization: TestOrganization, short_
     return link
 
 
+def wrong(*messages: str, field: str = "") -> dict[str, Any]:
+    """The body of a validation error of an operation beside the contract's, which names all wrong fields.
+
+    Each message begins with the name of its field, unless this is `field`.
+    """
+    errors = [{"errorMessage": each, "fieldName": field or each.partition(" ")[0]} for each in messages]
+    return {
+        "code": 101,
+        "errorMessage": "There was one or more validation error(s)",
+        "error": errors[0],
+        "errors": errors,
+    }
+
+
 def invalid(message: str) -> dict[str, Any]:
-    """The body of a validation error."""
+    """The body of a validation error of the contract's operations."""
     return {
         "code": 101,
         "errorMessage": "There was one or more validation error(s)",
@@ -65,7 +79,7 @@ def invalid(message: str) -> dict[str, Any]:
 
 
 def missing(field: str) -> dict[str, Any]:
-    """The body of the error for a required field that is absent."""
+    """The body of such an error for a required field that is absent."""
     return {
         "code": 101,
         "errorMessage": "There was one or more validation error(s)",

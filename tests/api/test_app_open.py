@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.links import API, create, info, invalid, missing
+from tests.api.links import API, create, info, wrong
 from tests.conftest import OrganizationFactory
 from tests.organizations import TestOrganization
 
@@ -144,7 +144,7 @@ async def test_a_required_field(
 ) -> None:
     """Platform, install id and whether it is the first launch must be told."""
     answer = await post(client, organization, open_body(**{field: None}))
-    assert (answer.status_code, answer.json()) == (400, missing(field))
+    assert (answer.status_code, answer.json()) == (400, wrong(f"{field} field is required"))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ async def test_a_bad_value(
 ) -> None:
     """A value that breaks its rule is refused with the field and the rule."""
     answer = await post(client, organization, open_body(**{field: value}))
-    assert (answer.status_code, answer.json()) == (400, invalid(message))
+    assert (answer.status_code, answer.json()) == (400, wrong(message))
 
 
 async def test_only_mobile_keys(client: httpx.AsyncClient, organization: TestOrganization) -> None:

@@ -12,7 +12,7 @@ from backend.domain.installs import AppPlatform, Install
 from backend.storage import click_counts, clicks, install_counts, installs
 from backend.storage.installs import record_install
 from backend.storage.mongo import Database
-from tests.api.links import API, invalid
+from tests.api.links import API, wrong
 from tests.api.whole_links import Links
 from tests.clicks import click, ship
 from tests.conftest import MovableClock
@@ -44,7 +44,7 @@ async def test_an_archived_link(links: Links, service: Service) -> None:
     assert await links.list() == []
     assert await links.list("state=archived") == await links.list("external_id=sku") == [archived]
     taken = await links.post(selected_path="a")
-    assert taken.json() == invalid("selected_path is already in use on this domain")
+    assert taken.json() == wrong("selected_path is already in use on this domain")
     assert (await links.call("DELETE", f"/{made['id']}")).status_code == 204
     assert await links.get(made["id"]) == archived
 
@@ -71,7 +71,7 @@ async def test_out_of_the_archive(links: Links, was_enabled: bool) -> None:
     made = await links.make(is_enabled=was_enabled, selected_path="a")
     await links.call("DELETE", f"/{made['id']}")
     refused = await links.call("PATCH", f"/{made['id']}", {"is_enabled": True})
-    assert refused.json() == invalid("is_enabled must not be true while the link is archived")
+    assert refused.json() == wrong("is_enabled must not be true while the link is archived")
     back = await links.call("PATCH", f"/{made['id']}", {"is_archived": False})
     assert back.json() == made | {"modified_at": back.json()["modified_at"]}
     status = 302 if was_enabled else 404

@@ -16,7 +16,7 @@ from backend.domain.ids import LinkId
 from backend.storage.link_holds import hold_link
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_destination_rules
-from tests.api.links import API, invalid, link_body
+from tests.api.links import API, invalid, link_body, wrong
 from tests.api.whole_links import Links
 from tests.conftest import OrganizationFactory
 from tests.polling import wait_for_async
@@ -65,13 +65,14 @@ async def test_every_way_to_lead_a_link_there_is_refused(
         await links.post(destination_url=EVIL, external_id="sku"),
         await links.call("PATCH", f"/{made['id']}", {"destination_url": EVIL}),
     ]
-    assert [each.json() for each in answers] == [invalid(said)] * len(answers)
+    told = [invalid(said)] * 2 + [wrong(said)] * 3
+    assert [each.json() for each in answers] == told
     bulk = {"operations": [{"op": "create", "link": body}, {"op": "archive", "id": made["id"]}]}
     results = (await links.call("POST", "/bulk", bulk)).json()["results"]
     assert [each["status"] for each in results] == ["rejected", "archived"]
-    assert results[0]["error"] == invalid(said)
+    assert results[0]["error"] == wrong(said)
     fallback = await links.post(desktop_url=EVIL)
-    assert fallback.json() == invalid(said.replace("destination_url", "desktop_url"))
+    assert fallback.json() == wrong(said.replace("destination_url", "desktop_url"))
     assert [each["destination_url"] for each in await links.list("external_id=sku")] == [
         made["destination_url"]
     ]
@@ -86,7 +87,7 @@ async def test_rules_hold_for_what_is_new(
     await set_destination_rules(database, links.organization.id, DestinationRules(("only.example",), ()))
     await rules_are_known(links)
     said = "destination_url must lead to what the organization's rules allow: only.example"
-    assert (await links.post()).json() == invalid(said)
+    assert (await links.post()).json() == wrong(said)
     assert (await links.call("PATCH", f"/{made['id']}", {"link_name": "New"})).status_code == 200
     await links.make(destination_url="https://www.only.example/")
     await Links(links.client, await make_organization()).make()
@@ -129,7 +130,7 @@ async def test_rules_over_rest(links: Links, make_organization: OrganizationFact
 async def test_what_is_no_rule_changes_nothing(links: Links, body: object, said: str) -> None:
     """The error names the field, the place in its list, and the rule."""
     before = await destination_rules(links, {"refused": ["evil.example"]})
-    assert (await destination_rules(links, body)).json() == invalid(said)
+    assert (await destination_rules(links, body)).json() == wrong(said)
     assert (await destination_rules(links)).json() == before.json()
 
 
@@ -158,7 +159,7 @@ async def test_a_held_link_stays(links: Links, database: Database) -> None:
     back = await links.call("PATCH", f"/{made['id']}", {"is_archived": False})
     assert back.json()["state"] == "held"
     unknown = await links.call("PATCH", f"/{made['id']}", {"hold": None})
-    assert unknown.json() == invalid("hold is not a field of this request")
+    assert unknown.json() == wrong("hold is not a field of this request")
 
 
 async def test_an_app_is_not_led_there(links: Links, database: Database, blocked: None) -> None:

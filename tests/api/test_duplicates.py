@@ -9,7 +9,7 @@ import pytest
 
 from backend.storage import links as stored_links
 from backend.storage.mongo import Database
-from tests.api.links import API, CONTRACT_FIELDS, invalid
+from tests.api.links import API, CONTRACT_FIELDS, wrong
 from tests.api.whole_links import Links
 from tests.conftest import OrganizationFactory
 from tests.polling import wait_for_async
@@ -83,7 +83,7 @@ async def test_what_a_new_link_may_not_have(links: Links, body: dict[str, str], 
     domain = links.organization.domain
     sent = {name: value and str(value).replace("{domain}", domain) for name, value in body.items()}
     answer = await duplicate(links, link["id"], sent)
-    assert (answer.status_code, answer.json()) == (400, invalid(message))
+    assert (answer.status_code, answer.json()) == (400, wrong(message))
     assert len(await links.list()) == 1
 
 

@@ -66,7 +66,7 @@ async def test_a_page_that_can_t_be_read(links: Links, site: Site) -> None:
     """It is told why, and the link stays as it is."""
     made = await links.make(destination_url=site.url("/gone"))
     answer = await links.call("POST", f"/{made['id']}/preview")
-    assert (answer.status_code, answer.json()["error"]["fieldName"]) == (422, "PAGE_UNREADABLE")
+    assert (answer.status_code, answer.json()["error"]["fieldName"]) == (422, "destination_url")
     said = "destination_url can't be read: it answers with status 404"
     assert answer.json()["error"]["errorMessage"] == said
     assert await links.get(made["id"]) == made

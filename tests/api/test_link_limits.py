@@ -13,7 +13,7 @@ from backend.rest_api import bulk_links
 from backend.storage import domains, idempotency
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.mongo import Database
-from tests.api.links import invalid, link_body
+from tests.api.links import link_body, wrong
 from tests.api.whole_links import Links
 from tests.conftest import MovableClock
 from tests.polling import wait_for_async
@@ -75,7 +75,7 @@ async def test_the_end_does_not_lead_back(links: Links) -> None:
     answer = await links.post(selected_path="own", expired_url=f"{base}/other")
     assert (answer.status_code, answer.json()) == (
         400,
-        invalid("expired_url must not lead back to the link's own short URL"),
+        wrong("expired_url must not lead back to the link's own short URL"),
     )
     answer = await links.call("PATCH", f"/{other['id']}", {"expired_url": f"{base}/other"})
     assert answer.status_code == 400

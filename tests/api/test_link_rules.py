@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.api.links import invalid
+from tests.api.links import wrong
 from tests.api.whole_links import Links
 
 
@@ -29,11 +29,11 @@ async def test_rules_by_every_operation(links: Links) -> None:
     same = (await links.call("PATCH", f"/{made['id']}", {"rules": [ALL], "link_name": "x"})).json()
     assert same["rules"] == [ALL]
     update = {"op": "update", "id": made["id"], "link": {"rules": [GERMAN]}}
-    wrong = {"op": "update", "id": made["id"], "link": {"rules": [ALL, rule("x")]}}
-    results = (await links.call("POST", "/bulk", {"operations": [update, wrong]})).json()["results"]
+    bad = {"op": "update", "id": made["id"], "link": {"rules": [ALL, rule("x")]}}
+    results = (await links.call("POST", "/bulk", {"operations": [update, bad]})).json()["results"]
     assert [each["status"] for each in results] == ["updated", "rejected"]
     message = "rules[1].then.destination_url must be an absolute http or https URL"
-    assert results[1]["error"] == invalid(message)
+    assert results[1]["error"] == wrong(message)
     assert (await links.get(made["id"]))["rules"] == [GERMAN]
     assert (await links.call("PATCH", f"/{made['id']}", {"rules": None})).json()["rules"] == []
 
@@ -44,7 +44,7 @@ async def test_a_rule_that_leads_back(links: Links) -> None:
     base = f"https://{links.organization.domain}"
     message = "rules[{}].then.destination_url must not lead back to the link's own short URL"
     answer = await links.post(selected_path="a", rules=[GERMAN, rule(f"{base}/a")])
-    assert (answer.status_code, answer.json()) == (400, invalid(message.format(1)))
+    assert (answer.status_code, answer.json()) == (400, wrong(message.format(1)))
 
     first = await links.make(selected_path="a", rules=[rule(f"{base}/b", platform=["ios"])])
     second = await links.make(selected_path="b")
@@ -53,11 +53,11 @@ async def test_a_rule_that_leads_back(links: Links) -> None:
         ({"destination_url": f"{base}/a"}, "destination_url must not lead back to the link's own short URL"),
     ):
         answer = await links.call("PATCH", f"/{second['id']}", change)
-        assert (answer.status_code, answer.json()) == (400, invalid(field))
+        assert (answer.status_code, answer.json()) == (400, wrong(field))
     on_android = {"rules": [rule(f"{base}/a", platform=["android"])]}
     assert (await links.call("PATCH", f"/{second['id']}", on_android)).status_code == 200
     answer = await links.call("PATCH", f"/{first['id']}", {"rules": [rule(f"{base}/b")]})
-    assert (answer.status_code, answer.json()) == (400, invalid(message.format(0)))
+    assert (answer.status_code, answer.json()) == (400, wrong(message.format(0)))
 
 
 async def test_many_pages_are_no_loop(links: Links) -> None:

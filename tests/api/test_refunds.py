@@ -11,7 +11,7 @@ from backend.domain.ids import CustomerId
 from backend.storage.belongings import Subject
 from backend.storage.mongo import Database, Document
 from backend.storage.privacy import erase_subject
-from tests.api.sales import SALE, stored, tell
+from tests.api.sales import API, SALE, stored, tell
 from tests.organizations import TestOrganization, create_test_organization
 
 REFUND: dict[str, Any] = {
@@ -59,13 +59,24 @@ async def test_a_refund_is_of_its_organization_s_sale(
 ) -> None:
     """Another organization's order is not known here, and its refund of the same name is another one.
 
-    The error says by a name of its own that the refund may be told again once the sale is there.
+    The answer says by its status, and by a name of its own, that the refund may be told again once the
+    sale is there; so does the result of one in a list.
     """
     other = await create_test_organization(database)
     await tell(client, organization, "conversions", SALE | {"customer_id": "ada"})
-    (unknown,) = await tell(client, other, REFUNDS, REFUND)
-    assert unknown["error"]["error"]["fieldName"] == "TRANSACTION_NOT_FOUND"
-    assert unknown["notes"] == ["Tell this refund again once its sale is told: it is not kept."]
+    bodies = (REFUND, {"items": [REFUND]})
+    alone, listed = [
+        await client.post(f"{API}/{REFUNDS}", json=body, headers=other.headers) for body in bodies
+    ]
+    said = "There is no sale with this transaction_id; tell this refund again once it is told: it is not kept"
+    assert (alone.status_code, alone.json()) == (404, {
+        "code": 103,
+        "errorMessage": "The requested entity could not be found",
+        "error": {"errorMessage": said, "fieldName": "TRANSACTION_NOT_FOUND"},
+    })  # fmt: skip
+    assert (listed.status_code, listed.json()["results"]) == (
+        200, [{"status": "rejected", "error": alone.json()}],
+    )  # fmt: skip
     await tell(client, other, "conversions", SALE | {"customer_id": "ada"})
     for each in (organization, other):
         (result,) = await tell(client, each, REFUNDS, REFUND)

@@ -15,7 +15,7 @@ import pytest
 from backend.app import Service
 from backend.settings import Settings
 from backend.storage.mongo import Database
-from tests.api.sales import SALE, stored, tell
+from tests.api.sales import API, SALE, stored, tell
 from tests.api.test_refunds import REFUND, REFUNDS, refunded
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, check, conversion
@@ -73,8 +73,8 @@ async def test_parallel_refunds_never_go_beyond_what_was_paid(
 
     async def refund(number: int) -> str:
         item = REFUND | {"refund_id": f"r{number}", "amount": 1.5}
-        (result,) = await tell(crowd, organization, REFUNDS, item)
-        return str(result["status"])
+        answer = await crowd.post(f"{API}/{REFUNDS}", json=item, headers=organization.headers)
+        return "rejected" if answer.status_code == 400 else str(answer.json()["results"][0]["status"])
 
     told = Counter(await asyncio.gather(*(refund(number % 100) for number in range(200))))
     assert told == {"accepted": 66, "duplicate": 66, "rejected": 68}

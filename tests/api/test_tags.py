@@ -13,7 +13,7 @@ import pytest
 from backend.domain.tags import MOST_ON_A_LINK
 from backend.storage.mongo import Database
 from backend.storage.tags import change_tag, create_tag, list_tags
-from tests.api.links import API, invalid, link_body
+from tests.api.links import API, link_body, wrong
 from tests.api.whole_links import Links
 from tests.conftest import OrganizationFactory
 
@@ -77,7 +77,7 @@ async def test_a_tag_from_making_to_deleting(links: Links) -> None:
 async def test_what_breaks_a_rule(links: Links, body: dict[str, Any], message: str) -> None:
     """It is refused with the field and the rule."""
     answer = await tag(links, "POST", body=body)
-    assert (answer.status_code, answer.json()) == (400, invalid(message))
+    assert (answer.status_code, answer.json()) == (400, wrong(message))
 
 
 async def test_a_rename_is_seen_on_every_link(links: Links) -> None:
@@ -122,7 +122,7 @@ async def test_tags_of_a_link_are_changed(links: Links) -> None:
         (name,) = body
         assert (refused.status_code, refused.json()) == (
             400,
-            invalid(f"{name} has a tag that was not found: none"),
+            wrong(f"{name} has a tag that was not found: none"),
         )
     assert (await links.get(link_id))["link_name"] == "n"
 
@@ -134,10 +134,10 @@ async def test_a_link_has_at_most_twenty_tags(links: Links) -> None:
     link = await links.make(tags=names[:-1])
     assert len(link["tags"]) == MOST_ON_A_LINK
     refused = await links.post(tags=names)
-    assert refused.json() == invalid("tags must be a list of at most 20 names of tags")
+    assert refused.json() == wrong("tags must be a list of at most 20 names of tags")
     body = {"add_tags": names[-1:]}
     refused = await links.call("PATCH", f"/{link['id']}", body)
-    assert refused.json() == invalid("add_tags would give the link more than 20 tags")
+    assert refused.json() == wrong("add_tags would give the link more than 20 tags")
     assert (await tag(links, "DELETE", names[0])).status_code == 204
     assert (await links.call("PATCH", f"/{link['id']}", body)).json()["tags"] == names[1:]
 
@@ -162,7 +162,7 @@ async def test_tags_in_a_bulk(links: Links) -> None:
         "updated",
         "rejected",
     ]
-    assert results[4]["error"] == invalid("add_tags has a tag that was not found: x")
+    assert results[4]["error"] == wrong("add_tags has a tag that was not found: x")
     assert len(await links.list("tag=b")) == 3
     assert [each["external_id"] for each in await links.list("tag=a")] == ["sku"]
 
@@ -174,7 +174,7 @@ async def test_another_organization_s_tag_is_not_found(
     theirs = Links(client, await make_organization())
     await make_tags(theirs, "secret")
     link = await theirs.make(tags=["secret"])
-    assert (await links.post(tags=["secret"])).json() == invalid("tags has a tag that was not found: secret")
+    assert (await links.post(tags=["secret"])).json() == wrong("tags has a tag that was not found: secret")
     assert await links.list("tag=secret") == []
     for answer in [
         await tag(links, "PATCH", "secret", {"name": "mine"}),
@@ -260,4 +260,4 @@ async def test_clicks_by_tag(links: Links) -> None:
     assert found["rows"] == [{"tag": name, "clicks": 1} for name in ("Mail", "Spring", None)]
     assert (await asked(filters={"tag": ["mail"]}))["rows"] == [{"tag": "Mail", "clicks": 1}]
     refused = await asked(filters={"tag": ["a,b"]})
-    assert refused == invalid("filters.tag must not contain a comma")
+    assert refused == wrong("filters.tag must not contain a comma")

@@ -7,7 +7,7 @@ from collections import Counter
 
 import httpx
 
-from tests.api.links import invalid
+from tests.api.links import wrong
 from tests.api.whole_links import Links
 from tests.conftest import MovableClock, OrganizationFactory
 
@@ -29,7 +29,7 @@ async def test_an_upsert_moves_no_link(links: Links) -> None:
     await links.make(external_id="sku", selected_path="a")
     answer = await links.post(external_id="sku", selected_path="b")
     message = "selected_path can't be changed: the link of this external_id has a"
-    assert (answer.status_code, answer.json()) == (400, invalid(message))
+    assert (answer.status_code, answer.json()) == (400, wrong(message))
     assert (await links.post(external_id="sku", selected_path="a")).status_code == 200
 
 

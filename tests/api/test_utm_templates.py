@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from tests.api.links import API, invalid, link_body
+from tests.api.links import API, link_body, wrong
 from tests.api.whole_links import Links
 from tests.conftest import OrganizationFactory
 
@@ -52,11 +52,11 @@ async def test_a_template_fills_a_new_link(links: Links) -> None:
     answer = await links.call("POST", "/bulk", {"operations": [upsert, later, unknown]})
     results = answer.json()["results"]
     assert [each["status"] for each in results] == ["created", "updated", "rejected"]
-    assert results[2]["error"] == invalid("utm_template was not found: none")
+    assert results[2]["error"] == wrong("utm_template was not found: none")
     filled = {"utm_source": "mail", "utm_campaign": "autumn"}
     assert utm_of(await links.get(results[0]["id"])) == filled
     refused = await links.call("PATCH", f"/{results[0]['id']}", {"utm_template": "mail"})
-    assert refused.json() == invalid("utm_template is not a field of this request")
+    assert refused.json() == wrong("utm_template is not a field of this request")
 
 
 async def test_another_organization_s_template_is_not_found(
@@ -66,7 +66,7 @@ async def test_another_organization_s_template_is_not_found(
     theirs = Links(client, await make_organization())
     await template(theirs, "POST", body={"name": "secret", "utm_source": "secret"})
     refused = await links.post(utm_template="secret")
-    assert refused.json() == invalid("utm_template was not found: secret")
+    assert refused.json() == wrong("utm_template was not found: secret")
     assert (await template(links, "GET")).json() == {"utm_templates": []}
     for answer in [
         await template(links, "PATCH", "/secret", {"utm_source": "mine"}),
