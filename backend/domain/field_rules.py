@@ -320,7 +320,9 @@ class JsonObject:
 
     def schema(self) -> Schema:
         """JSON Schema of an object whose names do not start with $."""
-        return {"type": "object", "propertyNames": {"pattern": "^[^$\\u0000]*$"}, "maxProperties": 500}
+        names = {"propertyNames": {"pattern": "^[^$\\u0000]*$"}, "maxProperties": 500}
+        # Said, since generators of clients take an object without properties for one that has none.
+        return {"type": "object", "additionalProperties": True} | names
 
 
 def parse_string(field: str, value: object) -> str:

@@ -35,7 +35,6 @@ OLDEST = timedelta(days=366)
 AHEAD = timedelta(minutes=5)
 # Who is meant: a call needs one of these.
 WHO = ("customer_id", "device_id", "click_id")
-WHO_IN_WORDS = f"{', '.join(WHO[:-1])} or {WHO[-1]}"
 
 
 class TrueTime:

@@ -9,6 +9,7 @@ from quart import Blueprint, Response, render_template
 
 from backend.current import resources
 from backend.rest_api.blueprint import API_ROOT
+from backend.rest_api.described_bodies import described_bodies
 from backend.rest_api.openapi import openapi_document
 from backend.rest_api.rule_in_words import rule_in_words
 
@@ -26,7 +27,11 @@ async def docs_page() -> Response:
     """The OpenAPI document as an HTML page, without scripts and without anything from other sites."""
     document = openapi_document(resources().settings.base_url + API_ROOT)
     html = await render_template(
-        "rest_api_docs.html", document=document, as_json=_pretty, in_words=rule_in_words
+        "rest_api_docs.html",
+        document=document,
+        as_json=_pretty,
+        in_words=rule_in_words,
+        bodies=described_bodies,
     )
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return Response(html, mimetype="text/html", headers={"Content-Security-Policy": policy})

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any
 
 from backend.domain.field_rules import Schema
 from backend.json_api.authentication import KEY_HEADER
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
-from backend.rest_api.operation import Operation
+from backend.rest_api.link_schemas import LINK_SCHEMAS
+from backend.rest_api.operation import Operation, reference
 from backend.rest_api.operations import OPERATIONS
+from backend.rest_api.sales_schemas import SALES_SCHEMAS
 from backend.rest_api.schemas import SCHEMAS
+
+_FILLED = {"field": "<field>", "message": "<field> <rule>"}
 
 
 def openapi_document(server_url: str) -> dict[str, Any]:
@@ -31,7 +35,7 @@ def openapi_document(server_url: str) -> dict[str, Any]:
         "security": [{"apiKey": []}],
         "paths": paths,
         "components": {
-            "schemas": SCHEMAS,
+            "schemas": SCHEMAS | LINK_SCHEMAS | SALES_SCHEMAS,
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
             "headers": {
                 name: {"description": meaning, "schema": {"type": "integer", "minimum": 0}}
@@ -63,39 +67,42 @@ def _responses(operation: Operation) -> dict[str, Any]:
     rows: dict[int, list[ErrorRow]] = {}
     for row in operation.errors:
         rows.setdefault(row.status, []).append(row)
-    errors = {str(status): _error(status, rows[status]) for status in sorted(rows)}
+    told = _to_the_letter if operation.to_the_letter else _by_field
+    errors = {str(status): _error(status, rows[status], told) for status in sorted(rows)}
     return successes | errors
 
 
 def _content(operation: Operation) -> dict[str, Any]:
     if operation.answer:
-        return _json(_reference(operation.answer))
+        return _json(reference(operation.answer))
     return {
         media_type: {"schema": {"type": "string", "description": meaning}}
         for media_type, meaning in operation.files.items()
     }
 
 
-def _error(status: int, rows: list[ErrorRow]) -> dict[str, Any]:
-    shapes = [_reference(name) for name in sorted({"ErrorList" if row.listed else "Error" for row in rows})]
+def _error(status: int, rows: list[ErrorRow], told: Callable[[ErrorRow], Schema]) -> dict[str, Any]:
+    names = {"ErrorList" if row.listed else "ErrorAnswer" for row in rows}
+    shapes = [reference(name) for name in sorted(names)]
     content = _json(shapes[0] if len(shapes) == 1 else {"anyOf": shapes})
-    content["application/json"]["examples"] = _examples(rows)
+    content["application/json"]["examples"] = {
+        f"example{number}": {"value": told(row)} for number, row in enumerate(rows, 1)
+    }
     answer = {"description": rows[0].message, "content": content}
     # A request without a valid key has no rate limit to show.
     return answer if status == 401 else answer | {"headers": _rate_limit_headers()}
 
 
-def _examples(rows: Iterable[ErrorRow]) -> dict[str, Any]:
-    filled = {"field": "<field>", "message": "<field> <rule>"}
-    return {f"example{number}": {"value": row.body(**filled)} for number, row in enumerate(rows, 1)}
+def _to_the_letter(row: ErrorRow) -> Schema:
+    return row.body(**_FILLED)
+
+
+def _by_field(row: ErrorRow) -> Schema:
+    return row.body_of_fields([row.field_error(**_FILLED)]) if row.at else row.body(**_FILLED)
 
 
 def _json(schema: Schema) -> dict[str, Any]:
     return {"application/json": {"schema": schema}}
-
-
-def _reference(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
 
 
 def _rate_limit_headers() -> dict[str, Any]:

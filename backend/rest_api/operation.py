@@ -46,6 +46,13 @@ class Operation:
     other_status: int | None = None
     files: Mapping[str, str] = field(default_factory=dict)  # what each media type is
     headers: Mapping[str, Schema] = field(default_factory=dict)  # of the answer, besides rate limits
+    # Whether it is one of the contract's, whose errors are told as that prints them.
+    to_the_letter: bool = False
+
+
+def reference(name: str) -> Schema:
+    """A reference to this schema of the document's components."""
+    return {"$ref": f"#/components/schemas/{name}"}
 
 
 def clearable(schema: Schema, *, by_empty: bool = True) -> Schema:

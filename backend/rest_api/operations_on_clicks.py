@@ -44,6 +44,7 @@ OPERATIONS = (
         "ClickAnalytics",
         (*_REFERENCE_ERRORS, *BODY_ERRORS, *KEY_ERRORS, *EVERYWHERE),
         body=_REFERENCE,
+        to_the_letter=True,
     ),
     Operation(
         "install_analytics",
@@ -60,6 +61,7 @@ OPERATIONS = (
             *EVERYWHERE,
         ),
         body=_REFERENCE,
+        to_the_letter=True,
     ),
     Operation(
         "export_clicks",

@@ -2,50 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from backend.domain.field_rules import Flag, Rule, Schema, Word
-from backend.domain.link_input import (
-    CHANGE_FIELDS,
-    CLEARABLE,
-    CLEARED_BY_NULL_ONLY,
-    CREATE_FIELDS,
-    CREATE_REQUIRED,
-    NEW_LINK_FIELDS,
-    UPDATE_FIELDS,
-)
+from backend.domain.field_rules import Flag, Schema, Word
+from backend.domain.link_input import CREATE_FIELDS, CREATE_REQUIRED, UPDATE_FIELDS
 from backend.domain.links import CreatedBy
 from backend.json_api import error_table
 from backend.rest_api import idempotency_key, list_links
-from backend.rest_api.bulk_links import MOST_OPERATIONS, OPS
 from backend.rest_api.find_links import DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE
+from backend.rest_api.link_schemas import fields_schema
 from backend.rest_api.operation import (
     BODY_ERRORS,
     EVERYWHERE,
     KEY_ERRORS,
     SHORT_URL,
     Operation,
-    clearable,
     query,
+    reference,
 )
 from backend.rest_api.write_links import DELETE_QUERY
-
-
-def _fields(rules: Mapping[str, Rule[Any]], required: Mapping[str, Rule[Any]]) -> Schema:
-    """The schema of a body that has these fields only.
-
-    An optional field may be null; if it is text, also empty.
-    """
-    properties = {
-        name: clearable(rule.schema(), by_empty=name not in CLEARED_BY_NULL_ONLY)
-        if name in CLEARABLE
-        else rule.schema()
-        for name, rule in rules.items()
-    }
-    kept = {"required": list(required)} if required else {}
-    return {"type": "object", "properties": properties, "additionalProperties": False} | kept
-
 
 _LINK_ID: Schema = {
     "name": "linkId",
@@ -101,23 +74,6 @@ _DELETE_MEANINGS = {
 _DELETE_PARAMETERS = tuple(
     query(name, rule.schema(), _DELETE_MEANINGS[name]) for name, rule in DELETE_QUERY.items()
 )
-_BULK: Schema = {
-    "type": "object",
-    "required": ["operations"],
-    "additionalProperties": False,
-    "properties": {
-        "operations": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": MOST_OPERATIONS,
-            # What breaks a rule in here is told in the operation's own result.
-            "description": f"Each has `op` ({', '.join(OPS)}), `id` for update and archive, and `link` with "
-            "the fields of POST /links for create and upsert, of PATCH /links for update.",
-            "items": {},
-        }
-    },
-}
-
 OPERATIONS = (
     Operation(
         "create_link",
@@ -136,8 +92,9 @@ OPERATIONS = (
             error_table.KEY_INVALID_FOR_CREATE,
             *EVERYWHERE,
         ),
-        body=_fields(CREATE_FIELDS, CREATE_REQUIRED),
+        body=fields_schema(CREATE_FIELDS, CREATE_REQUIRED),
         parameters=(_IDEMPOTENCY_KEY,),
+        to_the_letter=True,
     ),
     Operation(
         "update_link",
@@ -153,8 +110,9 @@ OPERATIONS = (
             error_table.LINK_NOT_FOUND,
             *EVERYWHERE,
         ),
-        body=_fields(UPDATE_FIELDS, {}),
+        body=fields_schema(UPDATE_FIELDS),
         parameters=(_LINK_ID,),
+        to_the_letter=True,
     ),
     Operation(
         "change_status",
@@ -177,6 +135,7 @@ OPERATIONS = (
             "properties": {"is_enabled": Flag().schema()},
         },
         parameters=(_LINK_ID,),
+        to_the_letter=True,
     ),
     Operation(
         "links_info",
@@ -197,6 +156,7 @@ OPERATIONS = (
             "required": ["shortUrl"],
             "properties": {"shortUrl": SHORT_URL | {"minLength": 1}},
         },
+        to_the_letter=True,
     ),
     Operation(
         "list_links",
@@ -226,7 +186,7 @@ OPERATIONS = (
             *KEY_ERRORS,
             *EVERYWHERE,
         ),
-        body=_fields(NEW_LINK_FIELDS, CREATE_REQUIRED),
+        body=reference("NewLink"),
         parameters=(_IDEMPOTENCY_KEY,),
         other_status=200,
     ),
@@ -249,7 +209,7 @@ OPERATIONS = (
             error_table.LINK_NOT_FOUND,
             *EVERYWHERE,
         ),
-        body=_fields(NEW_LINK_FIELDS, {}),
+        body=reference("LinkCopy"),
         parameters=(_LINK_ID, _IDEMPOTENCY_KEY),
     ),
     Operation(
@@ -284,7 +244,7 @@ OPERATIONS = (
             error_table.LINK_NOT_FOUND,
             *EVERYWHERE,
         ),
-        body=_fields(CHANGE_FIELDS, {}),
+        body=reference("LinkChanges"),
         parameters=(_LINK_ID,),
     ),
     Operation(
@@ -337,7 +297,7 @@ OPERATIONS = (
             *KEY_ERRORS,
             *EVERYWHERE,
         ),
-        body=_BULK,
+        body=reference("LinkOperations"),
         parameters=(_IDEMPOTENCY_KEY,),
     ),
     Operation(
@@ -355,5 +315,6 @@ OPERATIONS = (
             *EVERYWHERE,
         ),
         parameters=_PAGE_PARAMETERS,
+        to_the_letter=True,
     ),
 )

@@ -6,11 +6,15 @@ from backend.domain.analytics_answer import RowKind
 from backend.domain.analytics_query import MONEY, Field, Measure
 from backend.domain.analytics_rows import KIND, PARTIAL
 from backend.domain.explanation import StepKind
-from backend.domain.field_rules import Schema
+from backend.domain.field_rules import Schema, Word
+from backend.domain.intake import Status
+from backend.domain.link_operations import Done
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, LinkState
 from backend.domain.measure_words import MEANINGS
 
 _TEXT: Schema = {"type": "string"}
+# Said, since generators of clients take an object without properties for one that has none.
+_ANYTHING: Schema = {"type": "object", "additionalProperties": True}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 # The contract's date-times carry no zone, so `format: date-time` would be wrong.
 _TIME: Schema = {
@@ -36,7 +40,8 @@ def _counts(what: str) -> Schema:
     return _object(**dict.fromkeys(names, _COUNT))
 
 
-_INNER = _object(errorMessage=_TEXT, fieldName=_TEXT)
+_INNER: Schema = {"$ref": "#/components/schemas/ErrorDetail"}
+_ERROR: Schema = {"$ref": "#/components/schemas/ErrorAnswer"}
 _CODE: Schema = {"type": "integer"}
 _SUCCESS: Schema = {"const": "success"}
 _UUID: Schema = {"type": "string", "format": "uuid"}
@@ -94,7 +99,7 @@ _ROW: Schema = {
     },
     "description": "The fields of group_by, null where there is none; with link also its name and short URL.",
 }
-_RULE = _object(**{"if": {"type": "object"}, "then": {"type": "object"}})
+_RULE = _object(**{"if": _ANYTHING, "then": _ANYTHING})
 _PERIOD = _object(
     **{"from": {"type": "string", "format": "date-time"}, "to": {"type": "string", "format": "date-time"}},
     timezone=_TEXT,
@@ -116,7 +121,7 @@ _TOUCH = _object(
     link_name=_or_null(_TEXT),
     short_url=_or_null(_TEXT),
     variant=_or_null(_TEXT),
-    utm={"type": "object"},
+    utm=_ANYTHING,
     click_ids={"type": "array", "items": _TEXT, "description": "The names of ad click ids."},
     click=_or_null(_CLICK)
     | {"description": "The recorded click that the visit named, of the latest 20 and while it is kept."},
@@ -169,7 +174,7 @@ SCHEMAS: dict[str, Schema] = {
         ios_behavior=_COUNT,
         android_behavior=_COUNT,
         **dict.fromkeys((*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS), _or_null(_TEXT)),
-        custom_data=_or_null({"type": "object"}),
+        custom_data=_or_null(_ANYTHING),
         rules={"type": "array", "items": _RULE},
         starts_at=_or_null(_ZONED_TIME),
         expires_at=_or_null(_ZONED_TIME),
@@ -211,13 +216,10 @@ SCHEMAS: dict[str, Schema] = {
         "type": "object",
         "required": ["status"],
         "properties": {
-            "status": {
-                "type": "string",
-                "description": "created, updated, unchanged, archived or rejected.",
-            },
+            "status": Word(Done).schema(),
             "id": _UUID,
             "short_url": _TEXT,
-            "error": {"$ref": "#/components/schemas/Error"},
+            "error": _ERROR | {"description": "Why it is rejected."},
         },
     },
     "ItemResults": _object(results={"type": "array", "items": {"$ref": "#/components/schemas/ItemResult"}}),
@@ -225,9 +227,13 @@ SCHEMAS: dict[str, Schema] = {
         "type": "object",
         "required": ["status"],
         "properties": {
-            "status": {"type": "string", "description": "accepted, duplicate or rejected."},
+            "status": {
+                "type": "string",
+                "enum": [*Status, "rejected"],
+                "description": "One object that is rejected is refused instead, with status 400 or 404.",
+            },
             "id": _UUID | {"description": "Of what counts: of a duplicate, of what was told first."},
-            "error": {"$ref": "#/components/schemas/Error"},
+            "error": _ERROR | {"description": "Why it is rejected."},
             "notes": {"type": "array", "items": _TEXT, "description": "What was rounded, cut or differs."},
         },
     },
@@ -295,7 +301,25 @@ SCHEMAS: dict[str, Schema] = {
         period=_PERIOD,
         previous_period=_or_null(_PERIOD),
     ),
-    "Error": _object(code=_CODE, errorMessage=_TEXT, error=_INNER),
+    "ErrorDetail": _object(
+        errorMessage=_TEXT,
+        fieldName=_TEXT | {"description": "The field that is at fault, if one is; else a name of the error."},
+    ),
+    "ErrorAnswer": {
+        "type": "object",
+        "required": ["code", "errorMessage", "error"],
+        "properties": {
+            "code": _CODE,
+            "errorMessage": _TEXT,
+            "error": _INNER,
+            "errors": {
+                "type": "array",
+                "minItems": 1,
+                "items": _INNER,
+                "description": "Where fields are at fault, all of them; the first is error.",
+            },
+        },
+    },
     "ErrorList": _object(
         code=_CODE,
         errorMessage=_TEXT,

@@ -227,8 +227,8 @@ def test_domain_does_no_io() -> None:
     standard library's ways of I/O."""
     allowed = {
         "idna", "iso4217", "zoneinfo",
-        "__future__", "abc", "base64", "bisect", "collections", "dataclasses", "datetime", "decimal",
-        "enum", "functools", "hashlib", "heapq", "hmac", "html", "importlib", "ipaddress", "itertools",
+        "__future__", "abc", "base64", "bisect", "collections", "contextlib", "dataclasses", "datetime",
+        "decimal", "enum", "functools", "hashlib", "heapq", "hmac", "html", "importlib", "ipaddress", "itertools",
         "json", "math", "operator", "re", "string", "types", "typing", "unicodedata", "urllib", "uuid",
         "zlib",
     }  # fmt: skip

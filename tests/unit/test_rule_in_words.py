@@ -20,6 +20,12 @@ from backend.rest_api.rule_in_words import rule_in_words
         ({"anyOf": [{"type": "integer", "enum": [1, 2]}, {"type": "null"}]}, "1 or 2; or null"),
         ({"anyOf": [{"type": "string", "maxLength": 9000}, {"type": "null"}, {"type": "string"}]},
          "text, at most 9,000 characters; or null or empty"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}], "description": "Yours."}, "text; or null. Yours"),
+        ({"type": "string", "const": "create"}, "create"),
+        ({"oneOf": [{"$ref": "#/components/schemas/Lead"}, {"$ref": "#/components/schemas/LeadList"}]},
+         "Lead or LeadList"),
+        ({"type": "array", "items": {"$ref": "#/components/schemas/Lead"}, "maxItems": 1000},
+         "list of Lead, at most 1,000"),
     ],
 )  # fmt: skip
 def test_a_rule(schema: Schema, words: str) -> None:
