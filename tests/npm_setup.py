@@ -11,6 +11,7 @@ TESTS = Path(__file__).parent
 FOLDERS = (
     FOLDER,
     TESTS / "accessibility",
+    TESTS / "api" / "client_checks",
     TESTS / "sdk" / "package_checks",
     TESTS.parent / "backend" / "dashboard" / "vendored",
 )

@@ -50,7 +50,7 @@ def test_amounts_are_rounded_with_a_note() -> None:
         (Kind.CONVERSION, "t", "items must hold JSON objects"),
         (Kind.CONVERSION, SALE | {"transaction_id": ""}, "transaction_id field is required"),
         (Kind.CONVERSION, SALE | {"revenue": None}, "revenue field is required"),
-        (Kind.CONVERSION, SALE | {"customer_id": None}, "customer_id must be given, or device_id or click_id"),
+        (Kind.LEAD, {"event_id": "a"}, "customer_id must be given, or device_id or click_id"),
         (Kind.CONVERSION, SALE | {"device_id": "d"}, "device_id must be a UUID"),
         (Kind.CONVERSION, SALE | {"signals": {}}, "signals is not a field of such an item"),
         (Kind.LEAD, {"customer_id": "c", "event_id": 7}, "event_id must be a string"),
