@@ -1,4 +1,7 @@
-"""Every example of docs/sdk.md, run as it stands there on a page of the demo shop."""
+"""Every example of the SDK in README.md and docs/*.md, run as it stands there on a page of the demo shop.
+
+The other blocks of these pages are run by tests/api/test_docs.py.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,14 @@ from playwright.sync_api import Page
 from demo_site.app import DemoSite
 from tests.browser.demo_shop import bound_port, demo_shop
 from tests.browser.recording_server import RecordingServer, recording_server
+from tests.document_blocks import Block, blocks_to_run, filled
+from tests.polling import wait_for
 
 DOCS = (Path(__file__).parents[2] / "docs" / "sdk.md").read_text()
 ROWS = re.findall(r"^\| `(\w+)\([^)]*\)` \| `([^`]+)`", DOCS, re.MULTILINE)
-BLOCKS = re.findall(r"^```js\n(.*?)^```", DOCS, re.DOTALL | re.MULTILINE)
-SCRIPTS = re.findall(r"^<script>\n(  .*?)^</script>", DOCS, re.DOTALL | re.MULTILINE)
+KNOWN = {"c_web_": "c_web_test"}
+SCRIPTS = [block for page in blocks_to_run(frozenset({"js"})).values() for block in page]
+PAGES = blocks_to_run(frozenset({"html"}))
 ADDRESS = "/?utm_source=docs"
 # What each call has sent by the end of its example, the check of init included, and what it gives.
 EXPECTED: dict[str, tuple[list[str], Any]] = {
@@ -55,9 +61,9 @@ def shop(page: Page, service: RecordingServer) -> Iterator[Page]:
 
 
 def run(shop: Page, service: RecordingServer, code: str) -> Any:
-    """Run an example; the service's address is the only thing that differs from the docs."""
+    """Run an example; the service's address and the key are all that differs from the docs."""
     here = f"http://localhost:{service.port}"
-    placed = code.replace("https://links.example.com", here)
+    placed = filled(code, here, KNOWN)
     if "baseUrl" not in placed:
         placed = placed.replace("apiKey:", f"baseUrl: '{here}', apiKey:")
     return shop.evaluate(f"async () => {{ {placed} }}")
@@ -79,10 +85,33 @@ def test_an_example_of_a_call(shop: Page, service: RecordingServer, call: str, e
     assert (service.kinds, value) == (expected_kinds, expected_value)
 
 
-@pytest.mark.parametrize("code", [*BLOCKS, *SCRIPTS], ids=lambda code: code.strip().splitlines()[-1][:40])
-def test_a_longer_example(shop: Page, service: RecordingServer, code: str) -> None:
-    """It runs to its end, and the check of its init arrives."""
-    run(shop, service, re.sub(r"^import .*$", "", code, flags=re.MULTILINE))
+@pytest.mark.parametrize("block", SCRIPTS, ids=lambda block: block.where)
+def test_a_script(shop: Page, service: RecordingServer, block: Block) -> None:
+    """It runs to its end, and the check of its init arrives. Its import is the SDK that the page has."""
+    code = re.sub(r"^import .*$", "", block.text, flags=re.MULTILINE)
+    run(shop, service, code)
     service.wait_for(1)
     assert service.kinds[0] == "attribution"
-    assert service.requests[0]["batch"]["api_key"].startswith("c_web_")
+    assert service.requests[0]["batch"]["api_key"] == "c_web_test"
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_a_page_of_html(page: Page, service: RecordingServer, document: str) -> None:
+    """A page that has the document's blocks, one after the other, loads the SDK from where they say, knows
+    the visit's campaign, and sends all that they call."""
+    here = f"http://localhost:{service.port}"
+    html = "".join(block.text for block in PAGES[document])
+    content = f"<!doctype html><title>Shop</title>{filled(html, here, KNOWN)}"
+    page.route("**/shop/**", lambda route: route.fulfill(body=content, content_type="text/html"))
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    faults: list[str] = []
+    page.on("pageerror", lambda fault: faults.append(str(fault)))
+    page.goto(f"{here}/shop/?utm_source=docs")
+    expected = ["attribution", *(["conversion"] if "trackConversion({" in html else [])]
+    service.wait_for_kinds(*expected)
+    wait_for(lambda: page.evaluate("Waylink.getAttribution()?.utm_source"), "the visit stayed unknown")
+    assert "/waylink.js" in service.visits
+    assert {each["batch"]["api_key"] for each in service.requests} == {"c_web_test"}
+    assert faults == []
+    assert len(said) == 1  # what whenAttributed gives
