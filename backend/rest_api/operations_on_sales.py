@@ -21,9 +21,9 @@ _TRANSACTION_ID: Schema = {
 
 def _telling(endpoint: str, path: str, summary: str, item: str, *errors: ErrorRow) -> Operation:
     all_errors = (
-        error_table.QUERY_INVALID,
         error_table.FIELD_MISSING,
         *BODY_ERRORS,
+        error_table.QUERY_INVALID,
         *KEY_ERRORS,
         *errors,
         *EVERYWHERE,

@@ -16,10 +16,12 @@ from backend.app import Service
 from backend.domain.analytics_answer import RowKind
 from backend.domain.analytics_query import Measure
 from backend.domain.measure_words import MEANINGS
+from backend.json_api import error_table
 from backend.rest_api.operations import OPERATIONS
 from tests.api.links import API
 from tests.conftest import ServiceStarter
 
+NO_OBJECT = error_table.BODY_NOT_AN_OBJECT.body()
 CHECKS = (
     "not_a_server_error",
     "status_code_conformance",
@@ -55,6 +57,22 @@ async def test_every_route_is_documented(client: httpx.AsyncClient, service: Ser
     }
     assert document["openapi"].startswith("3.1")
     assert described == routes
+
+
+async def test_which_operations_are_the_contract_s(client: httpx.AsyncClient) -> None:
+    """Seven show codes in the examples of their errors; all others show the field that is at fault."""
+    document = (await client.get(f"{API}/openapi.json")).json()
+    to_the_letter = {
+        operation["operationId"]
+        for methods in document["paths"].values()
+        for operation in methods.values()
+        if '"INVALID_VALUE"' in json.dumps(operation).replace(json.dumps(NO_OBJECT), "")
+        or '"page"' in json.dumps(operation["responses"])
+    }
+    assert to_the_letter == {
+        "create_link", "update_link", "change_status", "links_info", "links_page", "click_analytics",
+        "install_analytics",
+    }  # fmt: skip
 
 
 async def test_answers_may_grow(client: httpx.AsyncClient) -> None:
@@ -125,7 +143,7 @@ class Resources(HTMLParser):
 
 
 async def test_the_page(client: httpx.AsyncClient) -> None:
-    """The page shows every operation, loads nothing and runs nothing."""
+    """The page shows every operation with all parts of its body, loads nothing and runs nothing."""
     answer = await client.get(f"{API}/docs")
     page = Resources()
     page.feed(answer.text)
@@ -133,6 +151,8 @@ async def test_the_page(client: httpx.AsyncClient) -> None:
     assert answer.headers["Content-Type"].startswith("text/html")
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
     assert page.found == []
+    for name in ("Conversion", "RefundList", "ArchiveOperation", "NewLink", "LinkRule"):
+        assert f"<h4>{name}</h4>" in answer.text
     assert set(page.headings) == {
         operation["operationId"] for methods in document["paths"].values() for operation in methods.values()
     }
