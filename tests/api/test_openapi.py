@@ -32,7 +32,7 @@ CHECKS = (
     "ignored_auth",
     "unsupported_method",
 )
-# What a link is, is tried by the operations on single links: within a bulk that would take as long as all else.
+# Links are tried by the operations on single links: within a bulk that would take as long as all else.
 CONFIGURATION = """
 [[operations]]
 include-operation-id = "bulk_links"
