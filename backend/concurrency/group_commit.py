@@ -17,13 +17,17 @@ class NotStored(ConnectionError):
     """The database is out of reach or too slow, or too many items wait. The sender may try again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Waiting(Generic[ItemT, ResultT]):
-    """An item, its result once it is stored, and by when its sender waits no more (the loop's time)."""
+    """An item, its result once it is stored, and by when its sender waits no more (the loop's time).
+
+    `is_refused` says that its sender was told so. The clock can't: a timer may run a little before its time.
+    """
 
     item: ItemT
     stored: asyncio.Future[ResultT]
     ends: float
+    is_refused: bool = False
 
 
 class GroupCommit(Generic[ItemT, ResultT]):
@@ -92,6 +96,7 @@ class GroupCommit(Generic[ItemT, ResultT]):
             async with asyncio.timeout_at(None if ends == inf else ends):
                 return await waiting.stored
         except TimeoutError:
+            waiting.is_refused = True
             raise NotStored from None
 
     def _may_write(self, others: int) -> bool:
@@ -143,7 +148,7 @@ class GroupCommit(Generic[ItemT, ResultT]):
     async def _commit(self, taken: Sequence[_Waiting[ItemT, ResultT]]) -> None:
         now = asyncio.get_running_loop().time()
         # Who waits no more was told that nothing was stored.
-        group = [each for each in taken if each.ends > now]
+        group = [each for each in taken if each.ends > now and not each.is_refused]
         if not group:
             return
         try:

@@ -55,6 +55,7 @@ class Metadata(LenientRule):
         """JSON Schema of any object."""
         return {
             "type": "object",
+            "additionalProperties": True,
             "description": f"At most {self.MOST_BYTES:,} bytes as JSON in UTF-8, without blanks between, and "
             f"{self.MOST_LEVELS} levels. Names that begin with {_NOT_IN_NAMES} are left out, with a note.",
         }

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from backend.domain.attribution import SIGNALS
 from backend.domain.batches import Envelope, parse_envelope
 from backend.domain.call_fields import MOST_NOTES
+from backend.domain.call_texts import is_blank
 from backend.domain.calls import Call, Kind, parse_call
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.rejections import Rejection, rejection_of
@@ -69,7 +70,7 @@ def test_unknown_fields_are_left_out(kind: Kind, unknown: dict[str, Any]) -> Non
     strange = {f"?{name}": value for name, value in unknown.items()}
     call, noted = parse_call(good), parse_call(strange | good)
     assert replace(noted, notes=()) == call
-    given = [name for name, value in strange.items() if value is not None and str(value).strip()]
+    given = [name for name, value in strange.items() if not is_blank(value)]
     assert len(noted.notes) == min(len(given), MOST_NOTES + 1)
 
 
