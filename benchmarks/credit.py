@@ -2,7 +2,7 @@
 
 `python -m benchmarks.credit` starts a MongoDB and stores sales of a year, of customers with up to three
 devices and touches on each. It asks the query engine for conversions and revenue by campaign, prints the
-medians, and ends with an error where the rows of a report are not the sales to the cent.
+medians, and ends with an error where the total of a report is not the sales to the cent.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from backend.clock import utc_now
 from backend.domain.analytics_input import UTC_ZONE
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.attribution import Device, Touch
+from backend.domain.credit import kept_credit
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
+from backend.domain.histories import SaleFacts
 from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.domain.query_period import QueryPeriod
 from backend.interpreter import set_up_interpreter
@@ -37,6 +39,7 @@ from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import Database, Document, StorageError
 from backend.storage.records import TOUCHES
+from backend.storage.touches import touch_document
 from benchmarks.stored_links import prepare_domain
 
 _DAY = timedelta(days=1)
@@ -95,9 +98,8 @@ async def _ask(database: Database, org_id: OrgId, rules: CreditRules, sold: Deci
     began, used = time.monotonic(), time.process_time()
     found = await answer(database, org_id, query, is_whole=True)
     took = time.monotonic() - began, time.process_time() - used
-    amounts = [row.values[Measure.REVENUE] for row in found.rows]
-    if sum(each for each in amounts if isinstance(each, Decimal)) != sold:
-        sys.exit("The rows of the report are not what was sold.")
+    if found.totals.values[Measure.REVENUE] != sold:
+        sys.exit("The total of the report is not what was sold.")
     return took
 
 
@@ -156,10 +158,7 @@ def _identity(device: Device, customer_id: CustomerId) -> Document:
 
 def _sale(made: random.Random, device: Device, customer_id: CustomerId, now: datetime) -> Document:
     at = now - made.randint(0, 364) * _DAY
-    credit = device.credit_at(at)
-    stored = devices.document(device.touched(credit.last) if credit.last else device)
-    kept = {touch["at"]: touch for touch in (stored["first_touch"], *stored["touches"])}
-    first, last = (kept[each.at] if each else None for each in (credit.first, credit.last))
+    credit = kept_credit(SaleFacts(at, at, device.id, customer_id), device)
     return {
         "_id": f"{device.org_id}/{uuid.UUID(int=made.getrandbits(128))}",
         "org_id": device.org_id,
@@ -169,7 +168,7 @@ def _sale(made: random.Random, device: Device, customer_id: CustomerId, now: dat
         "received_at": at,
         "currency": "EUR",
         "revenue": Decimal128(Decimal(made.randint(1, 20_000)) / 100),
-        **dict(zip(TOUCHES, (first, last), strict=True)),
+        **dict(zip(TOUCHES, map(touch_document, (credit.first, credit.last)), strict=True)),
     }
 
 

@@ -7,8 +7,9 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 from heapq import nsmallest
 from typing import Any
 
@@ -16,12 +17,12 @@ from backend.domain.analytics_query import MONEY, Field, Measure, Order, Query
 from backend.domain.errors import InvalidField
 from backend.domain.ids import CustomerId, LinkId
 from backend.domain.links import Link
-from backend.domain.money import MINOR_DIGITS
+from backend.domain.money import shown
 from backend.domain.query_period import QueryPeriod
 
 # Rows that are held for one answer, of all its pages.
 MOST_ROWS = 100_000
-# Decimals of a rate, and of an amount per click beyond those of its currency.
+# Decimals of a rate and of a shared count, and of an amount per click beyond those of its currency.
 _RATE_DIGITS = 6
 _MORE_DIGITS = 4
 
@@ -47,9 +48,10 @@ class RowKind(StrEnum):
 
 
 class Figures:
-    """What was counted for one group. Amounts are exact, by currency, in main units.
+    """What was counted for one group. Amounts are by currency, in main units.
 
-    `came_of_links` are those of the conversions whose touch is of a link, which rates are of.
+    Everything is added up exactly; amounts are rounded when they are asked for. `came_of_links` are those of
+    the conversions whose touch is of a link, which rates are of.
     """
 
     # Many groups have neither amounts nor customers: those who do get what holds them.
@@ -62,35 +64,41 @@ class Figures:
     def __init__(self) -> None:
         self.clicks = self.visitors = self.not_counted = self.installs = 0
         # Fractions where several touches share the credit.
-        self.leads: int | Decimal = 0
-        self.conversions: int | Decimal = 0
-        self.came_of_links: int | Decimal = 0
+        self.leads: int | Fraction = 0
+        self.conversions: int | Fraction = 0
+        self.came_of_links: int | Fraction = 0
         self.chance_of_best: float | None = None
-        self._revenue: dict[str, Decimal] | None = None
-        self._revenue_of_links: dict[str, Decimal] | None = None
-        self._refunds: dict[str, Decimal] | None = None
+        self._revenue: dict[str, Fraction] | None = None
+        self._revenue_of_links: dict[str, Fraction] | None = None
+        self._refunds: dict[str, Fraction] | None = None
         self._customers: set[CustomerId] | None = None
         self._contacts: set[CustomerId] | None = None
 
     @property
     def revenue(self) -> Amounts:
         """The amounts by currency."""
-        return self._revenue or {}
-
-    @property
-    def revenue_of_links(self) -> Amounts:
-        """The revenue of `came_of_links`."""
-        return self._revenue_of_links or {}
+        return _shown(self.exact_revenue)
 
     @property
     def refunds(self) -> Amounts:
         """What was paid back of the revenue."""
-        return self._refunds or {}
+        return _shown(self._refunds or {})
 
     @property
     def net_revenue(self) -> Amounts:
         """The revenue without what was paid back of it."""
-        return {each: amount - self.refunds.get(each, 0) for each, amount in self.revenue.items()}
+        refunds = self._refunds or {}
+        return _shown({each: paid - refunds.get(each, 0) for each, paid in self.exact_revenue.items()})
+
+    @property
+    def exact_revenue(self) -> Mapping[str, Fraction]:
+        """The amounts by currency, not rounded."""
+        return self._revenue or {}
+
+    @property
+    def exact_revenue_of_links(self) -> Mapping[str, Fraction]:
+        """The revenue of `came_of_links`, not rounded."""
+        return self._revenue_of_links or {}
 
     @property
     def customers(self) -> int:
@@ -102,8 +110,15 @@ class Figures:
         """How many different customers there were, also those with leads only."""
         return len(self._contacts or ())
 
-    def add_revenue(self, currency: str, amount: Decimal, refunded: Decimal, *, is_of_link: bool) -> None:
-        """Add an amount, and what was paid back of it."""
+    def add_revenue(
+        self,
+        currency: str,
+        amount: Decimal | Fraction,
+        refunded: Decimal | Fraction,
+        *,
+        is_of_link: bool,
+    ) -> None:
+        """Add an amount, and what was paid back of it, both exact."""
         self._revenue = _with(self._revenue, currency, amount)
         if is_of_link:
             self._revenue_of_links = _with(self._revenue_of_links, currency, amount)
@@ -121,11 +136,17 @@ class Figures:
             self._customers.add(customer_id)
 
 
-def _with(amounts: dict[str, Decimal] | None, currency: str, amount: Decimal) -> dict[str, Decimal]:
+def _with(
+    amounts: dict[str, Fraction] | None, currency: str, amount: Decimal | Fraction
+) -> dict[str, Fraction]:
     """The amounts with one more, changed in place where there are some."""
     found = {} if amounts is None else amounts
-    found[currency] = found.get(currency, Decimal()) + amount
+    found[currency] = found.get(currency, 0) + Fraction(amount)
     return found
+
+
+def _shown(amounts: Mapping[str, Fraction]) -> Amounts:
+    return {each: shown(amount, each) for each, amount in amounts.items()}
 
 
 @dataclass(slots=True)
@@ -139,7 +160,7 @@ class Counted:
     rows: dict[Group, Figures] = field(default_factory=dict)
     total: Figures = field(default_factory=Figures)
     notes: list[str] = field(default_factory=list)
-    left_out: dict[str, int | Decimal] = field(default_factory=dict)
+    left_out: dict[str, int | Fraction] = field(default_factory=dict)
     kinds: set[RowKind] = field(default_factory=set)
 
     def row(self, group: Group) -> Figures:
@@ -267,31 +288,27 @@ def _value(measure: Measure, figures: Figures, currency: str | None) -> Value:
             return _revenue_per_click(figures, currency)
         case Measure.CHANCE_OF_BEST:
             return figures.chance_of_best
-    count: int | Decimal = getattr(figures, measure.value)
+    count: int | Fraction = getattr(figures, measure.value)
     return plain_count(count)
 
 
-def plain_count(count: int | Decimal) -> int | float:
+def plain_count(count: int | Fraction) -> int | float:
     """A number of leads or conversions: a whole one, or with the fraction that shared credit gives it."""
-    return int(count) if count == int(count) else float(count)
+    return int(count) if count == int(count) else round(float(count), _RATE_DIGITS)
 
 
 def _revenue_per_click(figures: Figures, currency: str | None) -> Value:
     if not figures.clicks:
         return None
-    amounts = {each: amount / figures.clicks for each, amount in figures.revenue_of_links.items()}
-    rounded = {each: _rounded(amount, each, _MORE_DIGITS) for each, amount in amounts.items()}
+    amounts = {each: amount / figures.clicks for each, amount in figures.exact_revenue_of_links.items()}
+    rounded = {each: shown(amount, each, _MORE_DIGITS) for each, amount in amounts.items()}
     return _money(rounded, currency, _MORE_DIGITS)
 
 
 def _money(amounts: Amounts, currency: str | None, digits: int = 0) -> Value:
     if currency is None:
         return dict(sorted(amounts.items()))
-    return amounts.get(currency, _rounded(Decimal(), currency, digits))
-
-
-def _rounded(amount: Decimal, currency: str, more: int) -> Decimal:
-    return amount.quantize(Decimal(1).scaleb(-MINOR_DIGITS.get(currency, 2) - more), ROUND_HALF_EVEN)
+    return amounts.get(currency, shown(Fraction(), currency, digits))
 
 
 def _first_in_order(query: Query, groups: Iterable[Group], counted: Counted, most: int) -> list[Group]:

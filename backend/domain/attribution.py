@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from itertools import pairwise
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from backend.domain.click_ids import ClickPlace
 from backend.domain.device_clock import DeviceClock, with_clock
-from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
+from backend.domain.ids import CallId, CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.link_rules import variant_names
 from backend.domain.links import UTM_FIELDS, Link
 
@@ -24,11 +25,15 @@ SIGNALS = (LINK_SIGNAL, *UTM_FIELDS, *CLICK_ID_SIGNALS, VARIANT_SIGNAL, CLICK_SI
 Signals = Mapping[str, str]
 # Periods, each with its start and its end, which is not included. None means no limit.
 Times = Sequence[tuple[datetime | None, datetime | None]]
-# Limits of what is kept of a device: its first touch, and the latest of everything else.
+# Limits of what is kept of a device: its first touch and its first identity, and the latest of everything.
 TOUCHES_KEPT = 50
 DIRECT_VISITS_KEPT = 20
-CUSTOMERS_KEPT = 20
+CUSTOMERS_KEPT = 50
 CLICK_IDS_KEPT = 50
+# Of identities that stand between two of the same customer, so many. They tell nothing unless another
+# customer's arrives late, and a page may identify its visitor each time it loads.
+REPEATED_KEPT = 10
+_at = attrgetter("at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,8 @@ class Touch:
     Values that are not known are left out of `utm` and `click_ids`. `received_at` is when the service was
     told; None where that was not noted. `variant` is the part of a split of the link that decided where the
     visitor came to. `click_at` and `click_mark` name the click on the link, where the visit brought its id
-    (domain/click_ids).
+    (domain/click_ids). A visit `is_named` if a server told of it by the id of its click, so that its time is
+    the click's.
     """
 
     at: datetime
@@ -49,6 +55,7 @@ class Touch:
     variant: str | None = None
     click_at: datetime | None = None
     click_mark: int | None = None
+    is_named: bool = False
 
     @property
     def click(self) -> ClickPlace | None:
@@ -58,9 +65,11 @@ class Touch:
         return ClickPlace(self.click_at, self.click_mark)
 
     @property
-    def is_named(self) -> bool:
-        """Whether a server told of the visit by its click id, so that its time is the click's."""
-        return self.at == self.click_at
+    def order(self) -> tuple[Any, ...]:
+        """What a touch is sorted by: its time, and what it says (docs/decisions/credit.md)."""
+        click = (self.click_at, self.click_mark) if self.click else ()
+        utm, click_ids = sorted(self.utm.items()), sorted(self.click_ids.items())
+        return self.at, self.link_id or "", utm, click_ids, self.variant or "", click, self.is_named
 
     def is_same_click(self, other: Touch) -> bool:
         """Whether both are visits that one and the same click led to."""
@@ -89,13 +98,21 @@ class Identification:
     """The customer that a device was identified as, and the time from which this holds.
 
     `received_at` is when the service was told, None where that was not noted; `taken_back_at` is when it was
-    told that this was wrong.
+    told that this was wrong. `sale` is the record that it follows from, if that may be told again (see
+    domain/tellings); `replaced_at` is when a further telling said something else.
     """
 
     customer_id: CustomerId
     at: datetime
     received_at: datetime | None = field(default=None, compare=False)
     taken_back_at: datetime | None = None
+    sale: CallId | None = None
+    replaced_at: datetime | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether it was neither taken back nor replaced."""
+        return self.taken_back_at is None and self.replaced_at is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,23 +150,21 @@ class Device:
         )
 
     def touched(self, touch: Touch) -> Device:
-        """A copy of the device with this touch added, in order of time.
+        """A copy of the device with this touch added. One that it has is known since it was told first.
 
-        The touch may be older than touches that arrived before it. Touches with equal times keep the order in
-        which they arrived.
+        The touch may be older than touches that arrived before it.
         """
-        touches = sorted((*self.touches, touch), key=lambda each: each.at)
-        first = min(filter(None, (self.first_touch, touch)), key=lambda each: each.at)
+        touches = in_order(_each_once(self.touches, touch))
         return replace(
             self,
-            first_touch=first,
+            first_touch=in_order(_each_once([self.first_touch] if self.first_touch else [], touch))[0],
             touches=tuple(touches[-TOUCHES_KEPT:]),
             click_ids=self._with_click_ids(touch),
         )
 
     def visited(self, visit: DirectVisit) -> Device:
         """A copy of the device with this direct visit added, in order of time."""
-        visits = sorted((*self.direct_visits, visit), key=lambda each: each.at)
+        visits = sorted(_each_once(self.direct_visits, visit), key=_at)
         return replace(self, direct_visits=tuple(visits[-DIRECT_VISITS_KEPT:]))
 
     def identified(
@@ -157,8 +172,32 @@ class Device:
     ) -> Device:
         """A copy of the device that is identified as this customer from `at` on."""
         new = Identification(customer_id, at, received_at)
-        customers = sorted((*self.customers, new), key=lambda each: each.at)
-        return replace(self, customers=tuple(customers[-CUSTOMERS_KEPT:]))
+        return self._with_customers(_bounded(_each_once(self.customers, new)))
+
+    def identified_by_sale(self, sale: CallId, told: Iterable[Identification]) -> Device:
+        """A copy of the device with these identities as all that follow from this sale.
+
+        Those that were told before they were taken back stay so.
+        """
+        back = {(each.customer_id, each.taken_back_at) for each in self.customers if each.taken_back_at}
+        own = [replace(each, taken_back_at=_taken_back_at(each, back)) for each in told] if back else told
+        customers = _bounded([*(each for each in self.customers if each.sale != sale), *own])
+        return self if customers == self.customers else self._with_customers(customers)
+
+    def _with_customers(self, customers: tuple[Identification, ...]) -> Device:
+        # Not by dataclasses.replace, as in `seen`.
+        return Device(
+            self.org_id,
+            self.id,
+            self.first_seen_at,
+            self.last_seen_at,
+            self.first_touch,
+            self.touches,
+            self.click_ids,
+            customers,
+            self.clocks,
+            self.direct_visits,
+        )
 
     def taken_back(self, customer_id: CustomerId, at: datetime) -> Device:
         """A copy of the device that was never this customer's, as was told at `at`."""
@@ -173,27 +212,14 @@ class Device:
         kept = tuple(each for each in self.customers if each.customer_id not in customers)
         return replace(self, customers=kept)
 
-    def first_touch_at(self, at: datetime) -> Touch | None:
-        """The device's first touch, if it happened at or before `at`; else None."""
-        return self.first_touch if self.first_touch and self.first_touch.at <= at else None
-
-    def last_touch_at(self, at: datetime) -> Touch | None:
-        """The device's latest touch at or before `at`; None if there is none."""
-        latest = next((touch for touch in reversed(self.touches) if touch.at <= at), None)
-        return latest or self.first_touch_at(at)
-
-    def credit_at(self, at: datetime) -> Credit:
-        """The touches that get the credit for something the device does at this time."""
-        return Credit(at, self.first_touch_at(at), self.last_touch_at(at))
-
     def customer_at(self, at: datetime) -> CustomerId | None:
         """The customer that the device was last identified as at or before `at`; None if there is none."""
         return next((each.customer_id for each in reversed(self.standing) if each.at <= at), None)
 
     @property
     def standing(self) -> tuple[Identification, ...]:
-        """What it was identified as, without what was taken back."""
-        return tuple(each for each in self.customers if each.taken_back_at is None)
+        """What it was identified as, without what was taken back or replaced."""
+        return tuple(each for each in self.customers if each.holds)
 
     def times_of(self, customers: Collection[CustomerId], *, beginning: bool) -> Times:
         """The periods in which the device belonged to one of these customers.
@@ -229,7 +255,7 @@ class Device:
         first_at = {(each.name, each.value): each.at for each in self.click_ids}
         for item in touch.click_ids.items():
             first_at[item] = min(first_at.get(item, touch.at), touch.at)
-        click_ids = sorted((ClickId(*item, at) for item, at in first_at.items()), key=lambda each: each.at)
+        click_ids = sorted((ClickId(*item, at) for item, at in sorted(first_at.items())), key=_at)
         return tuple(click_ids[-CLICK_IDS_KEPT:])
 
 
@@ -237,31 +263,77 @@ def _is_in(at: datetime, times: Times) -> bool:
     return any((begin is None or begin <= at) and (end is None or at < end) for begin, end in times)
 
 
+def in_order(touches: Iterable[Touch]) -> list[Touch]:
+    """The touches by time; those of one moment by what they say, not by which came first."""
+    ordered = sorted(touches, key=_at)
+    if any(one.at == other.at for one, other in pairwise(ordered)):
+        ordered.sort(key=attrgetter("order"))
+    return ordered
+
+
+_Fact = TypeVar("_Fact", Touch, DirectVisit, Identification)
+
+
+def _each_once(known: Iterable[_Fact], new: _Fact) -> list[_Fact]:
+    """These facts and a new one; if it was told before, it is known since it was told first."""
+    kept: list[_Fact] = list(known)
+    told = new
+    for number, each in enumerate(kept):
+        if each.at == new.at and each == new:
+            told = min(each, new, key=_told_at)
+            del kept[number]
+            break
+    kept.append(told)
+    return kept
+
+
+def _told_at(fact: Touch | DirectVisit | Identification) -> datetime:
+    """When the service was told; where that was not noted, when it happened."""
+    return fact.received_at or fact.at
+
+
+def _taken_back_at(
+    each: Identification, taken_back: Collection[tuple[CustomerId, datetime | None]]
+) -> datetime | None:
+    """When this was taken back, if it had been told before; None if it holds."""
+    times = [at for customer_id, at in taken_back if customer_id == each.customer_id and at]
+    return min((at for at in times if _told_at(each) <= at), default=None)
+
+
+def _bounded(identifications: Iterable[Identification]) -> tuple[Identification, ...]:
+    """The identities in order, without the oldest ones that tell nothing, and of too many the latest."""
+    ordered = sorted(identifications, key=lambda each: (each.at, each.customer_id))
+    if len(ordered) > REPEATED_KEPT:
+        repeated = [
+            number for number in range(1, len(ordered) - 1) if _is_repeated(*ordered[number - 1 : number + 2])
+        ]
+        left_out = set(repeated[:-REPEATED_KEPT])
+        ordered = [each for number, each in enumerate(ordered) if number not in left_out]
+    if len(ordered) > CUSTOMERS_KEPT:
+        ordered = [ordered[0], *ordered[1 - CUSTOMERS_KEPT :]]
+    return tuple(ordered)
+
+
+def _is_repeated(before: Identification, each: Identification, after: Identification) -> bool:
+    """Whether those beside it say as much, unless another's identity comes between them."""
+    said = (each.customer_id, each.taken_back_at, each.replaced_at)
+    return _told_at(before) <= _told_at(each) and all(
+        said == (other.customer_id, other.taken_back_at, other.replaced_at) for other in (before, after)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """The touches that get the credit for an action at time `at`: the first, and the latest until then."""
+    """The touches that a record keeps: those that the models `first` and `last_non_direct` name by device."""
 
-    at: datetime
-    first: Touch | None
-    last: Touch | None
+    first: Touch | None = None
+    last: Touch | None = None
 
     @property
     def touches(self) -> tuple[Touch, ...]:
         """Both touches, the first one first; one if they are the same."""
         kept = [each for each in (self.first, self.last) if each]
         return tuple(kept[:1] if self.first == self.last else kept)
-
-    def with_touches(self, touches: Sequence[Touch]) -> Credit:
-        """The credit, updated with these touches of the device (oldest first), which arrived later.
-
-        Of two touches with the same time, the one that arrived later counts as the latest.
-        """
-        until = touches[: bisect_right(touches, self.at, key=lambda each: each.at)]
-        if not until:
-            return self
-        first = min(filter(None, (self.first, until[0])), key=lambda each: each.at)
-        last = max(filter(None, (until[-1], self.last)), key=lambda each: each.at)
-        return replace(self, first=first, last=last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +371,11 @@ class Source:
         link_id = self.link.id if self.link else None
         place = (self.click.at, self.click.mark) if self.click else ()
         return Touch(at, link_id, self.utm, self.click_ids, received_at, self.variant, *place)
+
+    def named_touch(self, received_at: datetime) -> Touch | None:
+        """The visit that followed the click, of which a server told by its id; None without a click."""
+        touch = self.touch(self.click.at, received_at) if self.click else None
+        return replace(touch, is_named=True) if touch else None
 
 
 def source_of(signals: Signals, link: Link | None, click: ClickPlace | None = None) -> Source:

@@ -40,12 +40,14 @@ class ArrivedCall:
     """A valid call.
 
     An attribution check also has the source of its visit, and what a server told by the id of a click has
-    the visit that followed this.
+    the visit that followed this. `unknown_browser` stands for the browser of this visit, where all that is
+    known of it is that it is the call's customer's.
     """
 
     call: Call
     source: Source | None = None
     visit: Touch | None = None
+    unknown_browser: DeviceId | None = None
 
     def touches_at(self, at: datetime) -> datetime | None:
         """When the touch happened that the call, counting at this time, adds to the device, if any."""

@@ -75,15 +75,15 @@ def parse_call(value: object) -> Call:
     notes += [
         note for name, rule in _LENIENT[kind] if name in given for note in rule.notes(name, given[name])
     ]
-    if kind is Kind.CONVERSION:
-        notes += round_revenue(parsed)
+    kept = with_rounded_revenue(kind, parsed)
+    notes += notes_on_revenue(parsed, kept)
     return Call(
         kind=kind,
         call_id=parsed["call_id"],
         occurred_at=parsed["occurred_at"],
         page=parsed.get("page"),
         customer_id=parsed.get("customer_id"),
-        fields={name: each for name, each in parsed.items() if name not in _OF_EVERY_CALL},
+        fields={name: each for name, each in kept.items() if name not in _OF_EVERY_CALL},
         notes=tuple(notes),
     )
 
@@ -99,11 +99,18 @@ def parse_call_fields(
     return {name: each for name, each in parsed.items() if each is not None}
 
 
-def round_revenue(fields: dict[str, Any]) -> list[str]:
-    """Round the revenue in `fields` to its currency's decimals. Returns a note if that changed it."""
-    exact, currency = fields["revenue"], fields["currency"]
-    fields["revenue"] = money.rounded(exact, currency)
-    return [f"revenue was rounded to {fields['revenue']} {currency}"] if fields["revenue"] != exact else []
+def with_rounded_revenue(kind: Kind, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of such a call; a conversion's with its revenue in its currency's decimals."""
+    if kind is not Kind.CONVERSION:
+        return fields
+    return {**fields, "revenue": money.rounded(fields["revenue"], fields["currency"])}
+
+
+def notes_on_revenue(told: Mapping[str, Any], kept: Mapping[str, Any]) -> list[str]:
+    """A sentence if the revenue that is kept is not the one that was told."""
+    if told.get("revenue") == kept.get("revenue"):
+        return []
+    return [f"revenue was rounded to {kept['revenue']} {kept['currency']}"]
 
 
 _KIND = Word(Kind)

@@ -6,35 +6,45 @@ rules, or as they stood at an earlier time.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from functools import lru_cache
+from operator import attrgetter
 from typing import Generic, NamedTuple
 
-from backend.domain.attribution import Device, Touch
+from backend.domain.attribution import Credit, Device, Touch
 from backend.domain.credit_rules import CreditRules, Model
 from backend.domain.histories import Histories, History, OrderedVisit, SaleFacts, SourceT
 from backend.domain.ids import CustomerId
 
-# What one lead or conversion is divided into.
-PARTS = 1_000_000
-
 
 class CreditShare(NamedTuple, Generic[SourceT]):
-    """What a touch gets of a sale: so many millionths of it, and of its amount and refunds.
+    """What a touch gets of a sale: `weight` of `whole` parts, all of which are alike.
 
-    Without a touch, it is what no touch gets.
+    Without a touch, it is what no touch gets. Reports add many of them up, so they are numbers and not yet a
+    fraction.
     """
 
     touch: SourceT | None
-    parts: int
-    amount: int
-    refunded: int
+    weight: int
+    whole: int
+
+    @property
+    def part(self) -> Fraction:
+        """The exact part of the sale, and so of its amount and refunds."""
+        return Fraction(self.weight, self.whole)
 
 
 class Credited(NamedTuple, Generic[SourceT]):
-    """Whose a sale is, and what each touch gets of it, oldest first. No shares: it had not been told yet."""
+    """Whose a sale is, and what each touch gets of it, oldest first. No shares: it had not been told yet.
+
+    `refunded` is what was known to have been paid back of its `amount`, in the same units.
+    """
 
     customer_id: CustomerId | None
+    amount: int
+    refunded: int
     shares: Sequence[CreditShare[SourceT]]
 
 
@@ -43,8 +53,8 @@ def share_credit(
 ) -> Iterator[Credited[Touch]]:
     """The credit of each of these sales, in their order.
 
-    `devices` are those of the sales and, where credit goes by customer, all of their customers. Parts,
-    amounts and refunds of a sale's shares add up to those of the sale.
+    `devices` are those of the sales and, where credit goes by customer, all of their customers. Parts of a
+    sale's shares add up to 1.
     """
     return share_by_histories(sales, (History.of_device(each, rules) for each in devices), rules)
 
@@ -56,24 +66,35 @@ def share_by_histories(
     known = Histories(histories, rules)
     for sale in sales:
         customer_id = known.customer_of(sale)
-        if not rules.knows(sale.at, sale.received_at):
-            yield Credited(customer_id, ())
-            continue
-        credited = _credited(known.path_of(sale, customer_id), rules.model)
-        yield Credited(customer_id, _shares(sale, credited, rules))
+        refunded = 0
+        if sale.refunds:
+            refunded = sum(each.amount for each in sale.refunds if rules.knows(each.received_at, None))
+        shares: Sequence[CreditShare[SourceT]] = ()
+        if rules.knows(sale.at, sale.received_at):
+            shares = _shares(_credited(known.path_of(sale, customer_id), rules.model), rules.model)
+        yield Credited(customer_id, sale.amount, refunded, shares)
 
 
-def divide(total: int, weights: Sequence[int]) -> list[int]:
-    """The total in whole parts by these weights; the rest goes to the largest remainders, earlier first."""
-    if len(set(weights)) == 1:
-        part, rest = divmod(total, len(weights))
-        return [part + 1] * rest + [part] * (len(weights) - rest)
-    whole = sum(weights)
-    parts = [total * weight // whole for weight in weights]
-    by_remainder = sorted(range(len(weights)), key=lambda each: -(total * weights[each] % whole))
-    for each in by_remainder[: total - sum(parts)]:
-        parts[each] += 1
-    return parts
+_KEPT = CreditRules()
+_is_named, _at = attrgetter("is_named"), attrgetter("at")
+
+
+def kept_credit(sale: SaleFacts[Touch], device: Device | None) -> Credit:
+    """The touches that a record keeps: those that `first` and `last_non_direct` name for it by its device."""
+    if device and not sale.visits and not sale.copies and not any(map(_is_named, device.touches)):
+        return _of_list(sale, device)  # nearly always: then there is nothing to weigh
+    known = Histories([History.of_device(device, _KEPT)] if device else [], _KEPT)
+    touches = [each[4] for each in known.path_of(sale, None) if each[1]]
+    return Credit(touches[0], touches[-1]) if touches else Credit()
+
+
+def _of_list(sale: SaleFacts[Touch], device: Device) -> Credit:
+    """As `kept_credit`, where each touch of the device is a visit of its own and nothing else is known."""
+    first = device.first_touch
+    if first is None or first.at > sale.at:
+        return Credit()
+    until = bisect_right(device.touches, sale.at, key=_at)
+    return Credit(first, device.touches[until - 1] if until else first)
 
 
 def _credited(path: Sequence[OrderedVisit[SourceT]], model: Model) -> list[SourceT | None]:
@@ -97,32 +118,9 @@ def _weights(model: Model, count: int) -> Sequence[int]:
     return (2 * between, *(1,) * between, 2 * between)
 
 
-@lru_cache
-def _parts(model: Model, count: int) -> Sequence[int]:
-    """What each of so many touches gets of one lead or conversion."""
-    return divide(PARTS, _weights(model, count))
-
-
-def _shares(
-    sale: SaleFacts[SourceT], credited: Sequence[SourceT | None], rules: CreditRules
-) -> list[CreditShare[SourceT]]:
-    count = len(credited)
-    if count == 1:
-        back = sum(each.amount for each in sale.refunds if rules.knows(each.received_at, None))
-        return [CreditShare(credited[0], PARTS, sale.amount, back)]
-    amounts = divide(sale.amount, _weights(rules.model, count))
-    refunded = _refunded(sale, amounts, rules) if sale.refunds else [0] * count
-    parts = _parts(rules.model, count)
-    return [CreditShare(*each) for each in zip(credited, parts, amounts, refunded, strict=True)]
-
-
-def _refunded(sale: SaleFacts[SourceT], amounts: Sequence[int], rules: CreditRules) -> list[int]:
-    """What was paid back of each of these shares of a sale."""
-    refunded = [0] * len(amounts)
-    for refund in sorted(sale.refunds, key=lambda each: each.received_at):
-        if rules.knows(refund.received_at, None):
-            # By what is left of each share: so no touch loses more than it got, and all of it in the end.
-            left = [amount - back for amount, back in zip(amounts, refunded, strict=True)]
-            back = divide(refund.amount, left) if sum(left) else [0] * len(left)
-            refunded = [one + other for one, other in zip(refunded, back, strict=True)]
-    return refunded
+def _shares(credited: Sequence[SourceT | None], model: Model) -> list[CreditShare[SourceT]]:
+    if len(credited) == 1:
+        return [CreditShare(credited[0], 1, 1)]
+    weights = _weights(model, len(credited))
+    whole = sum(weights)
+    return [CreditShare(touch, weight, whole) for touch, weight in zip(credited, weights, strict=True)]

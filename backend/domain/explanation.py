@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from fractions import Fraction
 from itertools import product
 
 from backend.domain.attribution import Device, DirectVisit, Identification, Touch
-from backend.domain.credit import PARTS, CreditShare, share_credit
+from backend.domain.credit import CreditShare, share_credit
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.histories import SaleFacts
 from backend.domain.ids import CustomerId, DeviceId
@@ -49,10 +50,15 @@ class CreditStep:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What each touch gets by these rules; no shares if the sale had not been told by their moment."""
+    """What each touch gets by these rules; no shares if the sale had not been told by their moment.
+
+    `amount` is the sale's, and `refunded` what was known to be paid back of it, both in whole units.
+    """
 
     rules: CreditRules
     customer_id: CustomerId | None
+    amount: int
+    refunded: int
     shares: Sequence[CreditShare[Touch]]
 
 
@@ -72,7 +78,8 @@ class Explanation:
 def explain(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules) -> Explanation:
     """Explain the credit of a sale. `devices` are its own and all of its customer."""
     verdict = _verdict(sale, devices, rules)
-    steps = sorted(_Teller(sale, devices, verdict).steps(), key=lambda each: (each.at, _ORDER[each.kind]))
+    devices = [each for each in devices if _is_told_of(each, sale, verdict)]
+    steps = sorted(_Teller(sale, devices, verdict).steps(), key=_place)
     first = max(len(steps) - MOST_STEPS, 0)
     others = (replace(rules, to=to, model=model) for to, model in product(CreditTo, Model))
     return Explanation(
@@ -86,9 +93,25 @@ def explain(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRule
 _ORDER = {kind: number for number, kind in enumerate(StepKind)}
 
 
+def _place(step: CreditStep) -> tuple[datetime, int, str]:
+    return step.at, _ORDER[step.kind], step.device_id or ""
+
+
 def _verdict(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules) -> Verdict:
     (credited,) = share_credit([sale], devices, rules)
-    return Verdict(rules, credited.customer_id, credited.shares)
+    return Verdict(rules, *credited)
+
+
+def _is_told_of(device: Device, sale: SaleFacts[Touch], verdict: Verdict) -> bool:
+    """Whether it is the sale's device, or one that was said to be its customer's."""
+    return device.id == sale.device_id or any(
+        each.customer_id == verdict.customer_id and not _is_replaced(each, verdict.rules)
+        for each in device.customers
+    )
+
+
+def _is_replaced(identification: Identification, rules: CreditRules) -> bool:
+    return identification.replaced_at is not None and rules.knows(identification.replaced_at, None)
 
 
 class _Teller:
@@ -113,8 +136,7 @@ class _Teller:
             for visit in device.direct_visits:
                 if visit.at <= self._sale.at:
                     yield CreditStep(StepKind.DIRECT_VISIT, visit.at, self._of_direct(visit), device.id)
-            for number, each in enumerate(device.customers):
-                yield from self._identity(device, each, is_first=number == 0)
+            yield from self._identities(device)
         for device_id, touch in self._known_touches():
             if touch.at <= self._sale.at and not self._is_told_otherwise(touch):
                 share = self._shares.get(id(touch))
@@ -123,20 +145,27 @@ class _Teller:
         yield self._of_sale()
         for number, refund in enumerate(self._sale.refunds):
             known = self._rules.knows(refund.received_at, refund.received_at)
-            yield CreditStep(
-                StepKind.REFUND, refund.received_at, _REFUND if known else _UNKNOWN, refund=number
-            )
+            at = refund.at or refund.received_at
+            yield CreditStep(StepKind.REFUND, at, _REFUND if known else _UNKNOWN, refund=number)
 
-    def _known_touches(self) -> Iterator[tuple[DeviceId | None, Touch]]:
+    def _known_touches(self) -> Sequence[tuple[DeviceId | None, Touch]]:
+        """The touches of all devices, then those of the sale itself that are not among them."""
+        found: list[tuple[DeviceId | None, Touch]] = []
         for device in self._devices:
             first = device.first_touch
             if first and first not in device.touches:
-                yield device.id, first
-            yield from ((device.id, each) for each in device.touches)
-        own = [each for each in self._devices if each.id == self._sale.device_id]
-        times = {touch.at for each in own for touch in (*each.touches, each.first_touch) if touch}
-        kept = (touch for _, _, touch, _ in self._sale.copies if touch)
-        yield from ((self._sale.device_id, each) for each in kept if each.at not in times)
+                found.append((device.id, first))
+            found += ((device.id, each) for each in device.touches)
+        named = [touch for _, _, touch, _, _ in self._sale.visits if touch]
+        times = {touch.at for device_id, touch in found if device_id == self._sale.device_id}
+        times.update(each.at for each in named)
+        kept = [touch for _, _, touch, _, _ in self._sale.copies if touch and touch.at not in times]
+        for each in (*kept, *named):
+            listed = [touch for _, touch in found]
+            is_counted = id(each) in self._of_any_age and not any(touch is each for touch in listed)
+            if is_counted or each not in listed:
+                found.append((self._sale.device_id, each))
+        return found
 
     def _is_told_otherwise(self, touch: Touch) -> bool:
         """Whether a server told of this visit by its click, and another telling of the same one counts."""
@@ -150,7 +179,7 @@ class _Teller:
         if not self._rules.knows(touch.at, touch.received_at):
             return _UNKNOWN
         if share:
-            return f"It gets {percent(share.parts)} of the sale."
+            return f"It gets {percent(share.part)} of the sale."
         if id(touch) in self._counting:
             return "It counts, but by these rules others get the credit."
         if id(touch) in self._of_any_age:
@@ -166,20 +195,28 @@ class _Teller:
             return "A direct visit. If it is the last one, nobody gets the credit."
         return "A direct visit, to which these rules give nothing."
 
-    def _identity(self, device: Device, each: Identification, *, is_first: bool) -> Iterator[CreditStep]:
-        known = self._rules.knows(each.at, each.received_at)
-        words = f"From here on the device is the customer {each.customer_id}'s"
-        words += ", and so is what it did before." if is_first else "."
-        back = each.taken_back_at
-        holds = back is None or not self._rules.knows(back, back)
-        if known and not holds:
-            words = f"The device was told to be the customer {each.customer_id}'s, which was taken back."
-        words = words if known else _UNKNOWN
-        yield CreditStep(StepKind.IDENTITY, each.at, words, device.id, each.customer_id)
+    def _identities(self, device: Device) -> Iterator[CreditStep]:
+        """Whom the device was identified as, each run of the same customer once."""
+        said, is_first = None, True
+        for each in device.customers:
+            if _is_replaced(each, self._rules):
+                continue
+            known = self._rules.knows(each.at, each.received_at)
+            back = each.taken_back_at
+            holds = known and (back is None or not self._rules.knows(back, None))
+            if said != (said := (each.customer_id, known, holds, back)):
+                yield from self._identity(device, each, known=known, words=_words(each, holds, is_first))
+            is_first = is_first and not holds
+
+    def _identity(
+        self, device: Device, each: Identification, *, known: bool, words: str
+    ) -> Iterator[CreditStep]:
+        customer_id, back = each.customer_id, each.taken_back_at
+        yield CreditStep(StepKind.IDENTITY, each.at, words if known else _UNKNOWN, device.id, customer_id)
         if back:
-            words = f"It was taken back that the device is the customer {each.customer_id}'s."
-            kind = StepKind.IDENTITY_TAKEN_BACK
-            yield CreditStep(kind, back, _UNKNOWN if holds else words, device.id, each.customer_id)
+            words = f"It was taken back that the device is the customer {customer_id}'s."
+            words = words if self._rules.knows(back, None) else _UNKNOWN
+            yield CreditStep(StepKind.IDENTITY_TAKEN_BACK, back, words, device.id, customer_id)
 
     def _of_sale(self) -> CreditStep:
         sale, customer_id = self._sale, self._verdict.customer_id
@@ -190,8 +227,6 @@ class _Teller:
             words.append(_UNKNOWN)
         elif all(each.touch is None for each in self._verdict.shares):
             words.append("No touch gets the credit.")
-        elif nobodys := sum(each.parts for each in self._verdict.shares if each.touch is None):
-            words.append(f"No touch gets {percent(nobodys)} of it.")
         return CreditStep(StepKind.SALE, sale.at, " ".join(words), sale.device_id, customer_id)
 
     def _whose(self) -> str:
@@ -210,6 +245,13 @@ _UNKNOWN = "The service was told only after the moment that is asked about, so i
 _REFUND = "It was paid back, and taken from each touch by what that has of the sale."
 
 
+def _words(each: Identification, holds: bool, is_first: bool) -> str:
+    if not holds:
+        return f"The device was told to be the customer {each.customer_id}'s, which was taken back."
+    also = ", and so is what it did before." if is_first else "."
+    return f"From here on the device is the customer {each.customer_id}'s{also}"
+
+
 def touch_in_words(touch: Touch, link: Link | None) -> str:
     """What a visit came from, such as "A visit from the link Spring, utm_source=mail"."""
     named = [f"the link {link.link_name}" if link else "a link that is gone"] if touch.link_id else []
@@ -220,7 +262,6 @@ def touch_in_words(touch: Touch, link: Link | None) -> str:
     return "A visit from " + ", ".join(named)
 
 
-def percent(parts: int) -> str:
-    """So many parts of a sale in words."""
-    share = 100 * parts / PARTS
-    return "all" if parts == PARTS else f"{share:.2f}".rstrip("0").rstrip(".") + " %"
+def percent(part: Fraction) -> str:
+    """A part of a sale in words."""
+    return "all" if part == 1 else f"{float(100 * part):.2f}".rstrip("0").rstrip(".") + " %"

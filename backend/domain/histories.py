@@ -19,6 +19,7 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 from backend.domain.attribution import Device, Touch
 from backend.domain.credit_rules import CreditRules, CreditTo
 from backend.domain.ids import CustomerId, DeviceId, LinkId
+from backend.domain.tellings import Telling, combine
 
 # A customer with more devices is no person, such as "guest". The latest ones count, and a sale's own.
 MOST_DEVICES = 100
@@ -26,30 +27,33 @@ SourceT = TypeVar("SourceT")
 # The link, and the click's place in the ledger.
 PlacedClick: TypeAlias = tuple[LinkId | None, datetime, int]
 # A visit as it was told: its time, when the service was told (None: not noted), what it came from (None:
-# directly), and the click that it names, if any.
-ToldVisit: TypeAlias = tuple[datetime, datetime | None, SourceT | None, PlacedClick | None]
-# An identity as it was told: from when it holds, when the service was told, the customer, and when it was
-# told that this was wrong.
-Identified: TypeAlias = tuple[datetime, datetime | None, CustomerId, datetime | None]
-# A visit in an order: its time, direct ones first, then by device and as they arrived; its source and click.
-OrderedVisit: TypeAlias = tuple[datetime, bool, DeviceId, int, SourceT | None, PlacedClick | None]
+# directly), the click that led to it, if that is known, and whether a server named it by that.
+ToldVisit: TypeAlias = tuple[datetime, datetime | None, SourceT | None, PlacedClick | None, bool]
+# An identity as it was told: from when it holds, when the service was told, the customer, when it was told
+# that this was wrong, and when something else was told of the sale that it follows from.
+Identified: TypeAlias = tuple[datetime, datetime | None, CustomerId, datetime | None, datetime | None]
+# A visit in an order: its time, direct ones first, then by device and as its list has them; its source, its
+# click, and whether a server named it.
+OrderedVisit: TypeAlias = tuple[datetime, bool, DeviceId, int, SourceT | None, PlacedClick | None, bool]
 _NOBODYS = DeviceId("")
 _time = itemgetter(0)
-_click = itemgetter(5)
+_is_named = itemgetter(6)
 
 
 class RefundFact(NamedTuple):
-    """What was paid back of a sale, in the same units as the sale's amount."""
+    """What was paid back of a sale, in the same units as the sale's amount; `at` is when, if that matters."""
 
     received_at: datetime
     amount: int
+    at: datetime | None = None
 
 
 class SaleFacts(NamedTuple, Generic[SourceT]):
     """A lead or a conversion, of a device, a customer or both. A lead has no amount.
 
-    `customer_id` is whom it was told of. `copies` are touches that were kept with it; its device's list may
-    have them no more. `amount` is in whole units, such as cents.
+    `customer_id` is whom it was told of. `copies` are touches of its device that were kept with it; the
+    device's list may have them no more. `visits` are those that servers named for it. `amount` is in whole
+    units, such as cents.
     """
 
     at: datetime
@@ -59,6 +63,24 @@ class SaleFacts(NamedTuple, Generic[SourceT]):
     copies: tuple[ToldVisit[SourceT], ...] = ()
     amount: int = 0
     refunds: tuple[RefundFact, ...] = ()
+    visits: tuple[ToldVisit[SourceT], ...] = ()
+
+
+def known_facts(
+    tellings: Sequence[Telling[ToldVisit[SourceT]]],
+    copies: tuple[ToldVisit[SourceT], ...],
+    rules: CreditRules,
+) -> SaleFacts[SourceT]:
+    """What the rules know of a sale, without its amounts, given all tellings and the copies of touches.
+
+    If they know none of the tellings, it is as if they knew all; then nothing is credited to it.
+    """
+    known = [each for each in tellings if rules.knows(each.at, each.received_at)]
+    told = combine(known or tellings)
+    # The copies are of the device that it is known to be of now.
+    is_same = told.device_id == combine(tellings).device_id
+    visits = tuple(each.visit for each in tellings if each.visit)
+    return SaleFacts(*told, copies if is_same else (), visits=visits)
 
 
 @dataclass(slots=True)
@@ -84,16 +106,18 @@ class History(Generic[SourceT]):
         identified: Iterable[Identified],
         rules: CreditRules,
     ) -> History[SourceT]:
-        """What of these visits, as they arrived, and identities, oldest first, the rules know."""
+        """What of these visits and identities, each in the order of their lists, the rules know."""
         if rules.as_of is not None:
             told = [each for each in told if rules.knows(each[0], each[1])]
         visits = [
-            (at, source is not None, device_id, number, source, click)
-            for number, (at, _, source, click) in enumerate(told)
+            (at, source is not None, device_id, number, source, click, is_named)
+            for number, (at, _, source, click, is_named) in enumerate(told)
         ]
         visits.sort()
         owners, wrong = [], set()
-        for at, received_at, customer_id, taken_back_at in identified:
+        for at, received_at, customer_id, taken_back_at, replaced_at in identified:
+            if replaced_at is not None and rules.knows(replaced_at, None):
+                continue
             if taken_back_at is not None and rules.knows(taken_back_at, None):
                 wrong.add(customer_id)
             elif rules.knows(at, received_at):
@@ -107,10 +131,11 @@ class History(Generic[SourceT]):
         if device.first_touch and device.first_touch not in touches:
             touches = (device.first_touch, *touches)
         direct: list[ToldVisit[Touch]] = [
-            (each.at, each.received_at, None, None) for each in device.direct_visits
+            (each.at, each.received_at, None, None, False) for each in device.direct_visits
         ]
         identified = [
-            (each.at, each.received_at, each.customer_id, each.taken_back_at) for each in device.customers
+            (each.at, each.received_at, each.customer_id, each.taken_back_at, each.replaced_at)
+            for each in device.customers
         ]
         told = [*direct, *map(as_told, touches)]
         return History[Touch].of(device.id, device.last_seen_at, told, identified, rules)
@@ -149,7 +174,7 @@ def as_told(touch: Touch) -> ToldVisit[Touch]:
     """A touch as a visit that was told."""
     place = touch.click
     click = (touch.link_id, place.at, place.mark) if place else None
-    return touch.at, touch.received_at, touch, click
+    return touch.at, touch.received_at, touch, click, touch.is_named
 
 
 def customer_of(sale: SaleFacts[SourceT], history: History[SourceT] | None) -> CustomerId | None:
@@ -188,10 +213,11 @@ class Histories(Generic[SourceT]):
         """The visits before the sale that count, oldest first."""
         whose = customer_id if self._rules.to is CreditTo.CUSTOMER else None
         visits = self._own(sale) if whose is None else self._of_customer_and_sale(whose, sale)
+        if sale.visits:
+            visits = _merged(visits, self._named_for(sale, visits))
+        path = _each_click_once(visits[: bisect_right(visits, sale.at, key=_time)])
         days = self._rules.lookback_days
-        first = bisect_left(visits, sale.at - timedelta(days), key=_time) if days else 0
-        last = bisect_right(visits, sale.at, key=_time)
-        return _each_click_once(visits[first:last])
+        return path[bisect_left(path, sale.at - timedelta(days), key=_time) :] if days else path
 
     def _find_customers(self) -> None:
         for history in self._by_id.values():
@@ -236,17 +262,31 @@ class Histories(Generic[SourceT]):
         """Those of the touches kept with the sale that its device's list has no more."""
         # Nearly always the list has them, so that is looked at first.
         copies = [each for each in sale.copies if history is None or each[0] not in history.times]
-        known = [each for each in copies if self._rules.knows(each[0], each[1])]
-        if not known:
+        if not copies or sale.device_id is None:
             return []
-        if sale.device_id is None:
-            # A server named the click that led to the sale: nothing says whose browser it was.
-            return sorted(
-                (at, True, _NOBODYS, number, source, click)
-                for number, (at, _, source, click) in enumerate(known)
-            )
-        own = sale.device_id
-        return sorted({at: (at, True, own, -1, source, click) for at, _, source, click in known}.values())
+        own, named = sale.device_id, {each[0] for each in sale.visits}
+        return sorted(
+            {
+                at: (at, True, own, -1, source, click, is_named)
+                for at, received_at, source, click, is_named in copies
+                if self._rules.knows(at, received_at) and at not in named
+            }.values()
+        )
+
+    def _named_for(
+        self, sale: SaleFacts[SourceT], others: Sequence[OrderedVisit[SourceT]]
+    ) -> list[OrderedVisit[SourceT]]:
+        """The visits that servers named for the sale, but for those that are among the others."""
+        there = {(each[0], each[5]) for each in others if each[6]}
+        known = {
+            (at, click): (source, click)
+            for at, received_at, source, click, _ in reversed(sale.visits)
+            if click and (at, click) not in there and self._rules.knows(at, received_at)
+        }
+        return [
+            (at, True, _NOBODYS, number, *known[at, click], True)
+            for number, (at, click) in enumerate(sorted(known))
+        ]
 
 
 def _merged(*lists: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[SourceT]]:
@@ -264,23 +304,18 @@ def _latest(histories: list[History[SourceT]]) -> list[History[SourceT]]:
 
 
 def _each_click_once(path: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[SourceT]]:
-    """The path without visits that a server told of by their click, where the browser told of them too.
+    """The path without visits that servers named by a click of which a browser told its own visit too.
 
-    What servers told of one click, such as of two sales, is one visit.
+    What servers named of one click, such as of two sales, is one visit.
     """
-    if not any(map(_click, path)):
+    if not any(map(_is_named, path)):
         return path
-    told = {each[5] for each in path if not _is_named(each)}
+    told = {each[5] for each in path if not each[6]}
     kept = []
     for each in path:
-        if _is_named(each):
+        if each[6]:
             if each[5] in told:
                 continue
             told.add(each[5])
         kept.append(each)
     return kept
-
-
-def _is_named(visit: OrderedVisit[SourceT]) -> bool:
-    """Whether a server told of the visit by its click, so that its time is the click's."""
-    return visit[5] is not None and visit[5][1] == visit[0]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
-from backend.domain.attribution import Credit, Device, DirectVisit, Source, Touch
+from backend.domain.attribution import Credit, Device, DirectVisit, Identification, Source, Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
+from backend.domain.credit import kept_credit
 from backend.domain.device_clock import DeviceClock, clock_of, counted_at, whole_milliseconds, with_clock
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.records import Record, RecordKey
+from backend.domain.tellings import Telling
 
 # An organization and a device ID.
 DeviceKey = tuple[OrgId, DeviceId]
@@ -53,15 +56,16 @@ class Known:
     """What the database already has about the arriving calls.
 
     `calls` are those stored before; `counted` are the ids of theirs that counted before; `devices` are their
-    devices, and those of `told`: the records of such ids, as far as they are still there. `records` are
-    stored records that may have to be credited to touches that arrive only now (see `late_touches`).
+    devices (`devices_of`), and all of `told`: the records of such ids, as far as they are still there.
+    `records` are stored records that may have to be credited to touches that arrive only now (see
+    `late_touches`).
     """
 
     calls: frozenset[CallKey] = frozenset()
     counted: frozenset[OnceKey] = frozenset()
     devices: Mapping[DeviceKey, Device] = field(default_factory=dict)
     told: Mapping[OnceKey, Record] = field(default_factory=dict)
-    records: Mapping[DeviceKey, Mapping[RecordKey, Credit]] = field(default_factory=dict)
+    records: Mapping[DeviceKey, Sequence[Record]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +84,10 @@ class Decisions:
     """A result for each call of each batch, and everything that is to be written.
 
     `calls` and `counted` are ids to mark as stored or counted, each with its time of arrival. `completed` are
-    stored records of which a second telling knows more. `credited` are stored records whose credit changes
-    because an earlier touch arrived late. `devices` has the device of
-    every call that is stored, even if nothing about it changed: so two transactions for the same device write
-    the same document, and MongoDB lets only one of them through.
+    stored records of which another telling says more. `credited` are stored records whose credit changes
+    because an earlier touch arrived late. `devices` has the device of every call that is stored, even if
+    nothing about it changed: so two transactions for the same device write the same document, and MongoDB
+    lets only one of them through.
     """
 
     results: list[list[Result]] = field(default_factory=list)
@@ -105,6 +109,18 @@ def once_key(batch: Batch, call: Call) -> OnceKey | None:
     """The key of a transaction_id (conversion) or event_id (lead), which counts only once; else None."""
     own_id = call.fields.get(ONCE_FIELDS.get(call.kind, ""))
     return None if own_id is None else (batch.org_id, call.kind, own_id)
+
+
+def devices_of(batches: Iterable[Batch]) -> set[DeviceKey]:
+    """The devices that these calls are of, also those that stand for unknown browsers."""
+    batches = list(batches)
+    named = {(each.org_id, each.device_id) for each in batches if each.device_id}
+    return named | {
+        (batch.org_id, each.unknown_browser)
+        for batch in batches
+        for each in batch.calls
+        if each.unknown_browser
+    }
 
 
 def late_touches(batches: Sequence[Batch], devices: Mapping[DeviceKey, Device]) -> dict[DeviceKey, datetime]:
@@ -190,60 +206,108 @@ class _Intake:
 
     def credit(self) -> None:
         """Update the credit of all records, also stored ones, with the touches of these calls."""
-        for each in self.touches.values():
-            each.sort(key=lambda touch: touch.at)
-        if self.touches:
-            for records in (self.decisions.records, self.decisions.completed):
-                records |= {key: self._credited(each) for key, each in records.items()}
-        for key, touches in self.touches.items():
-            for record_key, stored in self.known.records.get(key, {}).items():
-                if (credit := stored.with_touches(touches)) != stored:
-                    self.decisions.credited[record_key] = credit
+        for records in (self.decisions.records, self.decisions.completed):
+            records |= {key: each.credited(self._credit_of(each)) for key, each in records.items()}
+        for key in self.touches:
+            for stored in self.known.records.get(key, ()):
+                if stored.key not in self.decisions.completed:
+                    credit = self._credit_of(stored)
+                    if credit != stored.credit:
+                        self.decisions.credited[stored.key] = credit
 
-    def _credited(self, record: Record) -> Record:
-        touches = self.touches.get((record.org_id, record.device_id), ()) if record.device_id else ()
-        return replace(record, credit=record.credit.with_touches(touches))
+    def _credit_of(self, record: Record) -> Credit:
+        device_id = record.device_id
+        if device_id is None:
+            return kept_credit(record.facts(), None)
+        arrived = self.touches.get((record.org_id, device_id), ())
+        return kept_credit(record.facts(arrived), self._stored(record.org_id, device_id))
 
     def _keep(self, timed: _Timed, arrived: ArrivedCall, at: datetime, once: OnceKey | None) -> None:
         batch, call = timed.batch, arrived.call
         device = self._device(timed, at)
-        if call.customer_id:
-            device = self._identified(timed, device, call.customer_id, at, call)
         if device and arrived.source:
             device = self._visited(device, arrived.source, at, batch.received_at)
-        device = self._named(device, arrived.visit)
         self._note(device)
+        self._note_visit(timed, arrived, at)
         if call.kind in _RECORDED:
-            record = _record(batch, arrived, at, device)
+            told = (_telling(batch, arrived, at),)
+            record = Record(call.kind, batch.org_id, call.call_id, told, call.page, call.fields)
             self.decisions.records[record.key] = record
             if once:
                 self.told[once] = record
+                self._tell_identities(record)
+        if call.customer_id and not once:
+            device = self._stored(batch.org_id, batch.device_id) if batch.device_id else None
+            self._identify(device, batch, call, call.customer_id, at)
 
     def _tell_again(self, once: OnceKey, timed: _Timed, arrived: ArrivedCall, at: datetime) -> Result:
-        """Add what this telling knows more to the record that counted, if that is still there."""
+        """Add what this telling says more to the record that counted, if that is still there."""
+        batch, call = timed.batch, arrived.call
         stored = self.told.get(once) or self.known.told.get(once)
         if stored is None:
-            return Result(Status.DUPLICATE, arrived.call.call_id)
-        batch, call = timed.batch, arrived.call
-        device = self._device(timed, at)
+            return Result(Status.DUPLICATE, call.call_id)
         if arrived.visit:
-            device = self._named(device, arrived.visit)
-            self._note(device)
-        record = stored.completed(_record(batch, arrived, at, device))
+            self._note(self._device(timed, at))
+            self._note_visit(timed, arrived, at)
+        record = stored.told_again(_telling(batch, arrived, at), call)
         if record != stored:
             self.told[once] = record
             is_new = record.key in self.decisions.records
             (self.decisions.records if is_new else self.decisions.completed)[record.key] = record
-            # Of a device, only itself and servers may say whose it is.
-            if batch.device_id in {None, record.device_id}:
-                self._tell_person(record, timed, call)
-        return Result(Status.DUPLICATE, stored.call_id, stored.differences(call, batch.device_id))
+            own = record.combined
+            clock = timed.clock if own.device_id == batch.device_id else None
+            self._note(self._seen(record.org_id, own.device_id, own.at, clock))
+            self._tell_identities(record)
+        return Result(Status.DUPLICATE, stored.call_id, record.differences(call, batch.device_id))
 
-    def _tell_person(self, record: Record, timed: _Timed, call: Call) -> None:
-        device = self._seen(record.org_id, record.device_id, record.credit.at, timed.clock)
-        if record.customer_id:
-            device = self._identified(timed, device, record.customer_id, record.credit.at, call)
-        self._note(device)
+    def _tell_identities(self, record: Record) -> None:
+        """Note whose devices are by a record that may be told again, and whom it names."""
+        at, _, device_id, customer_id = record.combined
+        said = _said_of_customer(record.kind, record.fields)
+        if customer_id and device_id is None:
+            self.decisions.identities.append(Identity(record.org_id, None, customer_id, at, said))
+        identities = record.identities
+        for own_id in dict.fromkeys(each.device_id for each in identities):
+            device = self._stored(record.org_id, own_id)
+            if device is None:
+                continue
+            told = [
+                Identification(
+                    each.customer_id, each.at, each.received_at, None, record.call_id, each.replaced_at
+                )
+                for each in identities
+                if each.device_id == own_id
+            ]
+            known = device.identified_by_sale(record.call_id, told)
+            self._note(known)
+            for each in known.standing:
+                if each.sale == record.call_id:
+                    self._note_identity(device, each.customer_id, each.at, said)
+
+    def _identify(
+        self, device: Device | None, batch: Batch, call: Call, customer_id: CustomerId, at: datetime
+    ) -> None:
+        """Note that a call identified a device, if there is one, as a customer."""
+        said = _said_of_customer(call.kind, call.fields)
+        if device is None:
+            self.decisions.identities.append(Identity(batch.org_id, None, customer_id, at, said))
+            return
+        self._note(device.identified(customer_id, at, batch.received_at))
+        self._note_identity(device, customer_id, at, said, is_told=call.kind is Kind.IDENTIFY)
+
+    def _note_identity(
+        self,
+        device: Device,
+        customer_id: CustomerId,
+        at: datetime,
+        said: dict[str, str],
+        *,
+        is_told: bool = False,
+    ) -> None:
+        """Note a customer of a device, unless this was known of the device as it was before."""
+        is_known = any(each.customer_id == customer_id and each.at <= at for each in device.standing)
+        if is_told or said or not is_known:
+            self.decisions.identities.append(Identity(device.org_id, device.id, customer_id, at, said))
 
     def _device(self, timed: _Timed, at: datetime) -> Device | None:
         """The call's device, with everything that earlier calls changed, seen at this time."""
@@ -254,27 +318,15 @@ class _Intake:
     ) -> Device | None:
         if device_id is None:
             return None
+        return (self._stored(org_id, device_id) or Device(org_id, device_id, at, at)).seen(at, clock)
+
+    def _stored(self, org_id: OrgId, device_id: DeviceId) -> Device | None:
         key = org_id, device_id
-        device = self.decisions.devices.get(key) or self.known.devices.get(key)
-        return (device or Device(*key, at, at)).seen(at, clock)
+        return self.decisions.devices.get(key) or self.known.devices.get(key)
 
     def _note(self, device: Device | None) -> None:
         if device:
             self.decisions.devices[device.org_id, device.id] = device
-
-    def _identified(
-        self, timed: _Timed, device: Device | None, customer_id: CustomerId, at: datetime, call: Call
-    ) -> Device | None:
-        """The device after a call identified it as a customer, if the call did."""
-        batch = timed.batch
-        # Without a device, it is what keeps the customer's e-mail addresses as long as what it did.
-        is_new = device is None or device.customer_at(at) != customer_id
-        fields = call.fields if call.kind in _ABOUT_CUSTOMERS else {}
-        known = {name: fields[name] for name in _IDENTITY_FIELDS if name in fields}
-        if is_new or known or call.kind is Kind.IDENTIFY:
-            device_id = device.id if device else None
-            self.decisions.identities.append(Identity(batch.org_id, device_id, customer_id, at, known))
-        return device.identified(customer_id, at, batch.received_at) if device and is_new else device
 
     def _visited(self, device: Device, source: Source, at: datetime, received_at: datetime) -> Device:
         """The device after a visit from there."""
@@ -283,30 +335,35 @@ class _Intake:
             return device.visited(DirectVisit(at, received_at))
         return self._touched(device, touch)
 
-    def _named(self, device: Device | None, visit: Touch | None) -> Device | None:
-        """The device after a visit of which a server named the click, unless it has told of that itself."""
-        if device is None or visit is None or any(each.is_same_click(visit) for each in device.touches):
-            return device
-        return self._touched(device, visit)
+    def _note_visit(self, timed: _Timed, arrived: ArrivedCall, at: datetime) -> None:
+        """Note a visit of which a server named the click, with its device, or else its unknown browser."""
+        batch, visit, customer_id = timed.batch, arrived.visit, arrived.call.customer_id
+        if visit is None:
+            return
+        if device := batch.device_id and self._stored(batch.org_id, batch.device_id):
+            self._note(self._touched(device, visit))
+        if browser := self._seen(batch.org_id, arrived.unknown_browser, at, None):
+            touched = self._touched(browser, visit)
+            self._note(touched.identified(customer_id, at, batch.received_at) if customer_id else touched)
+            if customer_id:
+                self._note_identity(browser, customer_id, at, {})
 
     def _touched(self, device: Device, touch: Touch) -> Device:
         self.touches.setdefault((device.org_id, device.id), []).append(touch)
         return device.touched(touch)
 
 
-def _record(batch: Batch, arrived: ArrivedCall, at: datetime, device: Device | None) -> Record:
-    """The record of a call that this device, if any, made."""
-    call = arrived.call
-    of_click = Credit(at, None, None).with_touches([arrived.visit] if arrived.visit else [])
-    return Record(
-        kind=call.kind,
-        org_id=batch.org_id,
-        call_id=call.call_id,
-        device_id=batch.device_id,
-        customer_id=call.customer_id or (device.customer_at(at) if device else None),
-        credit=device.credit_at(at) if device else of_click,
-        occurred_at=call.occurred_at,
-        received_at=batch.received_at,
-        page=call.page,
-        fields=call.fields,
+def _telling(batch: Batch, arrived: ArrivedCall, at: datetime) -> Telling[Touch]:
+    """What a call tells of what it is about."""
+    call, is_server = arrived.call, batch.sent_at is None
+    received_at = whole_milliseconds(batch.received_at)
+    return Telling(
+        received_at, at, batch.device_id, call.customer_id, is_server, arrived.visit, call.occurred_at
     )
+
+
+def _said_of_customer(kind: Kind, fields: Mapping[str, Any]) -> dict[str, str]:
+    """What such a call says of its customer."""
+    if kind not in _ABOUT_CUSTOMERS:
+        return {}
+    return {name: fields[name] for name in _IDENTITY_FIELDS if name in fields}

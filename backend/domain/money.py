@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
 
 from iso4217 import Currency
 
@@ -66,6 +67,12 @@ def in_units(amount: Decimal, digits: int) -> int:
     return int(amount.scaleb(digits))
 
 
-def of_units(units: int, digits: int) -> Decimal:
-    """So many of the smallest unit as an amount in the main unit."""
-    return Decimal(units).scaleb(-digits)
+def of_units(units: int | Fraction, digits: int) -> Decimal:
+    """So many of the smallest unit as an amount in the main unit. A fraction is rounded, halves to even."""
+    return Decimal(round(units)).scaleb(-digits)
+
+
+def shown(amount: Fraction, currency: str, more: int = 0) -> Decimal:
+    """An exact amount with its currency's decimals, or so many `more`, halves rounded to the even digit."""
+    digits = MINOR_DIGITS.get(currency, 2) + more
+    return of_units(amount * 10**digits, digits)

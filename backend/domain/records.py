@@ -1,15 +1,28 @@
-"""Records of what visitors did: leads, conversions and events, and what a second telling adds to one."""
+"""Records of what visitors did: leads, conversions and events, with all that was told of each."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from backend.domain.attribution import Credit
+from backend.domain.attribution import Credit, Touch
 from backend.domain.calls import Call, Kind
+from backend.domain.credit_rules import CreditRules
+from backend.domain.histories import SaleFacts, as_told, known_facts
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
+from backend.domain.tellings import (
+    MOST_TELLINGS,
+    Combined,
+    SaleIdentity,
+    Telling,
+    combine,
+    identities_of,
+    says_more,
+)
 
+_ALL = CreditRules()
 # A kind, an organization and a call_id.
 RecordKey = tuple[Kind, OrgId, CallId]
 
@@ -18,49 +31,79 @@ RecordKey = tuple[Kind, OrgId, CallId]
 class Record:
     """A lead, conversion or event to store.
 
-    `device_id` is None where a server told it, and no device. `customer_id` is the one that was named, or the
-    device's at that time. It counts at `credit.at`; `occurred_at` is the time by the teller's clock.
+    It is what its tellings come to, at least one, in order of arrival; `page` and `fields` are of the first
+    that had each of them. `credit` is a copy of what follows from these and from the device's touches.
     """
 
     kind: Kind
     org_id: OrgId
     call_id: CallId
-    device_id: DeviceId | None
-    customer_id: CustomerId | None
-    credit: Credit
-    occurred_at: datetime
-    received_at: datetime
+    tellings: tuple[Telling[Touch], ...]
     page: str | None
     fields: dict[str, Any]
+    credit: Credit = field(default_factory=Credit)
 
     @property
     def key(self) -> RecordKey:
         """The record's unique key."""
         return self.kind, self.org_id, self.call_id
 
-    def completed(self, told: Record) -> Record:
-        """The record with what another telling of the same sale or lead knows more.
+    @property
+    def combined(self) -> Combined:
+        """What the tellings come to."""
+        return combine(self.tellings)
 
-        Nothing that is known changes, but for the time: a device knows the order of what it did. So where
-        only the other telling names the device, its time counts, and its touches get the credit: the same
-        stays whichever of a browser and a server comes first. The clicks that tellings without a device name
-        are kept beside these.
+    @property
+    def at(self) -> datetime:
+        """When it happened."""
+        return self.combined.at
+
+    @property
+    def device_id(self) -> DeviceId | None:
+        """The device that did it; None where only servers told of it, and no device."""
+        return self.combined.device_id
+
+    @property
+    def customer_id(self) -> CustomerId | None:
+        """The customer that it was told of."""
+        return self.combined.customer_id
+
+    @property
+    def identities(self) -> list[SaleIdentity]:
+        """Whose its device is, as it says and has said."""
+        return identities_of(self.tellings)
+
+    def facts(self, more: Iterable[Touch] = ()) -> SaleFacts[Touch]:
+        """What its credit follows from, beside its device; `more` are touches of the device."""
+        return self.facts_known(_ALL, more)
+
+    def facts_known(self, rules: CreditRules, more: Iterable[Touch] = ()) -> SaleFacts[Touch]:
+        """What of these facts the rules know."""
+        tellings = [Telling(*each[:5], as_told(each.visit) if each.visit else None) for each in self.tellings]
+        return known_facts(tellings, tuple(map(as_told, (*self.credit.touches, *more))), rules)
+
+    def told_again(self, telling: Telling[Touch], call: Call) -> Record:
+        """The record with what another telling of the same sale or lead says; itself if that is nothing new.
+
+        No field that is known changes. Where another device becomes the record's, its credit is unknown.
         """
-        known = replace(
-            self,
-            customer_id=self.customer_id or told.customer_id,
-            page=self.page or told.page,
-            fields=told.fields | self.fields,
-        )
-        if told.device_id is None:
-            return replace(known, credit=self.credit.with_touches(told.credit.touches))
-        if self.device_id:
-            return known
-        credit = told.credit.with_touches(self.credit.touches)
-        return replace(known, device_id=told.device_id, credit=credit, occurred_at=told.occurred_at)
+        added = tuple(name for name in call.fields if name not in self.fields)
+        page = self.page or call.page
+        if page != self.page:
+            added = (*added, "page")
+        if not added and not says_more(telling, self.tellings):
+            return self
+        tellings = (*self.tellings, telling._replace(added=added))[:MOST_TELLINGS]
+        again = replace(self, tellings=tellings, page=page, fields=call.fields | self.fields)
+        return again if again.device_id == self.device_id else replace(again, credit=Credit())
+
+    def credited(self, credit: Credit) -> Record:
+        """The record with this credit."""
+        # Not by dataclasses.replace, which takes twice as long: this is done for every call.
+        return Record(self.kind, self.org_id, self.call_id, self.tellings, self.page, self.fields, credit)
 
     def differences(self, call: Call, device_id: DeviceId | None) -> tuple[str, ...]:
-        """The names of fields for which another telling has other values than the record."""
+        """The names of fields for which a telling has other values than count."""
         given = {"device_id": device_id, "customer_id": call.customer_id, **call.fields}
         own = {"device_id": self.device_id, "customer_id": self.customer_id, **self.fields}
         return tuple(

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid5
 
 from backend.domain.attribution import Source, Touch
 from backend.domain.batches import ArrivedCall, Batch
@@ -21,8 +20,9 @@ from backend.domain.calls import (
     REQUIRED,
     Call,
     Kind,
+    notes_on_revenue,
     parse_call_fields,
-    round_revenue,
+    with_rounded_revenue,
 )
 from backend.domain.click_ids import browser_of
 from backend.domain.errors import FieldError, InvalidField, MissingField, noted, raise_all, shown_name
@@ -88,22 +88,6 @@ class Teller:
     clicks: Mapping[str, Source] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What an item of a server comes to: its own call, and before it what it says of its customer's visit.
-
-    Each is a batch of its own.
-    """
-
-    own: Batch
-    visit: Batch | None = None
-
-    @property
-    def batches(self) -> tuple[Batch, ...]:
-        """The batches in the order in which they count."""
-        return (self.visit, self.own) if self.visit else (self.own,)
-
-
 class UnknownField(InvalidField):
     """The call has a field that such calls do not have."""
 
@@ -111,8 +95,8 @@ class UnknownField(InvalidField):
         super().__init__(shown_name(name), "is not a field of such an item")
 
 
-def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: CallId) -> Told:
-    """One call of a server. It gets this `call_id`, unless it brings one.
+def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: CallId) -> Batch:
+    """A batch with the one call that a server told. It gets this `call_id`, unless it brings one.
 
     Null and blank text mean that a field is not given. Raises MissingField or InvalidField, with the errors
     of all fields that are unknown or break a rule.
@@ -127,37 +111,27 @@ def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: CallId
     with noted(errors):
         click = _click(parsed, teller)
     raise_all(errors)
-    visit = click.touch(click.click.at, teller.now) if click and click.click else None
+    kept = with_rounded_revenue(kind, parsed)
+    visit = click.named_touch(teller.now) if click else None
     call = Call(
         kind=kind,
         call_id=parsed.get("call_id", call_id),
         occurred_at=occurred_at,
         page=parsed.get("page"),
         customer_id=parsed.get("customer_id"),
-        fields={name: parsed[name] for name in OWN_FIELDS[kind] if name in parsed},
-        notes=(*_notes(kind, given, parsed), *_notes_on_visit(visit, occurred_at)),
+        fields={name: kept[name] for name in OWN_FIELDS[kind] if name in kept},
+        notes=(
+            *notes_of(RULES[kind], given),
+            *notes_on_revenue(parsed, kept),
+            *_notes_on_visit(visit, occurred_at),
+        ),
     )
-    device_id = parsed.get("device_id")
-    if not visit or device_id or not call.customer_id:
-        return Told(_batch(teller, device_id, ArrivedCall(call, visit=visit)))
-    browser = _browser(teller, visit)
-    if kind is Kind.IDENTIFY:
-        return Told(_batch(teller, browser, ArrivedCall(call, visit=visit)))
-    visited = Call(
-        kind=Kind.IDENTIFY,
-        call_id=CallId(str(uuid5(UUID(browser), call.customer_id))),  # told again, it is the same
-        occurred_at=occurred_at,
-        page=None,
-        customer_id=call.customer_id,
-        fields={},
-    )
-    return Told(
-        _batch(teller, None, ArrivedCall(call, visit=visit)),
-        _batch(teller, browser, ArrivedCall(visited, visit=visit)),
-    )
-
-
-def _batch(teller: Teller, device_id: DeviceId | None, arrived: ArrivedCall) -> Batch:
+    device_id, browser = parsed.get("device_id"), None
+    if visit and not device_id and call.customer_id:
+        browser = _browser(teller, visit)
+        if kind is Kind.IDENTIFY:
+            device_id, browser = browser, None
+    arrived = ArrivedCall(call, visit=visit, unknown_browser=browser)
     return Batch(teller.org_id, device_id, None, teller.now, (arrived,), teller.retention_days)
 
 
@@ -206,8 +180,3 @@ def told_at(parsed: Mapping[str, Any], teller: Teller) -> datetime:
         rule = f"must be less than {teller.retention_days} days ago: older data is not kept"
         raise InvalidField("occurred_at", rule)
     return min(at, teller.now)
-
-
-def _notes(kind: Kind, given: Mapping[str, Any], parsed: dict[str, Any]) -> list[str]:
-    """What was cut or rounded. The revenue in `parsed` is, if it has to be."""
-    return notes_of(RULES[kind], given) + (round_revenue(parsed) if kind is Kind.CONVERSION else [])

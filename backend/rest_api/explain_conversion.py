@@ -9,7 +9,7 @@ from backend.current import resources
 from backend.domain.analytics_input import CREDIT_FIELDS, PARAMETERS, parse_rules
 from backend.domain.attribution import Touch
 from backend.domain.call_texts import as_stored
-from backend.domain.credit import PARTS, CreditShare
+from backend.domain.credit import CreditShare
 from backend.domain.errors import FieldError
 from backend.domain.explanation import CreditStep, Verdict, touch_in_words
 from backend.domain.short_urls import ShortUrlForm
@@ -20,6 +20,7 @@ from backend.rest_api.query_string import read_query, refusal_in_query
 from backend.storage.explained_sales import ExplainedSale, explain_sale
 
 QUERY = {name: PARAMETERS[name] for name in CREDIT_FIELDS}
+_DIGITS = 6  # of a part of a sale
 
 
 @rest.get("/conversions/<path:transaction_id>/explain")
@@ -73,16 +74,18 @@ class _Answer:
                 "as_of": _time(rules.as_of) if rules.as_of else None,
                 "in_words": rules.in_words,
             },
-            "shares": [self._share(each) | {"touch": self._touch(each.touch)} for each in verdict.shares],
+            "shares": [
+                self._share(each, verdict) | {"touch": self._touch(each.touch)} for each in verdict.shares
+            ],
         }
 
-    def _share(self, share: CreditShare[Touch]) -> dict[str, Any]:
-        amount = self._sale.amount
+    def _share(self, share: CreditShare[Touch], verdict: Verdict) -> dict[str, Any]:
+        amount, part = self._sale.amount, share.part
         return {
-            "part": share.parts / PARTS,
-            "revenue": f"{amount(share.amount):f}",
-            "refunds": f"{amount(share.refunded):f}",
-            "net_revenue": f"{amount(share.amount - share.refunded):f}",
+            "part": round(float(part), _DIGITS),
+            "revenue": f"{amount(part * verdict.amount):f}",
+            "refunds": f"{amount(part * verdict.refunded):f}",
+            "net_revenue": f"{amount(part * (verdict.amount - verdict.refunded)):f}",
         }
 
     def _step(self, step: CreditStep) -> dict[str, Any]:
@@ -94,7 +97,7 @@ class _Answer:
             "device_id": step.device_id,
             "customer_id": step.customer_id,
             "touch": self._touch(step.touch),
-            "share": self._share(step.share) if step.share else None,
+            "share": self._share(step.share, self._sale.explanation.verdict) if step.share else None,
             "refund": {"refund_id": refund.refund_id, "amount": f"{refund.amount:f}"} if refund else None,
         }
 

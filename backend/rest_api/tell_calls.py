@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 
+from backend.domain.batches import Batch
 from backend.domain.calls import Kind
 from backend.domain.ids import CallId
 from backend.domain.intake import Result
-from backend.domain.server_calls import Teller, Told, parse_server_call
+from backend.domain.server_calls import Teller, parse_server_call
 from backend.rest_api.blueprint import rest
 from backend.rest_api.sales_service import store_calls
 from backend.rest_api.told_items import ItemResult, ItemResults, answer_items, result
@@ -39,19 +39,13 @@ async def tell_identities() -> ItemResults:
 
 
 async def _tell(kind: Kind) -> ItemResults:
-    def parse(item: object, teller: Teller) -> Told:
+    def parse(item: object, teller: Teller) -> Batch:
         return parse_server_call(kind, item, teller, CallId(str(uuid.uuid4())))
 
-    return await answer_items(kind, parse, _store, _result)
+    return await answer_items(kind, parse, store_calls, _result)
 
 
-async def _store(told: Sequence[Told]) -> list[Result]:
-    """Store the items. Returns the results of their own calls."""
-    results = iter(await store_calls([batch for each in told for batch in each.batches]))
-    return [[next(results) for _ in each.batches][-1] for each in told]
-
-
-def _result(told: Told, stored: Result) -> ItemResult:
-    notes = [*told.own.calls[0].call.notes]
+def _result(told: Batch, stored: Result) -> ItemResult:
+    notes = [*told.calls[0].call.notes]
     notes += [f"{name} differs from what was told first, which stays" for name in stored.differs]
     return result(stored.status, notes, id=stored.record_id)

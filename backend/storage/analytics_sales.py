@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -21,14 +22,13 @@ from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.analytics_answer import Counted, Figures, Group, RowKind
 from backend.domain.analytics_query import LINK_FIELDS, PEOPLE, RATES, SALES, Field, Measure, Query
 from backend.domain.credit_rules import CreditRules, Model
-from backend.domain.ids import CustomerId, LinkId, OrgId
-from backend.domain.money import of_units
+from backend.domain.ids import CustomerId, LinkId
 from backend.domain.rollup import QUARTER_SECONDS
-from backend.storage import conversions, identities, installs, leads, refunds
+from backend.storage import conversions, identities, installs, leads, refunds, sale_customers
 from backend.storage.analytics_counting import group_slots
 from backend.storage.analytics_links import UTM, LinkRows, LinkValues, read_link_rows
 from backend.storage.analytics_reading import Reading
-from backend.storage.credited_records import CreditedRecord, count_of, credit_records
+from backend.storage.credited_records import CreditedRecord, credit_records
 from backend.storage.histories import HistoryReader, StoredSource
 from backend.storage.mongo import Document
 
@@ -90,7 +90,7 @@ def _add(figures: Figures, found: Mapping[str, Any], *, is_lead: bool) -> None:
             figures.came_of_links += count
         if currency := of.get("currency"):
             figures.add_revenue(currency, found["revenue"], found["refunds"], is_of_link=is_of_link)
-    if customer_id := of.get("customer_id") or found.get("later_customer_id"):
+    for customer_id in found.get("customers", ()):
         figures.add_contact(customer_id, has_bought=not is_lead)
 
 
@@ -110,8 +110,9 @@ async def _credited(asked: Reading, name: str) -> list[Document]:
     return await beside_the_loop(lambda: list(sums.groups()))
 
 
-# A quarter of an hour, what is asked of a touch, a currency, the decimals of amounts, and a customer.
-_Key = tuple[int, StoredSource | None, str | None, int, CustomerId | None]
+# A quarter of an hour, what is asked of a touch, a currency, the decimals of amounts, a customer, and into
+# how many parts a record was divided: so the sums are exact, and of numbers, which is quicker than fractions.
+_Key = tuple[int, StoredSource | None, str | None, int, CustomerId | None, int]
 
 
 class _Sums:
@@ -128,19 +129,20 @@ class _Sums:
 
     def add(self, records: Iterable[CreditedRecord]) -> None:
         """Add what these records' touches get."""
-        for at, currency, digits, (customer_id, shares) in records:
+        for at, currency, digits, (customer_id, amount, refunded, shares) in records:
             quarter = int(at.replace(tzinfo=UTC).timestamp()) // QUARTER_SECONDS if self._has_time else 0
             whose = customer_id if self._has_customers else None
-            for touch, parts, amount, refunded in shares:
-                sums = self._sums[quarter, touch, currency, digits, whose]
-                sums[0] += parts
-                sums[1] += amount
-                sums[2] += refunded
+            for touch, weight, whole in shares:
+                sums = self._sums[quarter, touch, currency, digits, whose, whole]
+                sums[0] += weight
+                sums[1] += weight * amount
+                sums[2] += weight * refunded
 
     def groups(self) -> Iterator[Document]:
         """What was added up, in the form in which MongoDB adds up."""
         nothing = (None,) * len(self.fields)
-        for (quarter, touch, currency, digits, customer_id), (parts, amount, refunded) in self._sums.items():
+        for (quarter, touch, currency, digits, customer_id, whole), sums in self._sums.items():
+            weight, amount, refunded = sums
             of = dict(zip(self.fields, touch or nothing, strict=True))
             yield {
                 "_id": {
@@ -151,11 +153,11 @@ class _Sums:
                     "utm": {name: of[f"utm.{name}"] for name in self._utm},
                     "variant": of.get("variant"),
                     "currency": currency,
-                    "customer_id": customer_id,
                 },
-                "count": count_of(parts),
-                "revenue": of_units(amount, digits),
-                "refunds": of_units(refunded, digits),
+                "customers": [customer_id] if customer_id else [],
+                "count": weight if whole == 1 else Fraction(weight, whole),
+                "revenue": Fraction(amount, whole * 10**digits),
+                "refunds": Fraction(refunded, whole * 10**digits),
             }
 
 
@@ -184,19 +186,12 @@ async def _grouped(asked: Reading, name: str) -> list[Document]:
         by["currency"] = "$currency"
     has_customers = not PEOPLE.isdisjoint(query.needed)
     if has_customers:
-        by["customer_id"] = "$customer_id"
-        by["device_id"] = {"$cond": ["$customer_id", None, "$device_id"]}
-    pipeline: list[Document] = [
-        *_in_window(query.rules),
-        {"$group": {"_id": by, "count": {"$sum": 1}, "revenue": {"$sum": "$revenue"}, **refunds.SUM}},
-    ]
+        by |= sale_customers.GROUPED_BY
+    sums = {"count": {"$sum": 1}, "revenue": {"$sum": "$revenue"}, **refunds.SUM}
+    group: Document = {"_id": by, **sums, **(sale_customers.TIMES if has_customers else {})}
+    found = await _aggregated(asked, name, [*_in_window(query.rules), {"$group": group}])
     if has_customers:
-        pipeline += [
-            _later_identity(asked.org_id),
-            {"$set": {"later_customer_id": {"$first": "$later.customer_id"}}},
-            {"$unset": "later"},
-        ]
-    found = await _aggregated(asked, name, pipeline)
+        await sale_customers.name_customers(asked.database, asked.org_id, found, asked.session)
     return [each | {"revenue": _decimal(each["revenue"]), "refunds": refunds.summed(each)} for each in found]
 
 
@@ -207,20 +202,6 @@ def _in_window(rules: CreditRules) -> list[Document]:
     touch = _KEPT[rules.model]
     oldest = {"$subtract": ["$at", rules.lookback_days * _DAY_MS]}
     return [{"$set": {touch: {"$cond": [{"$gte": [f"${touch}.at", oldest]}, f"${touch}", None]}}}]
-
-
-def _later_identity(org_id: OrgId) -> Document:
-    """Pipeline stages that find the customer of records made before their device was identified."""
-    same_device = {"$expr": {"$eq": ["$device_id", "$$device"]}}
-    match = {"org_id": org_id} | identities.STANDING | same_device
-    return {
-        "$lookup": {
-            "from": identities.NAME,
-            "let": {"device": "$_id.device_id"},
-            "pipeline": [{"$match": match}, {"$sort": {"first_at": 1}}, {"$limit": 1}],
-            "as": "later",
-        }
-    }
 
 
 def _is_there(field: str) -> Document:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pymongo import UpdateMany, UpdateOne
 from pymongo.errors import BulkWriteError
 
-from backend.domain.attribution import Credit, Device
+from backend.domain.attribution import Device
 from backend.domain.batches import Batch
 from backend.domain.calls import Kind
 from backend.domain.ids import OrgId
@@ -25,6 +25,7 @@ from backend.domain.intake import (
     Result,
     call_key,
     decide,
+    devices_of,
     late_touches,
     once_key,
 )
@@ -135,13 +136,17 @@ def _find_told(
 
 def _late_records(
     database: BlockingDatabase, session: BlockingSession, batches: Sequence[Batch], known: Known
-) -> dict[DeviceKey, dict[RecordKey, Credit]]:
+) -> dict[DeviceKey, list[Record]]:
     """Stored records of devices with touches that arrived late. Nearly always there are none."""
-    found: dict[DeviceKey, dict[RecordKey, Credit]] = {}
-    for device, since in late_touches(batches, known.devices).items():
+    found: dict[DeviceKey, list[Record]] = {}
+    for device, at in late_touches(batches, known.devices).items():
+        condition = records.since(device, at)
         for kind, collection in _RECORDS.items():
-            stored = records.find_credits(database, session, collection.name, device, since)
-            found.setdefault(device, {}).update({(kind, *key): credit for key, credit in stored.items()})
+            found.setdefault(device, []).extend(
+                records.find_records(
+                    database, session, collection.name, kind, condition, most=records.MOST_CREDITED
+                )
+            )
     return found
 
 
@@ -156,8 +161,8 @@ def _find_devices(
     batches: Iterable[Batch],
     told: Iterable[Record] = (),
 ) -> dict[DeviceKey, Device]:
-    keys = {(each.org_id, each.device_id) for each in batches if each.device_id}
-    keys |= {(each.org_id, each.device_id) for each in told if each.device_id}
+    keys = devices_of(batches)
+    keys |= {(each.org_id, one.device_id) for each in told for one in each.tellings if one.device_id}
     return devices.find_devices(database, session, keys) if keys else {}
 
 

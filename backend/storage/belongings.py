@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
+from backend.domain.attribution import Device, Times
 from backend.domain.ids import CustomerId, DeviceId, InstallId, OrgId
 from backend.domain.persons import DeviceUser, Person, Share, person_of, share_of, users_of_device
-from backend.storage import identities, leads
+from backend.storage import devices, identities, leads
 from backend.storage.mongo import Database, Document
 
 
@@ -27,10 +29,13 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class SharedDevice:
-    """A device that other people use too. `others` are those known only by an e-mail address."""
+    """A device that other people use too. `others` are those known only by an e-mail address.
+
+    `times` are the periods in which it was the person's.
+    """
 
     id: DeviceId
-    share: Share
+    times: Times
     others: list[str]
 
 
@@ -57,12 +62,19 @@ async def find_belongings(database: Database, org_id: OrgId, subject: Subject) -
             belongings.devices.append(device_id)
         else:
             others = [user for user in users if not user.is_person(belongings.person)]
-            belongings.shared.append(SharedDevice(device_id, share, _emails(others)))
+            device = await devices.find_device(database, org_id, device_id)
+            times = _times(device, share, belongings.person) if device else ()
+            belongings.shared.append(SharedDevice(device_id, times, _emails(others)))
     if subject.device_id:
         belongings.devices.append(subject.device_id)
     if subject.install_id:
         belongings.installs.append(subject.install_id)
     return belongings
+
+
+def _times(device: Device, share: Share, person: Person) -> Times:
+    """The periods in which a shared device belonged to the person."""
+    return device.times_of(person.customers, beginning=share is Share.BEGINNING)
 
 
 async def _person(database: Database, org_id: OrgId, subject: Subject) -> Person:
@@ -87,22 +99,41 @@ async def _known(database: Database, org_id: OrgId, emails: Iterable[str]) -> di
 
 async def _used_devices(database: Database, org_id: OrgId, person: Person) -> list[DeviceId]:
     identified = {"org_id": org_id, "customer_id": {"$in": list(person.customers)}}
-    sent = {"org_id": org_id, "email_sha256": {"$in": list(person.emails)}, "customer_id": None}
-    used = await database[identities.NAME].distinct("device_id", identified)
-    return sorted({*used, *await database[leads.NAME].distinct("device_id", sent)})
+    used = set(await database[identities.NAME].distinct("device_id", identified))
+    sent: list[Document] = [
+        {"$match": {"org_id": org_id, "email_sha256": {"$in": list(person.emails)}, "customer_id": None}},
+        {"$group": {"_id": "$device_id", "at": {"$min": "$at"}}},
+    ]
+    async for found in database[leads.NAME].aggregate(sent):
+        customers = await _customers(database, org_id, found["_id"]) if found["_id"] else ()
+        if found["_id"] and not _is_identified(customers, found["at"]):
+            used.add(found["_id"])
+    return sorted(used)
+
+
+async def _customers(database: Database, org_id: OrgId, device_id: DeviceId) -> list[DeviceUser]:
+    """The customers that a device was identified as, each from its first time on."""
+    device = {"org_id": org_id, "device_id": device_id}
+    return [
+        DeviceUser(found["first_at"], customer_id=found["customer_id"])
+        async for found in database[identities.NAME].find(device | identities.STANDING)
+    ]
+
+
+def _is_identified(customers: Iterable[DeviceUser], at: datetime) -> bool:
+    """Whether the device was identified by this time: then what is told of nobody is its customer's."""
+    return any(each.at <= at for each in customers)
 
 
 async def _users(database: Database, org_id: OrgId, device_id: DeviceId) -> list[DeviceUser]:
     """The users of a device, in order of time."""
-    device = {"org_id": org_id, "device_id": device_id}
-    customers = [
-        DeviceUser(found["first_at"], customer_id=found["customer_id"])
-        async for found in database[identities.NAME].find(device | identities.STANDING)
-    ]
-    sent: Document = device | {"customer_id": None, "email_sha256": {"$ne": None}}
+    customers = await _customers(database, org_id, device_id)
+    sent: Document = {"org_id": org_id, "device_id": device_id}
+    sent |= {"customer_id": None, "email_sha256": {"$ne": None}}
     senders = [
         DeviceUser(found["at"], email_sha256=found["email_sha256"])
         async for found in database[leads.NAME].find(sent, {"at": 1, "email_sha256": 1})
+        if not _is_identified(customers, found["at"])
     ]
     return users_of_device(customers, senders, await _known(database, org_id, _emails(senders)))
 

@@ -42,6 +42,8 @@ class Personal:
     install: str | None = None
     # Fields with copies of touches. These may be from visits of another user of the device.
     touches: tuple[str, ...] = ()
+    # A field with what was told of the document, also by others than whose it is.
+    tellings: str | None = None
     # Documents that show what belongs to a person are erased last, so that an erasure can be repeated.
     erased_after: int = 0
 

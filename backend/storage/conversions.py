@@ -13,6 +13,7 @@ COLLECTION = Collection(
     name=NAME,
     indexes=[
         *records.INDEXES,
+        *records.TELLING_INDEXES,
         IndexModel(
             [("org_id", 1), ("transaction_id", 1)],
             unique=True,
@@ -25,7 +26,9 @@ COLLECTION = Collection(
         ),
     ],
     owned_by=ByIdPrefix(),
-    personal=Personal(customer="customer_id", device="device_id", touches=records.TOUCHES),
+    personal=Personal(
+        customer="customer_id", device="device_id", touches=records.TOUCHES, tellings=records.TELLINGS
+    ),
     retention=records.RETENTION,
     archived=Stage.HISTORY,
     # The index may go first: counted_once carries the same rule.

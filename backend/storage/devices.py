@@ -10,14 +10,16 @@ from typing import Any
 from pymongo import IndexModel, UpdateOne
 
 from backend.domain.attribution import ClickId, Device, DirectVisit, Identification, Touch
+from backend.domain.credit_rules import CreditRules
 from backend.domain.device_clock import MILLISECOND, DeviceClock
+from backend.domain.histories import History
 from backend.domain.ids import DeviceId, OrgId
 from backend.domain.intake import DeviceKey
 from backend.storage.blocking import BlockingDatabase, BlockingSession, in_thread
 from backend.storage.collection import BY_ID, IN_ID, AgesFrom, Collection, Personal, Stage
 from backend.storage.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.ownership import ByIdPrefix
-from backend.storage.touches import touch_of
+from backend.storage.touches import touch_document, touch_of
 
 NAME = "devices"
 RETENTION = AgesFrom("last_seen_at")
@@ -106,20 +108,22 @@ def own_id(org_id: OrgId, device_id: DeviceId) -> str:
     return f"{org_id}/{device_id}"
 
 
+def owners_of(document: Document) -> History[None]:
+    """From when a stored device was which customer's, and nothing of its visits."""
+    identified = [
+        (each.at, each.received_at, each.customer_id, each.taken_back_at, each.replaced_at)
+        for each in map(_identification, document["customers"])
+    ]
+    own_id, seen_at = document["device_id"], document["last_seen_at"]
+    return History[None].of(own_id, seen_at, (), identified, CreditRules())
+
+
 def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _touch(touch: Touch | None) -> Document | None:
-    # Not by dataclasses.asdict, which copies deeply and takes longer than storing a device.
-    if touch is None:
-        return None
-    stored = {name: getattr(touch, name) for name in _TOUCH}
-    return stored | {name: value for name in _RARE if (value := getattr(touch, name)) is not None}
-
-
 def _touches(touches: Iterable[Touch]) -> list[Document | None]:
-    return [_touch(each) for each in touches]
+    return [touch_document(each) for each in touches]
 
 
 def _click_ids(click_ids: Iterable[ClickId]) -> list[Document]:
@@ -127,7 +131,26 @@ def _click_ids(click_ids: Iterable[ClickId]) -> list[Document]:
 
 
 def _customers(customers: Iterable[Identification]) -> list[Document]:
-    return [{name: getattr(each, name) for name in _CUSTOMER} for each in customers]
+    return [_customer(each) for each in customers]
+
+
+def _customer(identification: Identification) -> Document:
+    stored = {name: getattr(identification, name) for name in _CUSTOMER}
+    of_sale = {name: getattr(identification, name) for name in _OF_SALES}
+    return stored | {name: value for name, value in of_sale.items() if value is not None}
+
+
+def _identification(stored: Document) -> Identification:
+    # Not by `known_fields`, which takes several times as long: a device has many.
+    get = stored.get
+    return Identification(
+        stored["customer_id"],
+        stored["at"],
+        get("received_at"),
+        get("taken_back_at"),
+        get("sale"),
+        get("replaced_at"),
+    )
 
 
 def _direct_visits(visits: Iterable[DirectVisit]) -> list[Document]:
@@ -138,15 +161,14 @@ def _clocks(clocks: Iterable[DeviceClock]) -> list[int]:
     return [each // MILLISECOND for each in clocks]
 
 
-_RARE = ("variant", "click_at", "click_mark")  # what few touches have
-_TOUCH = tuple(item.name for item in fields(Touch) if item.name not in _RARE)
-_CUSTOMER = tuple(item.name for item in fields(Identification))
+_OF_SALES = ("sale", "replaced_at")  # what only identities have that follow from sales
+_CUSTOMER = tuple(item.name for item in fields(Identification) if item.name not in _OF_SALES)
 _HISTORY = ("first_touch", "touches", "click_ids", "customers", "direct_visits")
 # How each field of a device is stored, but for those of its id.
 _FORMS: dict[str, Callable[[Any], Any]] = {
     "first_seen_at": _as_it_is,
     "last_seen_at": _as_it_is,
-    "first_touch": _touch,
+    "first_touch": touch_document,
     "touches": _touches,
     "click_ids": _click_ids,
     "customers": _customers,
@@ -165,9 +187,7 @@ def _from_document(document: dict[str, Any]) -> Device:
         first_touch=touch_of(first) if first else None,
         touches=tuple(map(touch_of, document["touches"])),
         click_ids=tuple(ClickId(**known_fields(each, ClickId)) for each in document.get("click_ids", [])),
-        customers=tuple(
-            Identification(**known_fields(each, Identification)) for each in document["customers"]
-        ),
+        customers=tuple(map(_identification, document["customers"])),
         clocks=tuple(each * MILLISECOND for each in document.get("clocks", [])),
         direct_visits=tuple(
             DirectVisit(**known_fields(each, DirectVisit)) for each in document.get("direct_visits", [])

@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.attribution import Device, Touch
+from backend.domain.calls import Kind
 from backend.domain.click_ids import ClickPlace
 from backend.domain.clicks import Click
 from backend.domain.credit_rules import CreditRules
 from backend.domain.explanation import Explanation, explain
-from backend.domain.histories import History, RefundFact, SaleFacts, as_told, customer_of
+from backend.domain.histories import History, RefundFact, SaleFacts, customer_of
 from backend.domain.ids import CallId, DeviceId, LinkId, OrgId
 from backend.domain.links import Link
 from backend.domain.money import digits_of, in_units, of_units
@@ -55,8 +57,8 @@ class ExplainedSale:
         """What was paid back."""
         return sum((each.amount for each in self.refunds), Decimal())
 
-    def amount(self, units: int) -> Decimal:
-        """An amount of the explanation in the currency's main unit."""
+    def amount(self, units: Fraction) -> Decimal:
+        """An amount of the explanation in the currency's main unit, rounded to its decimals."""
         return of_units(units, self.digits)
 
 
@@ -74,7 +76,7 @@ async def explain_sale(
             return None
         revenue = found["revenue"].to_decimal()
         digits = digits_of(revenue, found["currency"])
-        sale = _facts(found, digits)
+        sale = _facts(found, digits, rules)
         read = partial(_devices, session=session.delegate, org_id=org_id, sale=sale, rules=rules)
         known = await in_thread(database, read)
     explanation = await beside_the_loop(partial(explain, sale, known, rules))
@@ -101,16 +103,13 @@ async def explain_sale(
     )
 
 
-def _facts(sale: Document, digits: int) -> SaleFacts[Touch]:
-    return SaleFacts(
-        sale["at"],
-        sale.get("received_at") or sale["at"],
-        sale["device_id"],
-        sale["customer_id"],
-        tuple(map(as_told, records.touches_of(sale))),
-        in_units(sale["revenue"].to_decimal(), digits),
-        tuple(RefundFact(each.received_at, in_units(each.amount, digits)) for each in refunds_of(sale)),
-    )
+def _facts(sale: Document, digits: int, rules: CreditRules) -> SaleFacts[Touch]:
+    paid_back = [
+        RefundFact(each.received_at, in_units(each.amount, digits), each.at) for each in refunds_of(sale)
+    ]
+    amount = in_units(sale["revenue"].to_decimal(), digits)
+    facts = records.record_of(Kind.CONVERSION, sale).facts_known(rules)
+    return facts._replace(amount=amount, refunds=tuple(paid_back))
 
 
 def _devices(

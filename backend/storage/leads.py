@@ -13,6 +13,7 @@ COLLECTION = Collection(
     name=NAME,
     indexes=[
         *records.INDEXES,
+        *records.TELLING_INDEXES,
         IndexModel([("org_id", 1), ("email_sha256", 1)]),
         IndexModel(
             [("org_id", 1), ("event_id", 1)], partialFilterExpression={"event_id": {"$type": "string"}}
@@ -24,6 +25,7 @@ COLLECTION = Collection(
         device="device_id",
         email_sha256="email_sha256",
         touches=records.TOUCHES,
+        tellings=records.TELLINGS,
         erased_after=1,
     ),
     retention=records.RETENTION,

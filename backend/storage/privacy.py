@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 
 from backend.domain.attribution import Device, Times
 from backend.domain.ids import OrgId
-from backend.domain.persons import Person, Share
-from backend.storage import devices
+from backend.domain.persons import Person
+from backend.storage import devices, identities
 from backend.storage.belongings import Belongings, SharedDevice, Subject, find_belongings
-from backend.storage.collection import IN_ID, Personal
+from backend.storage.collection import IN_ID, Collection, Personal
 from backend.storage.collections import personal_collections
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
-from backend.storage.records import CLICK_FIELDS
+from backend.storage.touches import CLICK_FIELDS
 
 # The name under which `erase_subject` counts devices that are kept for other persons.
 SHARED_DEVICES = "shared_devices"
@@ -34,7 +36,7 @@ async def export_subject(
                 yield each.name, _naming_only(belongings.person, document)
     for shared in belongings.shared:
         if device := await devices.find_device(database, org_id, shared.id):
-            part = device.during(_times(device, shared, belongings.person))
+            part = device.during(shared.times)
             yield devices.NAME, _naming_only(belongings.person, devices.document(part))
 
 
@@ -60,23 +62,56 @@ async def erase_subject(database: Database, org_id: OrgId, subject: Subject) -> 
     """
     belongings = await find_belongings(database, org_id, subject)
     for shared in belongings.shared:
-        await _leave(database, org_id, shared, belongings.person)
+        await _leave(database, org_id, shared)
     erased = {}
     for each, personal in personal_collections():
+        if each.name == identities.NAME:  # the last, since they show which devices these are
+            for shared in belongings.shared:
+                await _forget_customers(database, org_id, shared, belongings.person)
         condition = each.scope(org_id) | _condition(org_id, personal, belongings)
         erased[each.name] = (await database[each.name].delete_many(condition)).deleted_count
+        if personal.tellings:
+            await _forget_tellings(database, each, personal.tellings, org_id, belongings)
     return erased | {SHARED_DEVICES: len(belongings.shared)}
 
 
-async def _leave(database: Database, org_id: OrgId, shared: SharedDevice, person: Person) -> None:
-    """Remove a person's touches from a shared device, and their ad click ids from other people's records."""
+async def _leave(database: Database, org_id: OrgId, shared: SharedDevice) -> None:
+    """Remove a person's touches from a shared device, and their ad click ids from other people's records.
+
+    When the device was the person's stays, since it says which of its records are.
+    """
 
     async def work(session: ClientSession) -> None:
         device = await devices.find_device(database, org_id, shared.id, session)
         if device:
-            times = _times(device, shared, person)
-            await _forget_click_ids(database, session, device, times)
-            kept = device.outside(times).without_customers(person.customers)
+            await _forget_click_ids(database, session, device, shared.times)
+            kept = replace(device.outside(shared.times), customers=device.customers)
+            await devices.set_history(database, session, kept)
+
+    await in_transaction(database, work)
+
+
+async def _forget_tellings(
+    database: Database, collection: Collection, tellings: str, org_id: OrgId, belongings: Belongings
+) -> None:
+    """Remove the person from what was told of others' records, and did not count."""
+    named = {"customer_id": sorted(belongings.person.customers), "device_id": belongings.devices}
+    for field, ids in named.items():
+        if ids:
+            await database[collection.name].update_many(
+                {"org_id": org_id, f"{tellings}.{field}": {"$in": ids}},
+                {"$set": {f"{tellings}.$[each].{field}": None}},
+                array_filters=[{f"each.{field}": {"$in": ids}}],
+            )
+
+
+async def _forget_customers(database: Database, org_id: OrgId, shared: SharedDevice, person: Person) -> None:
+    """Remove from a shared device that it was a person's."""
+
+    async def work(session: ClientSession) -> None:
+        device = await devices.find_device(database, org_id, shared.id, session)
+        if device:
+            kept = device.outside(shared.times).without_customers(person.customers)
             await devices.set_history(database, session, kept)
 
     await in_transaction(database, work)
@@ -102,18 +137,13 @@ async def _forget_click_ids(database: Database, session: ClientSession, device: 
                 await database[each.name].update_many(condition, change, session=session)
 
 
-def _times(device: Device, shared: SharedDevice, person: Person) -> Times:
-    """The periods in which a shared device belonged to the person."""
-    return device.times_of(person.customers, beginning=shared.share is Share.BEGINNING)
-
-
 def _condition(org_id: OrgId, personal: Personal, belongings: Belongings) -> Document:
     """The query for the subject's documents in a collection with this kind of personal data."""
     person = belongings.person
-    unidentified = [
-        _unidentified(org_id, personal.device, personal.customer, personal.email_sha256, shared)
+    of_nobody = [
+        _told_of_nobody(org_id, personal.device, personal.customer, personal.email_sha256, shared)
         for shared in belongings.shared
-        if shared.share is Share.BEGINNING and personal.device and personal.customer
+        if shared.times and personal.device and personal.customer
     ]
     return {
         "$or": [
@@ -121,20 +151,26 @@ def _condition(org_id: OrgId, personal: Personal, belongings: Belongings) -> Doc
             _names(org_id, personal.device, belongings.devices),
             _names(org_id, personal.email_sha256, sorted(person.emails)),
             _names(org_id, personal.install, belongings.installs),
-            *unidentified,
+            *of_nobody,
         ]
     }
 
 
-def _unidentified(
+def _told_of_nobody(
     org_id: OrgId, device: str, customer: str, email_sha256: str | None, shared: SharedDevice
 ) -> Document:
-    """The query for what a shared device did before it was identified.
+    """The query for what a shared device did while it was the person's, and was told of no customer.
 
     Without what belongs to someone else's e-mail address.
     """
     others = {email_sha256: {"$nin": shared.others}} if email_sha256 else {}
-    return _names(org_id, device, [shared.id]) | {customer: None} | others
+    times: Document = {"$or": [_during(*each) for each in shared.times]}
+    return _names(org_id, device, [shared.id]) | {customer: None} | others | times
+
+
+def _during(begin: datetime | None, end: datetime | None) -> Document:
+    at = ({"$gte": begin} if begin else {}) | ({"$lt": end} if end else {})
+    return {"at": at} if at else {}
 
 
 def _names(org_id: OrgId, field: str | None, ids: Sequence[str]) -> Document:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -16,11 +16,12 @@ from backend.domain.ids import OrgId
 from backend.domain.intake import CallKey, DeviceKey
 from backend.domain.records import Record
 from backend.domain.server_calls import OWN_FIELDS
+from backend.domain.tellings import Telling
 from backend.storage.blocking import BlockingDatabase, BlockingSession
 from backend.storage.calls import document_id, key_of
 from backend.storage.collection import AgesFrom
 from backend.storage.mongo import Document
-from backend.storage.touches import touch_of
+from backend.storage.touches import touch_document, touch_of
 
 # A late touch changes the credit of later records. The limit keeps one device from delaying all calls.
 MOST_CREDITED = 500
@@ -30,29 +31,51 @@ INDEXES = [
     IndexModel([("org_id", 1), ("customer_id", 1)]),
 ]
 TOUCHES = ("first_touch", "touch")
-# What a touch has only if it names its click.
-CLICK_FIELDS = ("click_at", "click_mark")
+# What was told of the record. What a browser told once, and nobody else, is in the record's own fields.
+TELLINGS = "tellings"
+TOLD_AT = f"{TELLINGS}.at"
+# Of records that several may tell, as far as they keep what was told: most do not.
+TELLING_INDEXES = [
+    IndexModel([("org_id", 1), (field, 1)], partialFilterExpression={field: {"$exists": True}})
+    for field in (TOLD_AT, f"{TELLINGS}.customer_id", f"{TELLINGS}.device_id")
+]
+_ALWAYS_TOLD = ("received_at", "at", "occurred_at", "device_id", "customer_id", "is_server")
 RETENTION = AgesFrom("at")
 
 
 def document(record: Record, days: int | None) -> Document:
     """The stored form of a record. `days` is the organization's retention; None means without limit.
 
-    `at` is the time that counts; `occurred_at` is the time by the browser's clock.
+    `at` is the time that counts; `occurred_at` is the time by the clock of the first who told it.
+    `customer_id` is the customer that it was told of, and not the one whose its device was.
     """
+    told = record.combined
     return {
         "_id": record_id(record),
         "org_id": record.org_id,
-        "device_id": record.device_id,
-        "customer_id": record.customer_id,
-        "at": record.credit.at,
-        "occurred_at": record.occurred_at,
-        "received_at": record.received_at,
+        "device_id": told.device_id,
+        "customer_id": told.customer_id,
+        "at": told.at,
+        "occurred_at": record.tellings[0].occurred_at,
+        "received_at": told.received_at,
         "page": record.page,
         **_credit(record.credit),
-        "expires_at": RETENTION.expires_at(record.credit.at, days),
+        "expires_at": RETENTION.expires_at(told.at, days),
+        **_tellings(record.tellings),
         **{name: _exact(value) for name, value in record.fields.items()},
     }
+
+
+def _tellings(tellings: Sequence[Telling[Touch]]) -> Document:
+    if len(tellings) == 1 and not tellings[0].is_server:
+        return {}
+    return {TELLINGS: [_telling(each) for each in tellings]}
+
+
+def _telling(telling: Telling[Touch]) -> Document:
+    stored: Document = {name: getattr(telling, name) for name in _ALWAYS_TOLD}
+    visit = {"visit": touch_document(telling.visit)} if telling.visit else {}
+    return stored | visit | ({"added": list(telling.added)} if telling.added else {})
 
 
 def record_id(record: Record) -> str:
@@ -73,31 +96,55 @@ def having(org_id: OrgId, field: str, ids: Collection[str]) -> Document:
     return {"org_id": org_id, field: {"$in": list(ids), "$type": "string"}}
 
 
+def since(device: DeviceKey, at: datetime) -> Document:
+    """The query for a device's records since this time."""
+    org_id, device_id = device
+    return {"org_id": org_id, "device_id": device_id, "at": {"$gte": at}}
+
+
 def find_records(
     database: BlockingDatabase,
     session: BlockingSession | None,
     collection: str,
     kind: Kind,
     condition: Document,
+    *,
+    most: int = 0,
 ) -> list[Record]:
-    """The records of this kind that the condition finds."""
-    found = database[collection].find(condition, session=session)
-    return [_from_document(kind, each) for each in found]
+    """The records of this kind that the condition finds, oldest first; `most` of them, or all for 0."""
+    found = database[collection].find(condition, session=session).sort("at", 1).limit(most)
+    return [record_of(kind, each) for each in found]
 
 
-def _from_document(kind: Kind, document: Document) -> Record:
+def record_of(kind: Kind, document: Document) -> Record:
+    """The record of this kind that a document holds."""
     org_id, call_id = key_of(document["_id"])
     return Record(
         kind=kind,
         org_id=org_id,
         call_id=call_id,
-        device_id=document["device_id"],
-        customer_id=document["customer_id"],
-        credit=_credit_of(document),
-        occurred_at=document["occurred_at"],
-        received_at=document["received_at"],
+        tellings=_tellings_of(document),
         page=document.get("page"),
         fields={name: _as_told(document[name]) for name in OWN_FIELDS[kind] if name in document},
+        credit=_credit_of(document),
+    )
+
+
+def _tellings_of(document: Mapping[str, Any]) -> tuple[Telling[Touch], ...]:
+    return tuple(map(_telling_of, document.get(TELLINGS) or [document]))
+
+
+def _telling_of(stored: Mapping[str, Any]) -> Telling[Touch]:
+    visit = stored.get("visit")
+    return Telling(
+        stored.get("received_at") or stored["at"],
+        stored["at"],
+        stored["device_id"],
+        stored["customer_id"],
+        stored.get("is_server", False),
+        touch_of(visit) if visit else None,
+        stored.get("occurred_at"),
+        tuple(stored.get("added", ())),
     )
 
 
@@ -108,17 +155,6 @@ def _exact(value: object) -> object:
 
 def _as_told(value: object) -> object:
     return value.to_decimal() if isinstance(value, Decimal128) else value
-
-
-def find_credits(
-    database: BlockingDatabase, session: BlockingSession, collection: str, device: DeviceKey, since: datetime
-) -> dict[CallKey, Credit]:
-    """The credits of a device's records since this time, at most the 500 oldest ones."""
-    org_id, device_id = device
-    condition = {"org_id": org_id, "device_id": device_id, "at": {"$gte": since}}
-    fields = {"at": 1, "first_touch": 1, "touch": 1}
-    cursor = database[collection].find(condition, fields, session=session).sort("at", 1).limit(MOST_CREDITED)
-    return {key_of(found["_id"]): _credit_of(found) for found in cursor}
 
 
 def touches_of(document: Mapping[str, Any]) -> tuple[Touch, ...]:
@@ -134,17 +170,9 @@ def credit_update(key: CallKey, credit: Credit) -> UpdateOne:
 
 
 def _credit(credit: Credit) -> Document:
-    return {"first_touch": _touch(credit.first), "touch": _touch(credit.last)}
+    return {"first_touch": touch_document(credit.first), "touch": touch_document(credit.last)}
 
 
-def _credit_of(document: Document) -> Credit:
+def _credit_of(document: Mapping[str, Any]) -> Credit:
     first, last = (found and touch_of(found) for found in (document["first_touch"], document["touch"]))
-    return Credit(document["at"], first, last)
-
-
-def _touch(touch: Touch | None) -> dict[str, Any] | None:
-    if touch is None:
-        return None
-    stored = {"at": touch.at, "link_id": touch.link_id, "utm": touch.utm, "click_ids": touch.click_ids}
-    rare = ("variant", *CLICK_FIELDS)
-    return stored | {name: value for name in rare if (value := getattr(touch, name)) is not None}
+    return Credit(first, last)

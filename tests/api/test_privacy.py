@@ -17,6 +17,7 @@ from backend.storage.mongo import Database
 from backend.storage.privacy import erase_subject, export_subject
 from backend.storage.retention import set_retention
 from tests.api.links import create, info
+from tests.api.sales import tell
 from tests.api.test_app_open import OPEN
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.organizations import TestOrganization
@@ -253,3 +254,33 @@ async def test_mongodb_deletes_what_is_out_of_date(database: Database, name: str
     """Each collection with dates has the index that makes MongoDB delete at that very date."""
     indexes = await database[name].index_information()
     assert indexes["expires_at_1"]["expireAfterSeconds"] == 0
+
+
+async def test_an_erasure_takes_what_was_told_of_others_sales_and_did_not_count(
+    visitor: Visitor, database: Database
+) -> None:
+    """An order that a browser told of one customer, and a server of another, names only the other then."""
+    order = {"transaction_id": "t", "revenue": 5, "currency": "EUR"}
+    await visitor.result(conversion(**order, customer_id="ada-lovelace"))
+    (result,) = await tell(
+        visitor.client, visitor.organization, "conversions", order | {"customer_id": "bob"}
+    )
+    assert result["status"] == "duplicate"
+    await erase_subject(database, visitor.organization.id, Subject(customer_id=CustomerId("ada-lovelace")))
+    [sale] = await database["conversions"].find({"org_id": visitor.organization.id}).to_list()
+    assert sale["customer_id"] == "bob"
+    assert "ada-lovelace" not in str(sale)
+
+
+async def test_a_shared_device_s_records_are_whose_it_was(visitor: Visitor, database: Database) -> None:
+    """What was told of nobody goes with the customer whose the device was then, and stays with the other."""
+    await visitor.results(
+        call("identify", ago=timedelta(hours=9), customer_id="ada"),
+        call("event", ago=timedelta(hours=8), name="of ada"),
+        call("identify", ago=timedelta(hours=7), customer_id="bob"),
+        call("event", ago=timedelta(hours=6), name="of bob"),
+    )
+    await visitor.result(call("event", ago=timedelta(hours=8.5), name="of ada, late"))
+    await erase_subject(database, visitor.organization.id, ADA)
+    events = await database["events"].find({"org_id": visitor.organization.id}).to_list()
+    assert [each["name"] for each in events] == ["of bob"]

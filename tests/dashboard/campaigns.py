@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from html import unescape
 
@@ -64,9 +64,12 @@ async def bought(
     shared, order = {"occurred_at": at.isoformat()}, str(uuid.uuid4())
     visits = [
         ArrivedCall(
-            parse_call({"kind": "attribution", "call_id": str(uuid.uuid4())} | shared), source_of({}, each)
+            parse_call(
+                {"kind": "attribution", "call_id": str(uuid.uuid4()), "occurred_at": moment.isoformat()}
+            ),
+            source_of({}, each),
         )
-        for each in (after, link)
+        for moment, each in ((at - timedelta(milliseconds=1), after), (at, link))
         if each
     ]
     sale = {"kind": "conversion", "call_id": str(uuid.uuid4()), "currency": currency}

@@ -21,13 +21,14 @@ from backend.domain.analytics_input import UTC_ZONE
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.attribution import Credit, Device, DirectVisit, Touch
 from backend.domain.calls import Kind
-from backend.domain.credit import Credited, share_credit
+from backend.domain.credit import Credited, kept_credit, share_credit
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
-from backend.domain.histories import RefundFact, SaleFacts, as_told
+from backend.domain.histories import RefundFact, SaleFacts
 from backend.domain.ids import CallId, CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.intake import Identity
 from backend.domain.query_period import QueryPeriod
 from backend.domain.records import Record
+from backend.domain.tellings import Telling
 from backend.storage import conversions, devices, identities, records
 from backend.storage.analytics_answers import answer
 from backend.storage.credited_records import CreditedRecord, credit_records
@@ -43,8 +44,8 @@ RULES = [
 # Seconds of work of the loop's thread at once. Giving credit in it took 0.4.
 LONGEST = 0.1
 Sold = tuple[Record, tuple[RefundFact, ...]]
-# Of each sale, which is known by its amount: whose it is, and what each touch gets.
-Shares = dict[int, tuple[CustomerId | None, list[tuple[Any, ...]]]]
+# Of each sale, which is known by its amount: whose it is, what was paid back, and what each touch gets.
+Shares = dict[int, tuple[CustomerId | None, int, list[tuple[Any, ...]]]]
 
 
 def at(hour: float) -> datetime:
@@ -79,33 +80,40 @@ def device(made: Random, org_id: OrgId, number: int) -> Device:
 def sale(made: Random, known: list[Device], number: int) -> Sold:
     """Of a device, a customer or both, with copies of touches, and refunded now and then."""
     hour, own = 6 * made.randint(0, 24), made.choice([None, *known])
-    kept = own.credit_at(at(hour)) if own else Credit(at(hour), None, None)
+    kept = kept_credit(SaleFacts(at(hour), at(hour), own.id if own else None, None), own)
     if made.randint(0, 2) == 0:  # one that the device's list has no more, or that a server named
         kept = replace(kept, last=Touch(at(hour - 1), LinkId("gone"), {}, {}))
     record = Record(
         kind=Kind.CONVERSION,
         org_id=known[0].org_id,
         call_id=CallId(str(number)),
-        device_id=own.id if own else None,
-        customer_id=made.choice([None, *CUSTOMERS]),
-        credit=kept,
-        occurred_at=at(hour),
-        received_at=at(hour + made.choice([0, 40])),
+        tellings=tuple(tellings(made, own, known, hour)),
+        credit=kept if own else Credit(),
         page=None,
         fields={"currency": "EUR", "revenue": Decimal(number).scaleb(-2)},
     )
     return record, tuple(RefundFact(at(hour + 40 * each), number // 3) for each in range(made.randint(0, 2)))
 
 
-def facts(record: Record, refunds: tuple[RefundFact, ...]) -> SaleFacts[Touch]:
+def tellings(made: Random, own: Device | None, known: list[Device], hour: float) -> Iterable[Telling[Touch]]:
+    """What was told of a sale of this device, sometimes once more, with a click, or of another device."""
+    told_at = at(hour + made.choice([0, 40]))
+    own_id, customer_id = own.id if own else None, made.choice([None, *CUSTOMERS])
+    yield Telling(told_at, at(hour), own_id, customer_id, own is None, None, at(hour))
+    if made.randint(0, 2) == 0:
+        click = (at(hour - 12), made.choice([1, 2]))
+        visit = Touch(
+            click[0], LinkId("l"), {}, {}, told_at + timedelta(hours=9), None, *click, is_named=True
+        )
+        other = own_id or made.choice(known).id
+        told = made.choice([None, visit])
+        yield Telling(told_at + timedelta(hours=9), at(hour - 1), other, made.choice(CUSTOMERS), True, told)
+
+
+def facts(record: Record, refunds: tuple[RefundFact, ...], rules: CreditRules) -> SaleFacts[Touch]:
     """What the pure function is told of a sale."""
-    copies = [each for each in (record.credit.first, record.credit.last) if each]
-    # When the service was told of a copy is not kept.
-    told = tuple(as_told(replace(each, received_at=None)) for each in copies)
     amount = int(100 * record.fields["revenue"])
-    return SaleFacts(
-        record.credit.at, record.received_at, record.device_id, record.customer_id, told, amount, refunds
-    )
+    return record.facts_known(rules)._replace(amount=amount, refunds=refunds)
 
 
 def document(record: Record, refunds: tuple[RefundFact, ...]) -> Document:
@@ -127,10 +135,10 @@ def identity(of: Device, customer_id: CustomerId) -> Document:
 def expected(credited: Iterable[Credited[Touch]]) -> Shares:
     """What the pure function says, with what is asked of each touch."""
     found: Shares = {}
-    for customer_id, shares in credited:
+    for customer_id, amount, refunded, shares in credited:
         said = [(share.touch and _asked_of(share.touch), *share[1:]) for share in shares]
         if said:
-            found[sum(share.amount for share in shares)] = (customer_id, said)
+            found[amount] = (customer_id, refunded, said)
     return found
 
 
@@ -158,12 +166,11 @@ async def test_what_is_stored_gets_the_credit_of_the_pure_function(database: Dat
 
         def add(credited: Iterable[CreditedRecord], found: Shares = found) -> None:
             for each in credited:
-                shares = [tuple(share) for share in each.credited.shares]
-                amount = sum(share.amount for share in each.credited.shares)
-                found[amount] = (each.credited.customer_id, shares)
+                customer_id, amount, refunded, shares = each.credited
+                found[amount] = (customer_id, refunded, [tuple(share) for share in shares])
 
         await credit_records(HistoryReader(database, org_id, rules, FIELDS), conversions.NAME, {}, add)
-        assert found == expected(share_credit((facts(*each) for each in sold), known, rules)), rules
+        assert found == expected(share_credit((facts(*each, rules) for each in sold), known, rules)), rules
 
 
 async def test_a_report_does_not_hold_the_event_loop(database: Database) -> None:

@@ -193,6 +193,19 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "sales by their orders": (conversions.NAME, ORG | {"transaction_id": ONE_OF}, {}),
     "leads by ids of events": (leads.NAME, ORG | {"event_id": ONE_OF}, {}),
     "the leads with an address": (leads.NAME, {"email_sha256": "e"} | ORG, {}),
+    **{
+        f"the {name} of which {field} was told": (name, {f"tellings.{field}": {"$in": ["a"]}} | ORG, {})
+        for name in (conversions.NAME, leads.NAME)
+        for field in ("customer_id", "device_id")
+    },
+    **{
+        f"the {name} of a period as of a moment": (
+            name,
+            ORG | {"tellings.at": {"$gte": NOW}, "$nor": [{"at": {"$gte": NOW}}]},
+            {},
+        )
+        for name in (conversions.NAME, leads.NAME)
+    },
     **{f"the {name} of a period": (name, {"at": {"$gte": NOW}} | ORG, {"at": 1}) for name in RECORDS},
     **{f"the {name} of a customer": (name, {"customer_id": "c"} | ORG, {}) for name in RECORDS},
     **{

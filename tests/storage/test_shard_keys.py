@@ -69,6 +69,8 @@ ASK_ALL: dict[tuple[str, ...], str] = {
     ("leads", "customer_id", "device_id", "email_sha256", "org_id"): "the same",
     ("leads", "customer_id", "email_sha256", "org_id"): "the same",
     ("leads", "at", "org_id"): "a page",
+    ("leads", "org_id", "tellings.customer_id"): "a person's data, to erase it",
+    ("leads", "org_id", "tellings.device_id"): "the same",
     ("leads", "at", "org_id", "touch.link_id"): "a page of some links",
     ("installs", "link_id", "org_id"): "a link that is deleted for good",
     ("counted_once", "org_id"): "an organization that is exported or deleted",

@@ -66,14 +66,34 @@ def expect(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules
             is_theirs = owner == customer or (device is own and owner is None)
             if is_theirs if by_customer else device is own:
                 visits.append((at, 0 if touch is None else 1, device.id, number, touch))
-    in_time = []
-    for one in sorted(visits, key=lambda each: each[:4]):
-        age = sale.at - one[0]
-        if age >= timedelta(0) and (
-            rules.lookback_days is None or age <= timedelta(days=rules.lookback_days)
-        ):
-            in_time.append(one[4])
+    for _, _, named, *_ in sale.visits:
+        assert named is not None
+        if told(named.at, named.received_at) and named not in [each[4] for each in visits]:
+            visits.append((named.at, 1, "", named.click_mark or 0, named))
+    path = [each for each in sorted(visits, key=lambda each: each[:4]) if each[0] <= sale.at]
+    path = _each_click_once(path)
+    days = rules.lookback_days
+    in_time = [each[4] for each in path if days is None or sale.at - each[0] <= timedelta(days=days)]
     return Expected(customer, _parts(in_time, rules.model))
+
+
+def _each_click_once(
+    path: list[tuple[datetime, int, str, int, Touch | None]],
+) -> list[tuple[datetime, int, str, int, Touch | None]]:
+    """Without named visits of clicks that a browser told of, and of other clicks only the first."""
+    kept = []
+    for number, each in enumerate(path):
+        touch = each[4]
+        others = [other[4] for other in path if other[4] is not None and touch is not None
+                  and other[4].is_same_click(touch)]  # fmt: skip
+        if touch is not None and touch.is_named:
+            if any(not other.is_named for other in others):
+                continue
+            before = [other[4] for other in path[:number] if other[4] is not None]
+            if any(other.is_same_click(touch) for other in before):
+                continue
+        kept.append(each)
+    return kept
 
 
 def _visits(
@@ -91,7 +111,7 @@ def _visits(
         copied = None
     listed = [each for each in device.touches if told(each.at, each.received_at)]
     moments |= {each.at for each in listed}
-    for _, _, touch, _ in sale.copies if sale else ():
+    for _, _, touch, *_ in sale.copies if sale else ():
         assert touch is not None
         if touch.at not in moments and told(touch.at, touch.received_at):
             moments.add(touch.at)

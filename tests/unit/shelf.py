@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from backend.domain.attribution import Credit, Device, Source, Touch
+from backend.domain.attribution import Device, Source, Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
+from backend.domain.credit_rules import CreditRules
+from backend.domain.histories import History, RefundFact, SaleFacts, customer_of
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.intake import (
     ONCE_FIELDS,
@@ -22,7 +24,7 @@ from backend.domain.intake import (
     decide,
     late_touches,
 )
-from backend.domain.records import Record, RecordKey
+from backend.domain.records import Record
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -56,11 +58,12 @@ class Shelf:
     counted: set[OnceKey] = field(default_factory=set)
     devices: dict[DeviceKey, Device] = field(default_factory=dict)
     records: dict[CallKey, Record] = field(default_factory=dict)
+    refunds: dict[str, list[RefundFact]] = field(default_factory=dict)
 
     def store(self, batches: Sequence[Batch]) -> Decisions:
         """Decide about a group, and keep what was decided."""
         since = late_touches(batches, self.devices)
-        records = {key: self._credits(key, at) for key, at in since.items()}
+        records = {key: self._since(key, at) for key, at in since.items()}
         known = Known(
             frozenset(self.calls), frozenset(self.counted), dict(self.devices), self._told(), records
         )
@@ -75,6 +78,46 @@ class Shelf:
             self.records[at] = replace(self.records[at], credit=credit)
         return decisions
 
+    def take_back(self, device_id: DeviceId, customer_id: CustomerId, at: datetime) -> bool:
+        """Take back that a device is a customer's. False: it was not known to be."""
+        key = OrgId("o"), device_id
+        device = self.devices.get(key)
+        if device is None or not any(each.customer_id == customer_id for each in device.standing):
+            return False
+        self.devices[key] = device.taken_back(customer_id, at)
+        return True
+
+    def refund(self, order: str, at: datetime, received_at: datetime) -> bool:
+        """Pay back a part of a sale. False: it is not known."""
+        if not any(each.fields.get("transaction_id") == order for each in self.records.values()):
+            return False
+        self.refunds.setdefault(order, []).append(RefundFact(received_at, 1_000, at))
+        return True
+
+    def sales(self, rules: CreditRules | None = None) -> dict[str, SaleFacts[Touch]]:
+        """What the credit of each record follows from, by its kind and id, as far as the rules know."""
+        found = {}
+        for record in self.records.values():
+            paid = 10_000 if record.kind is Kind.CONVERSION else 0
+            refunds = tuple(self.refunds.get(_own_id(record), ())) if paid else ()
+            facts = record.facts_known(rules or CreditRules())
+            found[f"{record.kind} {_own_id(record)}"] = facts._replace(refunds=refunds, amount=paid)
+        return dict(sorted(found.items()))
+
+    def customers(self) -> dict[str, CustomerId | None]:
+        """Whose each record is, by call id."""
+        known = {key: History.of_device(each, CreditRules()) for key, each in self.devices.items()}
+        return {
+            record.call_id: customer_of(
+                record.facts(), known.get((record.org_id, record.device_id or DeviceId("")))
+            )
+            for record in self.records.values()
+        }
+
+    def record(self, name: str) -> Record:
+        """The record with this kind and id."""
+        return next(each for each in self.records.values() if f"{each.kind} {_own_id(each)}" == name)
+
     def _told(self) -> dict[OnceKey, Record]:
         return {
             (each.org_id, each.kind, each.fields[name]): each
@@ -82,12 +125,12 @@ class Shelf:
             if (name := ONCE_FIELDS.get(each.kind)) and each.fields.get(name)
         }
 
-    def _credits(self, device: DeviceKey, since: datetime) -> dict[RecordKey, Credit]:
-        return {
-            each.key: each.credit
+    def _since(self, device: DeviceKey, since: datetime) -> list[Record]:
+        return [
+            each
             for each in self.records.values()
-            if (each.org_id, each.device_id) == device and each.credit.at >= since
-        }
+            if (each.org_id, each.device_id) == device and each.at >= since
+        ]
 
     def sources(self) -> dict[str, tuple[str | None, str | None]]:
         """The sources that each record is credited to, first and last touch, by call id."""
@@ -95,6 +138,10 @@ class Shelf:
             key[1]: (_source(each.credit.first), _source(each.credit.last))
             for key, each in self.records.items()
         }
+
+
+def _own_id(record: Record) -> str:
+    return str(record.fields.get(ONCE_FIELDS.get(record.kind, ""), record.call_id))
 
 
 def _source(touch: Touch | None) -> str | None:

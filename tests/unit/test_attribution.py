@@ -8,7 +8,17 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.attribution import CLICK_IDS_KEPT, TOUCHES_KEPT, Device, Touch, source_of
+from backend.domain.attribution import (
+    CLICK_IDS_KEPT,
+    CUSTOMERS_KEPT,
+    REPEATED_KEPT,
+    TOUCHES_KEPT,
+    Device,
+    Touch,
+    source_of,
+)
+from backend.domain.credit import kept_credit
+from backend.domain.histories import SaleFacts
 from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.links import Link
 
@@ -65,28 +75,31 @@ def test_a_variant_of_the_link_s_own() -> None:
     assert source_of({"cl_variant": "A"}, None).is_organic
 
 
+def last_and_first(made: Device, at: datetime) -> tuple[Touch | None, Touch | None]:
+    """The touches that get the credit for what the device does at this time."""
+    credit = kept_credit(SaleFacts(at, at, made.id, None), made)
+    return credit.last, credit.first
+
+
 @given(st.permutations(range(8)), st.integers(-1, 9))
 def test_the_touch_that_holds_does_not_depend_on_arrival(order: list[int], minute: int) -> None:
     """In whatever order touches arrive, the latest until a moment holds at it, and the first stays first."""
     at = START + timedelta(minutes=minute)
     made = device(*order)
-    last, first = made.last_touch_at(at), made.first_touch_at(at)
+    last, first = last_and_first(made, at)
     assert (last and last.utm["utm_source"]) == (str(min(minute, 7)) if minute >= 0 else None)
     assert (first and first.utm["utm_source"]) == ("0" if minute >= 0 else None)
 
 
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(0, 3))
-def test_of_one_moment_the_touch_that_arrived_last_holds(minutes: list[int], minute: int) -> None:
-    """Touches of one moment hold in their order: the first that arrived is the first, the last the latest."""
+@given(st.permutations(range(6)), st.integers(0, 3))
+def test_of_one_moment_touches_stand_by_what_they_say(order: list[int], minute: int) -> None:
+    """Whichever came first: by their links, and the same told again is one."""
     made = Device(OrgId("o"), DeviceId("d"), START, START)
-    for number, each in enumerate(minutes):
-        made = made.touched(replace(touch(each), link_id=LinkId(str(number))))
-    in_time = sorted(range(len(minutes)), key=lambda number: minutes[number])
-    until = [number for number in in_time if minutes[number] <= minute]
-    at = START + timedelta(minutes=minute)
-    last, first = made.last_touch_at(at), made.first_touch_at(at)
-    assert (last and last.link_id) == (str(until[-1]) if until else None)
-    assert (first and first.link_id) == (str(until[0]) if until else None)
+    for number in (*order, *order):
+        made = made.touched(replace(touch(number % 3), link_id=LinkId(str(number))))
+    assert [each.link_id for each in made.touches] == ["0", "3", "1", "4", "2", "5"]
+    last, first = last_and_first(made, START + timedelta(minutes=minute))
+    assert (last and last.link_id, first and first.link_id) == (str(3 + min(minute, 2)), "0")
 
 
 @given(st.permutations(range(6)))
@@ -108,7 +121,7 @@ def test_the_same_touch_twice_changes_nothing_that_holds() -> None:
     once = device(1, 2).touched(touch(3, gclid="g"))
     twice = once.touched(touch(3, gclid="g")).touched(touch(1))
     at = START + timedelta(minutes=9)
-    assert (twice.first_touch_at(at), twice.last_touch_at(at)) == (touch(1), touch(3, gclid="g"))
+    assert last_and_first(twice, at) == (touch(3, gclid="g"), touch(1))
     assert twice.click_ids == once.click_ids
 
 
@@ -120,7 +133,7 @@ def test_what_a_device_keeps_is_bounded() -> None:
     assert len(made.touches) == TOUCHES_KEPT
     assert len(made.click_ids) == CLICK_IDS_KEPT
     assert made.first_touch == touch(0)
-    assert made.last_touch_at(START + timedelta(minutes=5)) == touch(0)
+    assert last_and_first(made, START + timedelta(minutes=5))[0] == touch(0)
 
 
 def test_several_customers_on_one_device() -> None:
@@ -130,3 +143,26 @@ def test_several_customers_on_one_device() -> None:
         made = made.identified(CustomerId(name), START + timedelta(hours=hour))
     moments = [made.customer_at(START + timedelta(hours=hour)) for hour in range(4)]
     assert moments == [None, "a", "b", "b"]
+
+
+def test_a_page_that_identifies_on_each_load_pushes_out_nobody() -> None:
+    """Of many identities in a row as one customer the latest stay, and those of others as well."""
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
+    for hour in range(300):
+        name = "b" if hour == 100 else "a"
+        made = made.identified(CustomerId(name), START + timedelta(hours=hour), START + timedelta(hours=hour))
+    hours = [(each.at - START) // timedelta(hours=1) for each in made.customers]
+    assert hours == [0, 99, 100, 101, *range(299 - REPEATED_KEPT, 300)]
+    # Someone else's that arrives late stands between two of these.
+    made = made.identified(CustomerId("c"), START + timedelta(hours=296.5), START + timedelta(hours=300))
+    moments = [made.customer_at(START + timedelta(hours=hour)) for hour in (99, 100, 296, 296.7, 297)]
+    assert moments == ["a", "b", "a", "c", "a"]
+
+
+def test_a_device_of_many_customers_keeps_the_first_and_the_latest() -> None:
+    """What it did before anybody was known stays the first one's."""
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
+    for hour in range(200):
+        made = made.identified(CustomerId(str(hour)), START + timedelta(hours=hour))
+    names = [each.customer_id for each in made.customers]
+    assert names == ["0", *map(str, range(201 - CUSTOMERS_KEPT, 200))]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.domain.attribution import Device, DirectVisit, Touch
-from backend.domain.credit import PARTS, divide, share_credit
+from backend.domain.credit import kept_credit, share_credit
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.errors import InvalidField
 from backend.domain.histories import MOST_DEVICES, RefundFact, SaleFacts, as_told
@@ -46,6 +46,13 @@ def device(name: str, *hours: float) -> Device:
     return made
 
 
+def clicked(hour: float, received_at: datetime | None, *, is_named: bool) -> Touch:
+    """The visit of the click of this hour, which a server named or a browser told."""
+    click = (at(hour - hour % 24), 1)
+    own_at = click[0] if is_named else at(hour)
+    return Touch(own_at, LinkId("clicked"), {}, {}, received_at, None, *click, is_named=is_named)
+
+
 def names_of(sale: SaleFacts[Touch], devices: list[Device], **rules: Any) -> list[str | None]:
     """The links that get credit."""
     [found] = share_credit([sale], devices, CreditRules(**rules))
@@ -63,8 +70,10 @@ def devices(draw: Callable[[Any], Any], name: str) -> Device:
     ):
         received = draw(st.sampled_from([at(hour + late), None]))
         match kind:
-            case 0 | 1 | 2:
+            case 0 | 1:
                 made = made.touched(Touch(at(hour), LinkId(f"{name}{number}"), {}, {}, received))
+            case 2:
+                made = made.touched(clicked(hour, received, is_named=draw(st.booleans())))
             case 3:
                 made = made.visited(DirectVisit(at(hour), received))
             case 4:
@@ -86,8 +95,8 @@ def sales(draw: Callable[[Any], Any], known: list[Device]) -> SaleFacts[Touch]:
         part = draw(st.integers(0, left))
         left -= part
         refunds.append(RefundFact(at(hour + after), part))
-    credit = own.credit_at(at(hour)) if own else None
-    copies = [each for each in (credit.first, credit.last) if each] if credit else []
+    facts = SaleFacts[Touch](at(hour), at(hour), own.id if own else None, None)
+    copies = list(kept_credit(facts, own).touches)
     if own and draw(st.booleans()):  # one that the list has no more
         copies.append(Touch(at(hour - 1), LinkId("gone"), {}, {}))
     return SaleFacts(
@@ -98,6 +107,7 @@ def sales(draw: Callable[[Any], Any], known: list[Device]) -> SaleFacts[Touch]:
         tuple(map(as_told, copies)),
         amount,
         tuple(refunds),
+        tuple(as_told(clicked(each, at(hour), is_named=True)) for each in draw(st.sets(HOURS, max_size=2))),
     )
 
 
@@ -125,24 +135,10 @@ def test_credit_equals_a_naive_model(data: st.DataObject) -> None:
                 assert not found.shares
                 continue
             assert [each.touch for each in found.shares] == [touch for touch, _ in expected.parts]
-            for share, (_, part) in zip(found.shares, expected.parts, strict=True):
-                assert abs(Fraction(share.parts, PARTS) - part) < Fraction(1, PARTS)
-                assert abs(share.amount - sale.amount * part) < 1
-                assert 0 <= share.refunded <= share.amount
-            assert sum(each.parts for each in found.shares) == PARTS
-            assert sum(each.amount for each in found.shares) == sale.amount
+            assert [each.part for each in found.shares] == [part for _, part in expected.parts]
+            assert sum(each.part for each in found.shares) == 1
             back = [each.amount for each in sale.refunds if not rules.as_of or each.received_at < rules.as_of]
-            assert sum(each.refunded for each in found.shares) == sum(back)
-
-
-@given(st.integers(0, 10**15), st.lists(st.integers(1, 9), min_size=1, max_size=50))
-def test_what_is_divided_adds_up(total: int, weights: list[int]) -> None:
-    """To the unit, each part within one of its exact size, and the same each time."""
-    parts = divide(total, weights)
-    assert sum(parts) == total
-    assert all(abs(part - Fraction(total * each, sum(weights))) < 1
-               for part, each in zip(parts, weights, strict=True))  # fmt: skip
-    assert parts == divide(total, weights)
+            assert (found.amount, found.refunded) == (sale.amount, sum(back))
 
 
 def test_a_click_on_the_phone_and_a_purchase_on_the_laptop() -> None:
@@ -176,21 +172,22 @@ def test_of_a_customer_with_many_devices_the_latest_count_and_the_sale_s_own() -
 
 def test_the_models_differ() -> None:
     """Each gives what its name says, and a direct visit takes the credit by the last visit only."""
+    third, fifth = Fraction(1, 3), Fraction(1, 5)
     known = [device("d", 1, 2, 3).visited(DirectVisit(at(4)))]
     sale = SaleFacts[Touch](at(5), at(5), DeviceId("d"), None, amount=100)
     found = {
         model: [
-            (each.touch.link_id if each.touch else None, each.amount)
+            (each.touch.link_id if each.touch else None, each.part)
             for each in next(share_credit([sale], known, CreditRules(model=model))).shares
         ]
         for model in Model
     }
     assert found == {
-        Model.LAST_NON_DIRECT: [("d 3", 100)],
-        Model.LAST: [(None, 100)],
-        Model.FIRST: [("d 1", 100)],
-        Model.LINEAR: [("d 1", 34), ("d 2", 33), ("d 3", 33)],
-        Model.POSITION_BASED: [("d 1", 40), ("d 2", 20), ("d 3", 40)],
+        Model.LAST_NON_DIRECT: [("d 3", 1)],
+        Model.LAST: [(None, 1)],
+        Model.FIRST: [("d 1", 1)],
+        Model.LINEAR: [("d 1", third), ("d 2", third), ("d 3", third)],
+        Model.POSITION_BASED: [("d 1", fifth * 2), ("d 2", fifth), ("d 3", fifth * 2)],
     }
 
 

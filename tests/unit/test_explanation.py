@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.attribution import Device, DirectVisit, Identification, Touch
-from backend.domain.credit import PARTS, share_credit
+from backend.domain.credit import share_credit
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.explanation import MOST_STEPS, StepKind, explain, touch_in_words
 from backend.domain.histories import RefundFact, SaleFacts
@@ -99,7 +100,9 @@ def test_what_another_model_says() -> None:
     assert len(said) == len(CreditTo) * len(Model) - 1
     (first,) = said[CreditTo.CUSTOMER, Model.FIRST].shares
     assert first.touch
-    assert (first.touch.utm["utm_source"], first.amount, first.refunded) == ("mail", 1000, 300)
+    of_first = said[CreditTo.CUSTOMER, Model.FIRST]
+    assert (first.touch.utm["utm_source"], first.part) == ("mail", Fraction(1))
+    assert (of_first.amount, of_first.refunded) == (1000, 300)
     (nobody,) = said[CreditTo.DEVICE, Model.LAST].shares
     assert nobody.touch is None
 
@@ -202,7 +205,5 @@ def test_the_explanation_is_what_reports_say(
     (credited,) = share_credit([sale], devices, rules)
     assert told.verdict.shares == credited.shares
     steps = [each.share for each in told.steps if each.kind is StepKind.TOUCH and each.share]
-    assert sorted(each.parts for each in steps) == sorted(
-        each.parts for each in credited.shares if each.touch
-    )
-    assert sum(each.parts for each in told.verdict.shares) == PARTS
+    assert sorted(each.part for each in steps) == sorted(each.part for each in credited.shares if each.touch)
+    assert sum(each.part for each in told.verdict.shares) == 1

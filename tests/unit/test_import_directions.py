@@ -228,9 +228,9 @@ def test_domain_does_no_io() -> None:
     allowed = {
         "idna", "iso4217", "zoneinfo",
         "__future__", "abc", "base64", "bisect", "collections", "contextlib", "dataclasses", "datetime",
-        "decimal", "enum", "functools", "hashlib", "heapq", "hmac", "html", "importlib", "ipaddress",
-        "itertools", "json", "math", "operator", "re", "string", "types", "typing", "unicodedata", "urllib",
-        "uuid", "zlib",
+        "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "hmac", "html", "importlib",
+        "ipaddress", "itertools", "json", "math", "operator", "re", "string", "types", "typing", "unicodedata",
+        "urllib", "uuid", "zlib",
     }  # fmt: skip
     wrong = [
         f"{file.relative_to(ROOT)} imports {module}"

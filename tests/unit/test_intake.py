@@ -54,7 +54,7 @@ def test_a_duplicate_writes_nothing_but_the_mark_of_its_delivery() -> None:
     """A transaction that was counted leaves no record, identity or device where it is told again."""
     shelf = Shelf()
     shelf.store([batch(arrived("conversion", transaction_id="t"))])
-    again = shelf.store([batch(arrived("conversion", transaction_id="t"), device="other")])
+    again = shelf.store([batch(arrived("conversion", 1, transaction_id="t"))])
     assert not any((again.records, again.completed, again.identities, again.devices, again.counted))
     assert len(again.calls) == 1
 
@@ -83,8 +83,8 @@ def test_which_calls_tell_an_identity(calls: list[ArrivedCall], identified: list
     assert [each.customer_id for each in Shelf().store([batch(*calls)]).identities] == identified
 
 
-def test_a_record_has_the_customer_of_its_moment() -> None:
-    """Its own customer, else the one that the device was identified as last, until then."""
+def test_a_record_is_of_the_customer_of_its_moment() -> None:
+    """Its own customer, else the one that the device was identified as last until then, or else first."""
     shelf = Shelf()
     shelf.store([batch(arrived("identify", 1, customer="a"), arrived("identify", 3, customer="b"))])
     shelf.store(
@@ -96,9 +96,10 @@ def test_a_record_has_the_customer_of_its_moment() -> None:
             )
         ]
     )
-    shelf.store([batch(arrived("lead", 4, call_id="own", customer="c"))])
-    customers = {key[1]: each.customer_id for key, each in shelf.records.items()}
-    assert customers == {"x": "a", "y": "b", "z": None, "own": "c"}
+    shelf.store([batch(arrived("lead", 5, call_id="own", customer="c"))])
+    told = {key[1]: each.customer_id for key, each in shelf.records.items()}
+    assert told == {"x": None, "y": None, "z": None, "own": "c"}
+    assert shelf.customers() == {"x": "a", "y": "b", "z": "a", "own": "c"}
 
 
 CALLS = st.builds(
@@ -148,12 +149,14 @@ MET = st.tuples(
 
 @given(st.lists(st.tuples(MET, st.booleans()), max_size=12))
 def test_identities_agree_with_a_naive_model(history: list[tuple[tuple[str, str | None, str], bool]]) -> None:
-    """However what devices did is grouped, each record has its own customer or the device's, and an identity
-    is told by each identify and by whatever names another customer than the device has."""
+    """However what devices did is grouped, each record is of its own customer or its device's, and an
+    identity is stored for each identify and for whatever first names a customer of a device."""
     shelf = Shelf()
     waiting: list[Batch] = []
     told: list[str] = []
     present: dict[str, str] = {}
+    first: dict[str, str] = {}
+    named: set[tuple[str, str]] = set()
     model: dict[str, str | None] = {}
     identified: list[str] = []
     for second, ((kind, customer, device), is_group_done) in enumerate(history):
@@ -161,14 +164,18 @@ def test_identities_agree_with_a_naive_model(history: list[tuple[tuple[str, str 
         waiting.append(batch(call, device=device))
         if kind != "identify":
             model[str(second)] = customer or present.get(device)
-        if customer and (kind == "identify" or present.get(device) != customer):
+        if customer and (kind == "identify" or (device, customer) not in named):
             identified.append(customer)
-        present |= {device: customer} if customer else {}
+        if customer:
+            named.add((device, customer))
+            present[device] = customer
+            first.setdefault(device, customer)
         if is_group_done or second == len(history) - 1:
             told += [each.customer_id for each in shelf.store(waiting).identities]
             waiting = []
     assert told == identified
-    assert {key[1]: each.customer_id for key, each in shelf.records.items()} == model
+    devices = {str(second): device for second, ((_, _, device), _) in enumerate(history)}
+    assert shelf.customers() == {own: each or first.get(devices[own]) for own, each in model.items()}
 
 
 def sent(*calls: ArrivedCall, at: float, way: float = 0, off: timedelta = timedelta()) -> Batch:

@@ -30,7 +30,7 @@ def refusal(kind: Kind, item: object, teller: Teller = TELLER) -> str:
 
 def test_a_sale_without_a_time_happens_now() -> None:
     """It is a batch of its own, in true time, with the id that it was given."""
-    batch = parse_server_call(Kind.CONVERSION, SALE | {"product_id": " "}, TELLER, CALL_ID).own
+    batch = parse_server_call(Kind.CONVERSION, SALE | {"product_id": " "}, TELLER, CALL_ID)
     (arrived,) = batch.calls
     assert (batch.device_id, batch.sent_at, arrived.call.call_id) == (None, None, CALL_ID)
     assert arrived.call.occurred_at == NOW
@@ -40,7 +40,7 @@ def test_a_sale_without_a_time_happens_now() -> None:
 
 def test_amounts_are_rounded_with_a_note() -> None:
     """As a browser's are: half to the even digit of the currency."""
-    batch = parse_server_call(Kind.CONVERSION, SALE | {"revenue": Decimal("0.125")}, TELLER, CALL_ID).own
+    batch = parse_server_call(Kind.CONVERSION, SALE | {"revenue": Decimal("0.125")}, TELLER, CALL_ID)
     assert batch.calls[0].call.notes == ("revenue was rounded to 0.12 EUR",)
 
 
@@ -92,7 +92,7 @@ def test_times_that_can_t_be_are_refused(at: object, sentence: str) -> None:
 )
 def test_when_a_call_happened(at: str, counts: datetime) -> None:
     """When it says, up to a year back; a clock that is a little ahead means now."""
-    batch = parse_server_call(Kind.CONVERSION, SALE | {"occurred_at": at}, TELLER, CALL_ID).own
+    batch = parse_server_call(Kind.CONVERSION, SALE | {"occurred_at": at}, TELLER, CALL_ID)
     assert batch.calls[0].call.occurred_at == counts
 
 

@@ -39,7 +39,7 @@ DEVICE = OrgId("o"), DeviceId("d")
 LANDING = batch(arrived("attribution", 1, source="mail"), second=1)
 BROWSER = batch(arrived("conversion", 10, **SALE), second=10)
 WEBHOOK = told(customer="c", metadata={"invoice": 7})
-VISIT = Touch(START, LinkId("l"), {}, {}, click_at=START, click_mark=7)
+VISIT = Touch(START, LinkId("l"), {}, {}, START, click_at=START, click_mark=7, is_named=True)
 CLICKED = replace(told(second=21), calls=(replace(told(second=21).calls[0], visit=VISIT),))
 STOCK = told(second=30, customer="c", product_id="kite")
 
@@ -54,10 +54,10 @@ def test_whoever_comes_first_the_same_sale_stays(order: tuple[Batch, ...], is_on
     (record,) = shelf.records.values()
     assert (record.device_id, record.customer_id) == ("d", "c")
     assert record.fields == SALE | {"metadata": {"invoice": 7}, "product_id": "kite"}
-    assert record.credit.at == START + timedelta(seconds=10)
+    assert record.at == START + timedelta(seconds=10)
     assert shelf.sources() == {record.call_id: ("mail", "mail")}
     # So it is the customer who came by that touch, also in reports by customer.
-    assert shelf.devices[DEVICE].customer_at(record.credit.at) == "c"
+    assert shelf.devices[DEVICE].customer_at(record.at) == "c"
 
 
 @pytest.mark.parametrize("order", list(permutations([BROWSER, CLICKED, STOCK])))
@@ -133,5 +133,5 @@ def test_a_server_tells_true_time() -> None:
     clocks = shelf.devices[DEVICE].clocks
     shelf.store([told(second=61, device="d")])
     (record,) = shelf.records.values()
-    assert record.credit.at == START + timedelta(seconds=61)
+    assert record.at == START + timedelta(seconds=61)
     assert shelf.devices[DEVICE].clocks == clocks

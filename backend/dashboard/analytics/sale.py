@@ -94,7 +94,8 @@ def _rows(sale: ExplainedSale, zone: ZoneInfo) -> list[StepRow]:
 
 def _row(step: CreditStep, sale: ExplainedSale, zone: ZoneInfo) -> StepRow:
     link_id = step.touch.link_id if step.touch and step.touch.link_id in sale.links else None
-    gets = f"{sale.amount(step.share.amount):f} {sale.currency}" if step.share else ""
+    paid = sale.explanation.verdict.amount
+    gets = f"{sale.amount(step.share.part * paid):f} {sale.currency}" if step.share else ""
     return StepRow(
         at=f"{step.at.astimezone(zone):%-d %b %Y, %H:%M:%S}",
         name=_name(step, sale),
@@ -132,7 +133,7 @@ def _model_rows(sale: ExplainedSale) -> list[ModelRow]:
 
 
 def _shares(verdict: Verdict, sale: ExplainedSale) -> list[str]:
-    return [f"{percent(each.parts)}: {_touch(each.touch, sale)}" for each in verdict.shares]
+    return [f"{percent(each.part)}: {_touch(each.touch, sale)}" for each in verdict.shares]
 
 
 def _amounts(sale: ExplainedSale) -> str:

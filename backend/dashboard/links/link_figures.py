@@ -15,7 +15,7 @@ from backend.dashboard.analytics.figures import currencies_of, number
 from backend.dashboard.analytics.tables import count_of
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.blueprint import org_id
-from backend.domain.analytics_answer import Figures
+from backend.domain.analytics_answer import Figures, plain_count
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.domain.link_listing import LinkFilter
@@ -94,8 +94,8 @@ def counts_of_links(view: View, *measures: Measure) -> Query:
     )
 
 
-def value_of(figures: Figures, measure: Measure, currency: str) -> int | Decimal:
+def value_of(figures: Figures, measure: Measure, currency: str) -> int | float | Decimal:
     """What was counted of one of MEASURES; an amount in this currency."""
     if measure is Measure.REVENUE:
         return figures.revenue.get(currency, Decimal())
-    return figures.clicks if measure is Measure.CLICKS else figures.conversions
+    return figures.clicks if measure is Measure.CLICKS else plain_count(figures.conversions)

@@ -17,6 +17,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.field_rules import JsonObject, Uuid
 from backend.domain.installs import AppPlatform, Match
 from backend.domain.refunds import MOST_REFUNDS
+from backend.domain.tellings import MOST_TELLINGS
 from backend.storage import conversions, devices, events, identities, installs, leads
 from backend.storage.archived_documents.holdings import DocumentRule, Holdings, own_id, own_link
 from backend.storage.document_fields import (
@@ -52,8 +53,20 @@ _TOUCH = nested(
     )
 )
 _VISIT = nested(DocumentFields({"at": time}, _TOLD, is_open=True))
-_CUSTOMER = nested(DocumentFields({"at": time}, {**_TOLD, "taken_back_at": or_none(time)}, is_open=True))
+_CUSTOMER = nested(
+    DocumentFields(
+        {"at": time}, {**_TOLD, "taken_back_at": or_none(time), "replaced_at": or_none(time)}, is_open=True
+    )
+)
 _MOMENT = nested(DocumentFields({"at": time}, is_open=True))
+_TELLING = nested(
+    DocumentFields(
+        {"received_at": time, "at": time, "device_id": or_none(text), "customer_id": or_none(text)},
+        {"occurred_at": or_none(time), "visit": _TOUCH},
+        is_open=True,
+    )
+)
+_TELLINGS: Mapping[str, Parse] = {"tellings": list_of(_TELLING, MOST_TELLINGS)}
 _EXPIRES: Mapping[str, Parse] = {"expires_at": or_none(time)}
 _RECORD: Mapping[str, Parse] = {
     "device_id": or_none(Uuid().parse),
@@ -93,12 +106,19 @@ _IDENTITY = DocumentFields(
 _metadata = JsonObject(max_bytes=5 * Metadata.MOST_BYTES).parse
 _LEAD = DocumentFields(
     _RECORD,
-    {"email_sha256": sha256, "name": text, "event_id": text, "metadata": _metadata, **_EXPIRES},
+    {
+        "email_sha256": sha256,
+        "name": text,
+        "event_id": text,
+        "metadata": _metadata,
+        **_TELLINGS,
+        **_EXPIRES,
+    },
     is_open=True,
 )
 _EVENT = DocumentFields(
     {**_RECORD, "name": text},
-    {"product_id": text, "metadata": _metadata, **_EXPIRES},
+    {"product_id": text, "metadata": _metadata, **_TELLINGS, **_EXPIRES},
     is_open=True,
 )
 _REFUND = DocumentFields({"refund_id": text, "amount": anything, "at": time, "received_at": time})
@@ -109,6 +129,7 @@ _CONVERSION = DocumentFields(
         "product_id": text,
         "metadata": _metadata,
         "refunds": list_of(nested(_REFUND), MOST_REFUNDS),
+        **_TELLINGS,
         **_EXPIRES,
     },
     is_open=True,
