@@ -80,6 +80,15 @@ MOMENTS = (
 )
 NAMES = st.none() | st.sampled_from(["spring", "summer"])
 UTM = st.fixed_dictionaries({}, optional={"utm_campaign": st.just("spring"), "utm_source": st.just("ads")})
+
+
+def in_decimals(sale: Sale) -> Sale:
+    """The sale with amounts as they are stored: those in yen are whole."""
+    if sale.currency != "JPY":
+        return sale
+    return replace(sale, revenue=sale.revenue * 100, refunds=tuple(each * 100 for each in sale.refunds))
+
+
 SALES = st.builds(
     Sale,
     collection=st.sampled_from(["leads", "conversions"]),
@@ -92,7 +101,9 @@ SALES = st.builds(
     refunds=st.lists(st.integers(1, 5).map(lambda cents: Decimal(cents) / 100), max_size=2).map(tuple),
     variant=st.none() | st.sampled_from(["A", "mail"]),
     is_credited=st.booleans(),
-).map(lambda sale: sale if sale.is_credited else replace(sale, link_id=None, utm={}, variant=None))
+).map(
+    lambda sale: in_decimals(sale if sale.is_credited else replace(sale, link_id=None, utm={}, variant=None))
+)
 INSTALLS = st.builds(
     Sale,
     collection=st.just("installs"),

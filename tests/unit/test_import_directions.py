@@ -229,8 +229,8 @@ def test_domain_does_no_io() -> None:
         "idna", "iso4217", "zoneinfo",
         "__future__", "abc", "base64", "bisect", "collections", "contextlib", "dataclasses", "datetime",
         "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "hmac", "html", "importlib",
-        "ipaddress", "itertools", "json", "math", "operator", "re", "string", "types", "typing", "unicodedata",
-        "urllib", "uuid", "zlib",
+        "ipaddress", "itertools", "json", "math", "operator", "re", "string", "types", "typing",
+        "unicodedata", "urllib", "uuid", "zlib",
     }  # fmt: skip
     wrong = [
         f"{file.relative_to(ROOT)} imports {module}"
