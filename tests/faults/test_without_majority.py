@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -85,7 +86,9 @@ async def test_writes_are_refused_within_their_deadline(
             headers=headers,
         ),
         "conversion": lambda: client.post(
-            f"{API}/conversions", json={"revenue": 1, "currency": "EUR", "customer_id": "c"}, headers=headers
+            f"{API}/conversions",
+            json={"revenue": 1, "currency": "EUR", "customer_id": "c", "transaction_id": str(uuid.uuid4())},
+            headers=headers,
         ),
         "batch": lambda: visitor.post(conversion()),
     }
