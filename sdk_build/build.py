@@ -21,7 +21,7 @@ TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("waylink", "esm
 SENTENCES = "waylink.json"  # what `debug` says, by code; lies beside the script
 # Our own names that can be shortened: no browser API, request or stored value uses any of them.
 PRIVATE_NAMES = """
-done forget is_busy is_settled move names read remove write
+done forget is_busy names outcome read remove write
 """.split()
 ESBUILD = [
     "--bundle",

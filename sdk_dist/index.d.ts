@@ -75,20 +75,34 @@ export interface EventFields {
   metadata?: Metadata | undefined;
 }
 
+/** What became of a call at the first attempt to deliver it. */
+export type Outcome =
+  /** The service has it, now or since an earlier attempt; `notes` say what it left out, cut or rounded. */
+  | { status: 'accepted'; notes?: string[] }
+  /** The service could not be reached, or asked to wait: the call is kept, and sent again by this page or a later one. */
+  | { status: 'waiting' }
+  /** The service will not take it, for this reason, and it is not sent again. */
+  | { status: 'rejected'; error: { errorMessage: string; fieldName: string } };
+
 export interface WaylinkSDK {
   /** Start, once for each page load, as early as possible. */
   init(options: InitOptions): Promise<void>;
   /** Say who the visitor is; later calls of this tab session carry it. */
   identify(identity: Identity): void;
-  trackLead(lead?: Lead): Promise<void>;
-  trackConversion(conversion: Conversion): Promise<void>;
-  trackEvent(name: string, fields?: EventFields): Promise<void>;
+  /** Each of the three resolves with undefined where nothing is sent: no consent, an iframe, a server. */
+  trackLead(lead?: Lead): Promise<Outcome | undefined>;
+  trackConversion(conversion: Conversion): Promise<Outcome | undefined>;
+  trackEvent(name: string, fields?: EventFields): Promise<Outcome | undefined>;
   /** Where the visitor came from; null before `init` has resolved, and on organic traffic. */
   getAttribution(): AttributionContext | null;
-  /** The same once the check is answered, also where consent comes later; null where none is to come. */
+  /**
+   * The same once this page's first attempt has been answered or has failed, also where consent comes later; at once
+   * where the page makes none.
+   */
   whenAttributed(): Promise<AttributionContext | null>;
+  /** The visitor agrees; other tabs of the origin hear it. */
   grantConsent(): void;
-  /** Forget what waits, and what was stored; send nothing more. */
+  /** Forget what waits, and what was stored; send nothing more, in this and in other tabs of the origin. */
   denyConsent(): void;
   hasConsent(): boolean;
   /** With `autoPageTracking: false`: check the address of the page now. */
@@ -99,6 +113,8 @@ export declare const Waylink: WaylinkSDK;
 export default Waylink;
 
 declare global {
+  /** The script tag's: there once the snippet or the file has run. With npm, import it instead. */
+  var Waylink: WaylinkSDK;
   interface Window {
     /** There once the snippet or the script tag's file has run; an import of the package does not set it. */
     Waylink?: WaylinkSDK;

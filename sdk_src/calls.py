@@ -1,6 +1,6 @@
 """Calls: stamped when they are made, kept until they may be sent, then completed and put into the outbox in order."""
 
-from attribution import Later, is_due
+from attribution import CHECK, Later, is_due
 from call_rules import FIELDS, FORMS
 from checks import take
 from clock import now
@@ -10,15 +10,14 @@ from ids import new_uuid
 from options import IS_BROWSER
 from outbox import add, bound, finish
 from signals import read_signals
-from stores import session
+from stores import own, session
 
 __pragma__('skip')
 from browser import __pragma__, Object, URLSearchParams, __new__, location
 
 __pragma__('noskip')
 
-CHECK = 'attribution'
-CUSTOMER = 'waylink_customer'
+CUSTOMER = 'customer'
 waiting = []  # entries of calls, until `init` has resolved and there is consent (contract, SDK rules 1 and 6)
 is_open = IS_BROWSER and None  # then nobody waits on a server
 last = None  # resolves once the latest call is in the outbox
@@ -40,16 +39,17 @@ def stamp(kind):
 
 
 async def track(kind, given, name):
-    """A promise that resolves after the first attempt to deliver; it rejects for bad arguments only."""
+    """A promise of what became of a call at the first attempt to deliver it; it rejects for bad arguments only."""
     call = Object.assign(take(given, FIELDS[kind], FORMS, name), stamp(kind))
-    await __new__(Later(lambda done: hold(call, done)))
+    return __new__(Later(lambda done: hold(call, done)))
 
 
 def hold(call, done):
     """Send a call as soon as it may be; `done` runs after the first attempt, or when the call is dropped."""
-    waiting.push({'call': call, 'done': done})
+    entry = {'call': call, 'done': done}
+    waiting.push(entry)
     turn(is_open)
-    bound(waiting)
+    bound(waiting, entry)
 
 
 def turn(to):
@@ -83,6 +83,6 @@ def complete(call):
     if call.kind == CHECK:
         return is_due(call)
     if call.kind == 'identify':
-        session.write(CUSTOMER, call.customer_id)
-    call.customer_id = call.customer_id or session.read(CUSTOMER)
+        session.write(own(CUSTOMER), call.customer_id)
+    call.customer_id = call.customer_id or session.read(own(CUSTOMER))
     return True

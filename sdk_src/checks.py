@@ -11,7 +11,7 @@ __pragma__('noskip')
 # The order of names in this file is the one that compresses best; `!` follows what has to be given.
 OPTIONS = 'cookieDomain autoPageTracking apiKey! consentMode debug eraseOnWithdrawal allowIframe baseUrl'
 # What the JSON of a value looks like; any other may be anything.
-OPTION_FORMS = {'consentMode': RegExp('^"(not_)?required"$'), 'apiKey': RegExp('^"')}
+OPTION_FORMS = {'consentMode': RegExp('^"(not_)?required"$'), 'cookieDomain': RegExp('^"'), 'apiKey': RegExp('^"')}
 
 
 def take(given, fields, forms, name):
@@ -34,7 +34,7 @@ def take(given, fields, forms, name):
                     value = value.match(TEXT)[1]  # throws for one that is too long
                 if value != None or fields.includes(each + '!'):
                     if each == 'baseUrl':
-                        value = __new__(URL(value, location.href)).href
+                        value = __new__(URL(value.trim(), location.href)).href
                     # Of what is too long the byte after the last, which is not its form; throws without a match.
                     value_or_byte = __new__(TextEncoder()).encode(JSON.stringify(value))[MOST_BYTES] or value
                     JSON.stringify(value_or_byte, None, 1).match(forms[each] or forms.text)[0]

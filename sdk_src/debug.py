@@ -1,13 +1,13 @@
-"""What the console says: a code, and with `debug` the sentence for it from the file beside the script."""
+"""What the console says: a code, and with `debug` and consent the sentence for it from the file beside the script."""
 
-from options import texts_url
+from options import options, texts_url
 
 __pragma__('skip')
 from browser import __pragma__, console, fetch
 
 __pragma__('noskip')
 
-sentences = None  # with `debug`, a promise of what `waylink.json` holds
+sentences = None  # with `debug`, once there is consent, a promise of what `waylink.json` holds
 
 
 def read_json(response):
@@ -24,7 +24,7 @@ async def explain():
 async def say(code, detail, warns):
     """With `debug`, and where it `warns` in every mode, say the sentence for this code, else the code."""
     try:
-        known = await sentences or warns  # type: ignore[misc]
+        known = await sentences or options.debug or warns  # type: ignore[misc]
         if known:
             console['warn' if warns else 'log']('Waylink', known[code] or code, detail or '')
     except:

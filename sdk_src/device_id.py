@@ -3,20 +3,23 @@
 from cookies import NAME, keep_cookie, read_cookie
 from debug import say
 from ids import UUID, new_uuid
-from stores import session
+from stores import own, session
 
-STORED = 'waylink_device_id'
 device = None  # the id, while there is consent; a new one after each withdrawal
+
+
+def known_device():
+    """The id of this device as the browser has it, or ''."""
+    return '' + (read_cookie(NAME) or session.read(own(NAME)).match(UUID) or '')
 
 
 def open_device():
     """Read or make the device id, and renew its cookie; whether this device was not seen before."""
     global device
-    cookie = read_cookie(NAME)
-    known = cookie or session.read(STORED).match(UUID)
-    device = '' + (known or new_uuid())
-    if not keep_cookie(device, cookie):
-        session.write(STORED, device)
+    known = known_device()
+    device = known or new_uuid()
+    if not keep_cookie(device, known):
+        session.write(own(NAME), device)
         say('cookie')
     return not known
 

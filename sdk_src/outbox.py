@@ -16,7 +16,7 @@ from debug import read_json, say
 from device_id import device
 from locks import alone
 from options import batch_url, options
-from stores import local, session
+from stores import OURS, local, own, session
 
 __pragma__('skip')
 from browser import __pragma__, AbortSignal, Date, JSON, Math, WAYLINK_VERSION, clearTimeout, fetch, setTimeout
@@ -26,11 +26,12 @@ __pragma__('noskip')
 TIMEOUT = 10000  # milliseconds
 LONGEST_PAUSE = 3600000  # milliseconds
 REFUSED = '400 401 403 413 415'  # statuses after which the same call would be refused again
-PREFIX = 'waylink_call_'
-PAUSE = 'waylink_pause'
+CALL = 'call_'
+PAUSE = 'pause'
 LEASE = 30000  # milliseconds
-MOST_KEPT = 100
-MOST_STORED = 256000  # characters
+SOON = 500  # milliseconds
+MOST_KEPT = 100  # calls, and as many checks
+MOST_STORED = 240000  # characters of each, without their keys
 # Of a batch. A character has 4 bytes at the most, and keepalive 64 KiB; the service takes 50 calls, and none is shorter
 # than 200 characters.
 MOST_CHARACTERS = 10000
@@ -46,8 +47,8 @@ def add(entry):
     """Send a call, now or with what waits; its `done` runs after the first attempt."""
     lease(entry, LEASE)
     fresh.push(entry)
-    bound(fresh)
-    stored_entries()
+    bound(fresh, entry)
+    bound(stored_entries(), entry)
     flush()
 
 
@@ -71,49 +72,59 @@ async def send_all(entries):
 
     With the last look at `fresh`, not later, the flush is over: a call that comes between would be sent by nobody.
     """
-    while entries.length:
-        await send_batch(take_batch(entries))
+    try:
+        while entries.length:
+            await send_batch(take_batch(entries))
+    except:
+        pass
     entries.is_busy = False
     wake()
 
 
 async def send_batch(batch):
-    """Send a batch, unless there is a pause; what is not settled is free for the next attempt."""
+    """Send a batch, unless there is a pause; what is not settled is free for the next attempt.
+
+    Only the service's own words end a call: firewalls, proxies and portals answer with the same statuses.
+    """
     global failures, outcome
-    owner = batch[0].device
-    is_settled = False
-    is_final = False
-    if pause_left() <= 0:
-        try:
-            # A list put together by hand, because of pages with an Array.prototype.toJSON.
-            response = await post(
-                '{"calls":[' + batch.map(lambda entry: JSON.stringify(entry.call)).join() + '],', owner
-            )
-            wait = response.headers.js_get('retry-after')
-            is_final = REFUSED.includes(response.status)
-            content = is_final or await read_json(response)
-            for entry in batch:
-                result = is_final or content.results.find(lambda each: each.call_id == entry.call.call_id)  # noqa: B023 - run at once
-                if result:
-                    is_settled = True
-                    entry.device = 0
-                    local.remove(key_of(entry))
-                    received(result)
-        except:
-            pass
-        outcome = ('sent' if is_settled > is_final else 'refused') if response else 'offline'
-        say(outcome, batch, is_final)
-        if is_settled:
-            failures = 0
-        elif not is_leaving:
-            failures += 1
-            local.write(PAUSE, Date.now() + pause_of(wait))
-    for entry in batch:
-        if entry.device == device:
-            lease(entry, -1)
-        finish(entry)
-    if not device:
-        erase(owner)  # once more: consent was withdrawn meanwhile, and the batch may have been stored after it
+    try:
+        if pause_left() <= 0:
+            try:
+                # A list put together by hand, because of pages with an Array.prototype.toJSON.
+                response = await post(
+                    '{"calls":[' + batch.map(lambda entry: JSON.stringify(entry.call)).join() + '],', batch[0].device
+                )
+                wait = response.headers.js_get('retry-after')
+                content = await read_json(response)
+                for entry in batch:
+                    result = (
+                        REFUSED.includes(response.status)
+                        and content.code > 0
+                        and content.error.fieldName.length
+                        and content
+                    ) or content.results.find(lambda each: each.call_id == entry.call.call_id)  # noqa: B023 - run at once
+                    if result:
+                        result.status = status = 'rejected' if result.error else 'accepted'
+                        entry.outcome = result
+                        received(result)
+                        drop(entry)
+            except:
+                pass
+            outcome = status or ('refused' if response else 'offline')
+            say(outcome, batch)
+            if status:
+                failures = 0
+            elif not is_leaving:
+                failures += 1
+                local.write(own(PAUSE), Date.now() + ' ' + pause_of(wait))
+    finally:
+        for entry in batch:
+            if entry.device == device and not entry.outcome:
+                lease(entry, -1)
+                entry.outcome = {'status': 'waiting'}
+            finish(entry)
+        if not device:
+            erase(batch[0].device)  # once more: the service may have stored the batch after consent was withdrawn
 
 
 async def post(head, owner):
@@ -155,22 +166,23 @@ def pause_of(text):
 
 
 def pause_left():
-    """The milliseconds until something may be sent, none from 0 on; a stored time that can't be counts as none."""
-    left = local.read(PAUSE) - Date.now()
-    return left if left <= LONGEST_PAUSE else 0
+    """The milliseconds until something may be sent, none from 0 on.
+
+    A pause that can't be counts as none, and so does one that begins later than now: the clock was set back since.
+    """
+    pause = local.read(own(PAUSE)).js_split(' ')
+    since = Date.now() - pause[0]
+    return pause[1] - since if since >= 0 and pause[1] <= LONGEST_PAUSE else 0
 
 
 def wake():
-    """Set the timer for what is left, or none."""
+    """An attempt is over: look at what is left after the pause, or soon, since other pages may be at work on it."""
     global timer
     clearTimeout(timer)
     left = stored_entries()
     if left.length:
-        timer = setTimeout(
-            recover, Math.max(pause_left(), Math.min(*left.map(lambda entry: entry.until)) - Date.now()) + 500
-        )
-    if not left.some(lambda entry: entry.call.signals):
-        tell()  # type: ignore[misc]
+        timer = setTimeout(recover, Math.max(pause_left(), 0) + SOON)
+    tell()  # type: ignore[misc]
 
 
 def recover(event, leaving):
@@ -185,45 +197,39 @@ def recover(event, leaving):
     if device:
         if event and outcome == 'offline':
             failures = 0
-            local.remove(PAUSE)
+            local.remove(own(PAUSE))
         if leaving:
             send_all(fresh)
             send_stored()
         else:
-            alone(PREFIX, send_stored)
+            alone(OURS, send_stored)
 
 
 def send_stored():
-    free = stored_entries().filter(lambda entry: entry.until < Date.now())
+    free = stored_entries().filter(lambda entry: not (entry.until <= Date.now() + LEASE and entry.until > Date.now()))
     for entry in free:
         lease(entry, -1 if is_leaving else LEASE)
     return send_all(free)
 
 
 def stored_entries():
-    """Every entry in the store, oldest first; the oldest of too many or too much go, and what is none of ours."""
+    """Every entry in the store, oldest first; what is none of ours goes."""
     found = []
-    size = 0
-    for name in local.names().js_sort().reverse():
-        if name[70]:  # no other name is as long
-            text = local.read(name)
-            size += text.length
-            entry = found.length < MOST_KEPT and size < MOST_STORED and read_entry(name, text)
-            if entry:
-                found.unshift(entry)
-            else:
-                say('dropped', name)
-                local.remove(name)
+    for name in local.names(own(CALL)).js_sort():
+        entry = read_entry(name, local.read(name))
+        if entry:
+            found.push(entry)
+        else:
+            say('dropped', name)
+            local.remove(name)
     return found
 
 
 def read_entry(name, text):
-    """The entry that this is, its lease clamped to what one can be; nothing where it is not whole, or a week old."""
+    """The entry that this is; nothing where it is not whole, or a week old."""
     try:
         entry = JSON.parse(text)
         if name == key_of(entry) and Math.abs(Date.now() - Date.parse(entry.call.occurred_at)) < LONGEST_WAIT:
-            if not (entry.until <= Date.now() + LEASE):
-                entry.until = 0
             return entry
     except:
         pass
@@ -231,33 +237,41 @@ def read_entry(name, text):
 
 def discard():
     """Forget what no request has carried yet."""
-    fresh.splice(0).forEach(finish)
+    fresh.splice(0).forEach(drop)
 
 
-def bound(entries):
-    """Drop the oldest of too many."""
-    if entries.length > MOST_KEPT:
-        say('dropped')
-        finish(entries.shift())
+def bound(entries, newest):
+    """Drop the oldest of too many, or of too much, but a sale last. Checks, which no site asks for, count apart."""
+    group = entries.filter(lambda entry: (not entry.call.signals) == (not newest.call.signals))
+    if group.length > MOST_KEPT or JSON.stringify(group).length > MOST_STORED:
+        oldest = group.find(lambda entry: entry.call.kind != 'conversion') or group[0]
+        entries.splice(entries.indexOf(oldest), 1)
+        say('dropped', oldest)
+        drop(oldest)
+        bound(entries, newest)
+
+
+def drop(entry):
+    """Keep a call no longer."""
+    local.remove(key_of(entry))
+    finish(entry)
 
 
 def finish(entry):
-    """The first attempt is over for this call, or there will be none."""
-    entry.done and entry.done()
+    """The first attempt is over for this call, with its outcome, or there will be none."""
+    entry.done and entry.done(entry.outcome)
 
 
 def key_of(entry):
     """The storage key of an entry; in the order of their keys, entries are in the order of time."""
-    return PREFIX + entry.call.occurred_at + entry.call.call_id
+    return own(CALL + entry.call.occurred_at + entry.call.call_id)
 
 
 def take_batch(entries):
     """Remove from `entries` what fits into one request: calls of one device, bounded in number and size."""
     count = 1
-    while (
-        entries[count]
-        and entries[count].device == entries[0].device
-        and JSON.stringify(entries.slice(0, count + 1)).length < MOST_CHARACTERS
-    ):
+    while (entries[count] or {}).device == entries[0].device and JSON.stringify(
+        entries.slice(0, count + 1)
+    ).length < MOST_CHARACTERS:
         count += 1
     return entries.splice(0, count)

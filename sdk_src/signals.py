@@ -5,7 +5,7 @@ from browser import __pragma__, URLSearchParams, __new__
 
 __pragma__('noskip')
 
-NAMES = '^(cl_(link_id|click_id|variant)|utm_(campaign|source|term|medium|content)|(fb|tt|g)clid|[gw]braid)$'
+NAMES = '^(cl_((link|click)_id|variant)|utm_(campaign|source|term|medium|content)|(fb|tt|g)clid|[gw]braid)$'
 LONGEST = 512
 
 

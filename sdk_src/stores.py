@@ -1,19 +1,25 @@
 """The browser's storage where it works, and the page's memory where it does not (private windows, sandboxed frames)."""
 
+from options import options
+
 __pragma__('skip')
 from browser import __pragma__, JSON, Object, window
 
 __pragma__('noskip')
 
-# Every key of this version (`waylink_…`) and of former ones (`cl_…`), whole, so that a site's own are left alone.
-OURS = '^(cl|waylink)_(attribution|checked|pause|customer|device_id|call_[-:.\\w]{60})$'
+OURS = 'waylink:'  # every key of ours begins so, and then has the API key: two keys on one origin share nothing
+
+
+def own(name):
+    """The key in storage of what has this name."""
+    return OURS + options.apiKey + ':' + name
 
 
 def open_store(kind):
     """A store of texts over `localStorage` or `sessionStorage`, or in memory where that one refuses.
 
-    `read(key)` gives the text or '', `write(key, text)` keeps it, `remove(key)` forgets it. `names()` gives the keys
-    that are ours, `move()` takes over what former versions stored, `forget()` removes every key of ours.
+    `read(key)` gives the text or '', `write(key, text)` keeps it, `remove(key)` forgets it. `names(start)` gives the
+    keys that begin so, `forget()` removes all that is ours, of every API key.
     """
     memory = {}
 
@@ -38,21 +44,13 @@ def open_store(kind):
         del memory[key]
         attempt(lambda native: native.removeItem(key))
 
-    def names():
-        return Object.js_keys(memory).concat(attempt(Object.js_keys) or []).filter(lambda name: name.match(OURS))
-
-    def move():
-        """Former versions stored JSON, also of what is a text."""
-        for name in names():
-            if name[0] == 'c':
-                value = parse(read(name))
-                write(name.js_replace('cl', 'waylink'), value if value is '' + value else read(name))
-                remove(name)
+    def names(start):
+        return Object.js_keys(memory).concat(attempt(Object.js_keys) or []).filter(lambda key: key.startsWith(start))
 
     def forget():
-        names().forEach(remove)
+        names(OURS).forEach(remove)
 
-    return {'read': read, 'write': write, 'remove': remove, 'names': names, 'move': move, 'forget': forget}
+    return {'read': read, 'write': write, 'remove': remove, 'names': names, 'forget': forget}
 
 
 def parse(text):

@@ -1,18 +1,18 @@
 """The visit of a page: begun by `init`, or by consent that comes later, and forgotten when consent is withdrawn."""
 
-from attribution import Later, read_context, tell
-from calls import CHECK, hold, is_open, last, stamp, submit, turn
+from attribution import CHECK, Later, read_context, renew, tell
+from calls import hold, is_open, last, stamp, submit, turn
 from checks import OPTION_FORMS, OPTIONS, take
 from clock import now
-from consent import decision, has_consent
+from consent import decide, decision, has_consent
 from cookies import NAME, read_cookie
 from debug import explain, say
-from device_id import close_device, device, open_device
+from device_id import close_device, device, known_device, open_device
 from history_hooks import watch_history
 from locks import alone
-from options import IS_BROWSER, options
+from options import IS_BROWSER, options, source
 from outbox import discard, erase, recover, wake
-from stores import local, session
+from stores import OURS, local, own, session
 
 __pragma__('skip')
 from browser import __pragma__, Object, __new__, addEventListener, document, setTimeout, top, window
@@ -39,16 +39,17 @@ def init(given):
 async def begin(given):
     global landing, is_on
     Object.assign(options, IS_BROWSER and take(given, OPTIONS, OPTION_FORMS))
-    if options.debug:
-        explain()
     is_on = IS_BROWSER and (top == window or not not options.allowIframe)
     if is_on:
-        addEventListener('online', recover)
-        addEventListener('pageshow', recover)
+        if not (options.baseUrl or source):
+            say('baseUrl', '', True)
+        addEventListener('pageshow', hear)
+        addEventListener('online', hear)
+        addEventListener('storage', hear)
         addEventListener('visibilitychange', leave)
         addEventListener('pagehide', leave)
         if options.autoPageTracking != False:
-            watch_history(track_page_view)
+            watch_history(check_address)
         landing = stamp(CHECK)
         landing.occurred_at = loaded  # whoever calls before init landed before that
         if has_consent():
@@ -73,10 +74,14 @@ async def start():
             # Browsers answer slowly when they are first asked for a cookie or for storage: a task for each, and one for
             # the request. Slow phones would stutter at a long one.
             read_cookie(NAME)
+            if options.debug:
+                explain()
             await __new__(Later(setTimeout))
-            session.move()
+            session.read('')
             await __new__(Later(setTimeout))
-            local.move()
+            if decision is True:
+                local.write(OURS, own(''))
+            local.remove(OURS)
             await __new__(Later(setTimeout))
             await alone(NAME, arrive)
             await landing  # type: ignore[misc]
@@ -98,15 +103,47 @@ def arrive():
 
 
 def forget():
-    """Delete what is stored, here and by earlier pages, and end what was begun."""
+    """Delete what is stored, here and by earlier pages, and end what was begun.
+
+    Where another tab was told, that one deletes what all share: by now it may be that of a visitor who agreed again.
+    """
     global landing, started
     owner = device or read_cookie(NAME)
     started = None
     landing = None
     discard()
     close_device()
-    erase(owner)
+    if decision is False:
+        if owner:
+            local.write(OURS, OURS)
+        erase(owner)
+    else:
+        session.forget()
     say('denyConsent')
+
+
+def settle(to):
+    """The visitor's decision, told to this page or, as 1 or 0, to another tab."""
+    decide(to)
+    turn(to and (is_open or None))
+    if is_on:
+        start() if to else forget()
+    if not to:
+        renew()
+
+
+def hear(event):
+    """What reaches the page from outside: the network, its own way back out of the browser's cache, and other tabs.
+
+    A tab tells the others by a key in storage that is gone at once; its value names the API key that was agreed to, or
+    none for a withdrawal. A page that was told 'no' itself is not overruled. A page in the cache hears nothing: whether
+    the device is still known tells it.
+    """
+    if event.newValue == OURS or (event.persisted and device and known_device() != device):
+        settle(0)
+    elif event.newValue == own('') and decision is not False:
+        settle(1)
+    event.key or recover(event)
 
 
 async def leave(event):
@@ -127,8 +164,12 @@ def once_shown(resolve):
         setTimeout(resolve)
 
 
-async def track_page_view():
-    hold(stamp(CHECK), get_attribution)
+async def check_address():
+    check = stamp(CHECK)
+    if check and check.signals:
+        hold(check)
+    else:
+        say('signals')
 
 
 def get_attribution():

@@ -1,24 +1,20 @@
 """The public object, `Waylink` (contract, "Browser SDK interface"). Camel case is the contract's, and only here."""
 
-from attribution import renew, told
+from attribution import told
 from calls import track
-from consent import decide, decision, has_consent
+from consent import decision, has_consent
 from debug import say
-from visit import forget, get_attribution, init, is_on, start, track_page_view
+from options import IS_BROWSER
+from visit import check_address, get_attribution, init, is_on, settle
 
 
 def grant_consent():
     if is_on != False:
-        decide(True)
-        if is_on:
-            start()
+        settle(True)
 
 
 def deny_consent():
-    decide(False)
-    if is_on:
-        forget()
-    renew()
+    settle(False)
 
 
 def identify(fields):
@@ -37,9 +33,13 @@ def track_event(name, fields):
     return track('event', fields, name)
 
 
+def track_page_view():
+    check_address()
+
+
 async def when_attributed():
-    """A promise of the context, or of None, once the check is answered or no answer is to come."""
-    if decision != False:
+    """A promise of the context, or of None, once the check is answered, was tried in vain, or is not to come."""
+    if decision != False and IS_BROWSER:
         await told
     return get_attribution()
 

@@ -50,6 +50,19 @@ def refuse(status: int, **headers: str) -> Callable[[dict[str, Any]], Answer]:
     return lambda _: (status, {name.replace("_", "-"): value for name, value in headers.items()}, "{}")
 
 
+def reject(status: int) -> Callable[[dict[str, Any]], Answer]:
+    """A service that takes nothing of the request, and says why in an error of its own."""
+    error = {"errorMessage": "Invalid Api Key", "fieldName": "UNAUTHORIZED_ACCESS"}
+    return lambda _: (status, {}, json.dumps({"code": 130, "errorMessage": "No!", "error": error}))
+
+
+def reject_each(batch: dict[str, Any]) -> Answer:
+    """A service that rejects each call, and says why."""
+    error = {"errorMessage": "name must be short", "fieldName": "name"}
+    results = [{"call_id": call["call_id"], "status": "rejected", "error": error} for call in batch["calls"]]
+    return 200, {}, json.dumps({"results": results})
+
+
 def once(event: Event, answer: Callable[[dict[str, Any]], Answer]) -> Callable[[dict[str, Any]], Answer]:
     """A service that answers so when the event is set, or 20 seconds have passed."""
 

@@ -110,6 +110,8 @@ def test_bad_arguments_reject(page: Page, server: RecordingServer, call: str, na
         ("{apiKey: 5}", "apiKey"),
         ("{apiKey: 'k', consentMode: 'yes'}", "consentMode"),
         ("{apiKey: 'k', baseUrl: 'https://[links'}", "baseUrl"),
+        ("{apiKey: 'k', baseUrl: 5}", "baseUrl"),
+        ("{apiKey: 'k', cookieDomain: 5}", "cookieDomain"),
     ],
 )
 def test_init_says_what_is_wrong(page: Page, server: RecordingServer, options: str, named: str) -> None:
@@ -120,3 +122,24 @@ def test_init_says_what_is_wrong(page: Page, server: RecordingServer, options: s
     assert named in caught[1]
     page.evaluate(INIT)
     expect_sent(page, server, "attribution")
+
+
+LOADS = {
+    "a module": "import('/waylink.mjs').then((module) => { window.Waylink = module.Waylink })",
+    "inlined": "fetch('/waylink.js').then((answer) => answer.text()).then((code) => {"
+    " const tag = document.createElement('script'); tag.textContent = code; document.head.append(tag) })",
+}
+
+
+@pytest.mark.parametrize("load", LOADS.values(), ids=LOADS)
+def test_no_address_is_told_once(page: Page, server: RecordingServer, load: str) -> None:
+    """Where nothing says where the service is, the console does; calls go to the page's own origin."""
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    for options in ("", "baseUrl: '/'"):
+        page.goto(server.url())
+        page.evaluate(f"delete window.Waylink, {load}")
+        page.evaluate(f"Waylink.init({{apiKey: 'c_web_test', {options}}})")
+        page.evaluate("Waylink.trackEvent('a')")
+    assert server.kinds == ["attribution", "event", "event"]
+    assert said == ["Waylink baseUrl "]

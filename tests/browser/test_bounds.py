@@ -18,10 +18,10 @@ from tests.browser.recording_server import (
     recording_server,
     refuse,
 )
-from tests.browser.shop_pages import INIT, visit
+from tests.browser.shop_pages import CONVERSION, INIT, PAUSE_LEFT, STORE, expect_sent, visit
 from tests.polling import wait_for
 
-STORED = """[Object.keys(localStorage).filter((name) => name.startsWith('waylink_call_')).length,
+STORED = """[Object.keys(localStorage).filter((name) => name.includes(':call_')).length,
   Object.entries(localStorage).join().length]"""
 MANY = (
     "for (let i = 0; i < {count}; i++)"
@@ -36,13 +36,13 @@ LEAVE = """(change) => {
   const call = {kind: 'event', call_id: '01234567-89ab-4def-8123-456789abcdef', name: 'left',
     occurred_at: new Date(Date.now() - 5000).toISOString(), page: location.href};
   let entry = {device: '01234567-89ab-4def-8123-456789abcdef', call, until: 0};
-  let name = 'waylink_call_' + call.occurred_at + call.call_id;
+  let name = 'waylink:c_web_test:call_' + call.occurred_at + call.call_id;
   eval(change);
   localStorage[name] = typeof entry == 'string' ? entry : JSON.stringify(entry);
 }"""
 RECORD_PAUSES = """window.pauses = []; const own = Storage.prototype.setItem;
 Storage.prototype.setItem = function (name, value) {
-  if (name == 'waylink_pause') pauses.push(value - Date.now());
+  if (name == 'waylink:c_web_test:pause') pauses.push(Number(value.split(' ')[1]));
   own.call(this, name, value);
 }; 0"""
 SENT = {
@@ -50,10 +50,18 @@ SENT = {
     "leased until never": "delete entry.until",
     "leased until nonsense": "entry.until = 'soon'",
 }
+PAUSES = {
+    "for years": "Date.now() + ' 1e12'",
+    "begun before the clock was set back by an hour": "Date.now() + 36e5 + ' 3000'",
+    "without a length": "Date.now() + 1e12",
+    "a word": "'soon'",
+    "not a number": "'NaN NaN'",
+    "rubbish": "'{]'",
+}
 THROWN_AWAY = {
     "under another key": "name = name.replace('0123', '4567')",
     "of the next century": "call.occurred_at = '2126' + call.occurred_at.slice(4);"
-    " name = 'waylink_call_' + call.occurred_at + call.call_id",
+    " name = 'waylink:c_web_test:call_' + call.occurred_at + call.call_id",
     "without a call": "entry.call = 5",
     "no JSON": "entry = '{]'",
     "null": "entry = 'null'",
@@ -110,7 +118,7 @@ def test_a_lease_that_can_not_be_is_none(page: Page, server: RecordingServer, ch
     page.evaluate(COUNT_TIMERS)
     page.evaluate(INIT)
     server.wait_for_kinds("event")
-    page.wait_for_function("!Object.keys(localStorage).some((name) => name.startsWith('waylink_call_'))")
+    page.wait_for_function("!Object.keys(localStorage).some((name) => name.includes(':call_'))")
     assert page.evaluate("timers") < 20
 
 
@@ -125,13 +133,56 @@ def test_what_is_not_whole_is_thrown_away(page: Page, server: RecordingServer, c
     assert page.evaluate("Object.keys(localStorage)") == []
 
 
-@pytest.mark.parametrize("until", ["Date.now() + 1e12", "'soon'", "NaN", "'{]'"])
-def test_a_pause_that_can_not_be_is_none(page: Page, server: RecordingServer, until: str) -> None:
-    """A pause stored far ahead, or rubbish in its place, does not silence the SDK."""
+@pytest.mark.parametrize("pause", PAUSES.values(), ids=PAUSES)
+def test_a_pause_that_can_not_be_is_none(page: Page, server: RecordingServer, pause: str) -> None:
+    """Too long a pause, one that has not begun, or rubbish in its place does not silence the SDK."""
     page.goto(server.url())
-    page.evaluate(f"localStorage.waylink_pause = {until}; 0")
+    page.evaluate(f"localStorage['{STORE}pause'] = {pause}; 0")
     page.evaluate(INIT)
     assert server.kinds == ["attribution"]
+
+
+ROUTES = "for (let i = 0; i < {count}; i++) history.pushState(null, '', '/route-' + i + '{query}')"
+
+
+def test_routes_without_a_signal_take_no_call_s_place(page: Page, server: RecordingServer) -> None:
+    """A sale that waits for consent is sent after 150 route changes and one with a signal, which is too."""
+    visit(page, server, options="consentMode: 'required'")
+    page.evaluate(f"{CONVERSION}; {ROUTES.format(count=150, query='')}; Waylink.trackPageView(); 0")
+    page.evaluate("history.pushState(null, '', '/?gclid=1'); Waylink.grantConsent()")
+    expect_sent(page, server, "attribution", "conversion", "attribution")
+
+
+def test_checks_and_calls_have_places_of_their_own(page: Page, server: RecordingServer) -> None:
+    """Of 150 routes with a signal the last 100 are checked; all 100 calls that waited with them are sent."""
+    visit(page, server, options="consentMode: 'required'")
+    page.evaluate("for (let i = 0; i < 100; i++) Waylink.trackEvent('e' + i); 0")
+    page.evaluate(ROUTES.format(count=150, query="?gclid=1"))
+    page.evaluate("Waylink.grantConsent()")
+    server.wait_for(201)
+    assert len([call for call in server.calls if call["kind"] == "event"]) == 100
+    routes = [call["page"] for call in server.calls[1:] if call["kind"] == "attribution"]
+    assert routes == [server.url(f"/route-{number}?gclid=1") for number in range(50, 150)]
+
+
+def test_a_sale_is_the_last_to_go(page: Page, server: RecordingServer) -> None:
+    """Of 151 calls that wait, for consent, behind a request or for a later page, the sale is not dropped."""
+    events = "for (let i = 0; i < 150; i++) Waylink.trackEvent('e' + i)"
+    visit(page, server, options="consentMode: 'required'")
+    page.evaluate(f"{CONVERSION}; {events}; Waylink.grantConsent()")
+    server.wait_for(101)
+    answered = threading.Event()
+    server.answer = once(answered, refuse(503))
+    page.evaluate("Waylink.trackEvent('first'); 0")
+    server.wait_for(102)
+    page.evaluate(f"{CONVERSION}; {events}; window.last = Waylink.trackEvent('last'); 0")
+    answered.set()
+    page.evaluate("last")
+    server.answer = acknowledge
+    before = len(server.calls)
+    visit(page, server, "/later")
+    server.wait_for(before + 100)
+    assert [server.kinds[:before].count("conversion"), server.kinds[before:].count("conversion")] == [1, 1]
 
 
 def foreign(batch: dict[str, Any]) -> Answer:
@@ -172,4 +223,4 @@ def test_a_long_retry_after_is_cut(page: Page, server: RecordingServer) -> None:
     visit(page, server)
     server.answer = refuse(503, Retry_After="99999999")
     page.evaluate("Waylink.trackEvent('a')")
-    assert 3_500_000 < page.evaluate("localStorage.waylink_pause - Date.now()") <= 3_600_000
+    assert 3_500_000 < page.evaluate(PAUSE_LEFT) <= 3_600_000

@@ -16,7 +16,7 @@ DEBUG = "debug: true"
 TOLD = {
     "a known device": (
         "Waylink.trackPageView()",
-        "Nothing sent: known device, no signal in address",
+        "Nothing sent: no signal in address",
     ),
     "an address twice": (
         "history.pushState(null, '', '/?gclid=1'); history.pushState(null, '', '/?gclid=1')",
@@ -73,15 +73,27 @@ def test_what_is_sent_is_shown(page: Page, server: RecordingServer) -> None:
 
 
 def test_waiting_for_consent_is_told(page: Page, server: RecordingServer) -> None:
-    """Before consent the console says what the SDK waits for."""
+    """Before consent the console says what the SDK waits for, by its code."""
     said = listen(page)
     visit(page, server, options=f"{DEBUG}, consentMode: 'required'")
-    expect_told(page, said, "Nothing sent: waiting for grantConsent")
+    expect_told(page, said, "Waylink grantConsent")
     assert server.requests == []
 
 
+def test_the_sentences_come_after_consent(page: Page, server: RecordingServer) -> None:
+    """Before consent nothing is loaded, not even the sentences; with it they are, and the SDK speaks."""
+    said = listen(page)
+    visit(page, server, options=f"{DEBUG}, consentMode: 'required'")
+    page.evaluate(f"fetch('/asked'); {CONVERSION}; 0")
+    server.wait_for_visit("/asked")
+    assert "/waylink.json" not in server.visits
+    page.evaluate("Waylink.grantConsent()")
+    expect_told(page, said, "Sent:")
+    assert "/waylink.json" in server.visits
+
+
 def test_an_iframe_is_told(page: Page, server: RecordingServer) -> None:
-    """In an iframe without allowIframe the console names the option."""
+    """In an iframe without allowIframe, where nothing is loaded, the console has the code."""
     page.goto(server.url())
     said = listen(page)
     page.evaluate(
@@ -89,7 +101,7 @@ def test_an_iframe_is_told(page: Page, server: RecordingServer) -> None:
         "f.src = '/frame'; document.body.append(f) })"
     )
     page.frames[1].evaluate("Waylink.init({apiKey: 'k', debug: true})")
-    expect_told(page, said, "without allowIframe")
+    expect_told(page, said, "Waylink iframe")
 
 
 @pytest.mark.parametrize("status", [401, 429, 503])
@@ -98,7 +110,7 @@ def test_a_refusal_is_not_called_sent(page: Page, server: RecordingServer, statu
     server.answer = refuse(status)
     said = listen(page)
     visit(page, server, options=DEBUG)
-    expect_told(page, said, re.escape("Refused (429 and 5xx: sent again later):"))
+    expect_told(page, said, re.escape("Refused (429, 5xx or not by the service: sent again later):"))
     assert "Sent:" not in heard(page, said)
 
 
@@ -126,7 +138,7 @@ def test_without_the_file_the_codes_are_said(page: Page, server: RecordingServer
     page.route("**/waylink.json", lambda route: route.abort())
     said = listen(page)
     visit(page, server, options=DEBUG)
-    expect_told(page, said, r"Waylink sent")
+    expect_told(page, said, r"Waylink accepted")
 
 
 def test_the_file_lies_beside_the_script(page: Page, server: RecordingServer) -> None:
@@ -162,7 +174,7 @@ def test_every_code_has_a_sentence_and_is_documented() -> None:
     root = SDK.parent
     sources = "".join(path.read_text() for path in (root / "sdk_src").glob("*.py"))
     said = {code for call in re.findall(r"say\((.*)\)", sources) for code in re.findall(r"'(\w+)'", call)}
-    said |= {"sent", "refused", "offline", "email", "phone", "error", "notes"}
+    said |= {"accepted", "rejected", "refused", "offline", "email", "phone", "error", "notes"}
     sentences = json.loads((SDK / "waylink.json").read_text())
     assert set(sentences) == said
     docs = (root / "docs" / "sdk.md").read_text()

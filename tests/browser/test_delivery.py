@@ -4,14 +4,37 @@ from __future__ import annotations
 
 import threading
 import time
+from email.utils import formatdate
 
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, once, refuse
-from tests.browser.shop_pages import CONVERSION, INIT, stored, visit
+from tests.browser.recording_server import (
+    Answer,
+    Call,
+    RecordingServer,
+    acknowledge,
+    once,
+    refuse,
+    reject,
+)
+from tests.browser.shop_pages import CONVERSION, INIT, PAUSE_LEFT, STORE, stored, visit
+from tests.polling import wait_for
 
-NOTHING_LEFT = "!Object.keys(localStorage).some(name => name.startsWith('waylink_call_'))"
+REFUSED = [400, 401, 403, 413, 415]
+# What others answer with these statuses: pages, nothing, and JSON that is not the service's.
+FOREIGN = [
+    "<html><h1>Checking your browser</h1></html>",
+    "",
+    "null",
+    "{}",
+    '{"message": "Forbidden"}',
+    '{"code": 403, "error": "Forbidden"}',
+    '{"error": {"code": 403, "message": "The caller has no permission", "status": "PERMISSION_DENIED"}}',
+    '{"success": false, "errors": [{"code": 1020, "message": "Access denied"}], "results": []}',
+    '{"error": {"errorMessage": "No", "fieldName": "x"}}',
+]
+NOTHING_LEFT = "!Object.keys(localStorage).some(name => name.includes(':call_'))"
 
 
 def slowly(batch: Call) -> Answer:
@@ -92,27 +115,50 @@ def test_a_later_page_sends_what_is_left(page: Page, server: RecordingServer) ->
     assert first["call_id"] == second["call_id"]
 
 
-def test_retry_after_is_kept(page: Page, server: RecordingServer) -> None:
+@pytest.mark.parametrize("form", ["seconds", "a date"])
+def test_retry_after_is_kept(page: Page, server: RecordingServer, form: str) -> None:
     """A 429 with Retry-After silences this page and the next; what they track waits in storage."""
     visit(page, server)
-    server.answer = refuse(429, Retry_After="600")
+    server.answer = refuse(
+        429, Retry_After="600" if form == "seconds" else formatdate(time.time() + 600, usegmt=True)
+    )
     page.evaluate(CONVERSION)
     server.answer = acknowledge
     page.evaluate(CONVERSION)
     visit(page, server, "/next")
     page.evaluate(CONVERSION)
     assert server.kinds == ["attribution", "conversion"]
-    assert sum(name.startswith("waylink_call_") for name in stored(page)) == 3
-    wait = page.evaluate("localStorage.waylink_pause - Date.now()")
+    assert sum(":call_" in name for name in stored(page)) == 3
+    wait = page.evaluate(PAUSE_LEFT)
     assert 500_000 < wait <= 600_000
 
 
-def test_a_refused_call_is_dropped(page: Page, server: RecordingServer) -> None:
-    """An answer that would be the same again ends the matter."""
+@pytest.mark.parametrize("status", REFUSED)
+def test_a_refused_call_is_dropped(page: Page, server: RecordingServer, status: int) -> None:
+    """A refusal in the service's own words, which would be the same again, ends the matter."""
     visit(page, server)
-    server.answer = refuse(400)
+    server.answer = reject(status)
     page.evaluate(CONVERSION)
-    assert not [name for name in stored(page) if name.startswith("waylink_call_")]
+    assert not [name for name in stored(page) if ":call_" in name]
+
+
+def test_who_is_not_the_service_ends_no_call(page: Page, server: RecordingServer) -> None:
+    """What firewalls, proxies and portals answer deletes nothing: each sale waits, and arrives in the end."""
+    visit(page, server)
+    answers = [(status, body) for status in REFUSED for body in FOREIGN] + [(200, FOREIGN[0])]
+    for status, body in answers:
+        server.answer = lambda _, answer=(status, {}, body): answer  # type: ignore[misc]
+        page.evaluate(f"localStorage.removeItem('{STORE}pause')")
+        assert page.evaluate(CONVERSION) == {"status": "waiting"}, (status, body)
+    sales = {call["call_id"] for call in server.calls if call["kind"] == "conversion"}
+    assert len(sales) == len(answers)
+    server.requests.clear()
+    server.answer = acknowledge
+    page.evaluate(f"localStorage.removeItem('{STORE}pause')")
+    visit(page, server, "/later")
+    wait_for(
+        lambda: {call["call_id"] for call in server.calls}, "these arrived", lambda arrived: arrived == sales
+    )
 
 
 def test_offline_and_back(page: Page, server: RecordingServer) -> None:
@@ -144,7 +190,7 @@ def test_two_tabs_send_once(page: Page, server: RecordingServer) -> None:
     server.answer = refuse(503)
     page.evaluate(CONVERSION)
     page.goto(server.url("/blank", host="localhost"))
-    page.wait_for_function("localStorage.waylink_pause < Date.now()", polling=100)
+    page.wait_for_function(f"{PAUSE_LEFT} < 0", polling=100)
     server.answer = slowly
     other = page.context.new_page()
     other.goto(server.url("/", host="localhost"))
@@ -164,15 +210,13 @@ def test_the_outbox_is_bounded(page: Page, server: RecordingServer) -> None:
     old = page.evaluate(
         "() => { const call = {call_id: crypto.randomUUID?.() ?? '0'.repeat(36),"
         "occurred_at: new Date(Date.now() - 8 * 864e5).toISOString()};"
-        "const name = 'waylink_call_' + call.occurred_at + call.call_id;"
+        f"const name = '{STORE}call_' + call.occurred_at + call.call_id;"
         "localStorage[name] = JSON.stringify({device: 'd', until: 0, call}); return name }"
     )
-    page.evaluate("localStorage.waylink_pause = Date.now() + 6e5")
+    page.evaluate(f"localStorage['{STORE}pause'] = Date.now() + ' 600000'")
     page.evaluate("Promise.all([...Array(150).keys()].map(i => Waylink.trackEvent('e' + i)))")
     page.evaluate("Waylink.trackEvent('last')")
-    page.wait_for_function(
-        "Object.keys(localStorage).filter(n => n.startsWith('waylink_call_')).length <= 100"
-    )
+    page.wait_for_function("Object.keys(localStorage).filter(n => n.includes(':call_')).length <= 100")
     assert old not in stored(page)
     assert server.kinds == ["attribution"]
 

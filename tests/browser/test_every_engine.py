@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.recording_server import Answer, acknowledge, refuse
+from tests.browser.recording_server import Answer, acknowledge, refuse, reject
 from tests.browser.visitor import INIT, Visitor
 
 WITH_CONSENT_MODE = "Waylink.init({apiKey: 'c_web_test', consentMode: 'required'})"
@@ -188,6 +188,54 @@ def test_a_call_right_before_the_tab_closes_arrives(visitor: Visitor) -> None:
     visitor.js("started")
     visitor.js(f"void other.{convert('last')}, other.close()")
     assert visitor.server.wait_for(2)[1]["transaction_id"] == "last"
+
+
+def test_the_promise_tells_what_became_of_a_call(visitor: Visitor) -> None:
+    """Accepted, rejected in the service's own words, and waiting where a firewall uses the same status."""
+    visitor.visit()
+    assert visitor.js(convert("order-1"))["status"] == "accepted"
+    visitor.server.answer = reject(403)
+    rejected = visitor.js(convert("order-2"))
+    assert (rejected["status"], rejected["error"]["errorMessage"]) == ("rejected", "Invalid Api Key")
+    visitor.server.answer = lambda _: (403, {}, "<h1>Checking your browser</h1>")
+    assert visitor.js(convert("order-3")) == {"status": "waiting"}
+    visitor.server.answer = acknowledge
+    visitor.visit("/later")
+    assert visitor.server.wait_for(5)[4]["transaction_id"] == "order-3"
+
+
+def test_another_key_sends_nothing_of_this_one(visitor: Visitor) -> None:
+    """What waits, and who the customer is, belongs to the API key that it was told with."""
+    visitor.visit()
+    visitor.server.answer = refuse(503)
+    visitor.js("void Waylink.identify({customer_id: 'c-17'})")
+    visitor.js(convert("order-1"))
+    visitor.server.answer = acknowledge
+    visitor.server.requests.clear()
+    visitor.open("/other")
+    visitor.js(INIT.replace("c_web_test", "c_web_other"))
+    visitor.js("dispatchEvent(new Event('online'))")
+    visitor.js("Waylink.trackEvent('sentinel')")
+    assert [call.get("name") for call in visitor.server.calls] == ["sentinel"]
+    assert not visitor.server.calls[0].get("customer_id")
+
+
+def test_a_withdrawal_is_heard_by_other_windows(visitor: Visitor) -> None:
+    """Consent is the origin's: withdrawn in one window, nothing is sent or stored by the other."""
+    visitor.visit()
+    visitor.js(WINDOW_BUTTON % visitor.url("/other"))
+    visitor.tab.click("#button")
+    visitor.js("started")
+    visitor.js("other.Waylink.denyConsent()")
+    visitor.js(
+        "new Promise((heard) => { const poll = setInterval(() => {"
+        " if (!Waylink.hasConsent()) heard(clearInterval(poll)); }, 20) })"
+    )
+    assert visitor.js(f"{convert('late')}.then((outcome) => outcome === undefined)") is True
+    assert visitor.js(STORED) == ""
+    assert visitor.js("other.close(), 0") == 0
+    visitor.js("Waylink.grantConsent()")
+    visitor.expect("attribution", "attribution")
 
 
 @pytest.mark.parametrize("body", ["garbage", "null", '{"results": 7}'])

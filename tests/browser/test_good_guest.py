@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.recording_server import RecordingServer
+from tests.browser.recording_server import RecordingServer, acknowledge, refuse
 from tests.browser.shop_pages import CONVERSION, INIT, visit
 
 SNAPSHOT = """() => Object.getOwnPropertyNames(window).flatMap(name => {
@@ -96,6 +96,18 @@ def test_stays_quiet_on_a_page_with(page: Page, server: RecordingServer, change:
         "?.catch?.(() => 0); return calls.length }"
     )
     assert made == 10
+
+
+def test_an_exception_in_a_flush_ends_it_only(page: Page, server: RecordingServer) -> None:
+    """Where something of the page throws as a request ends, the promise resolves, and later calls arrive."""
+    visit(page, server)
+    server.answer = refuse(503)
+    page.evaluate("window.own = Math.random; Math.random = () => { throw new Error('no') }; 0")
+    page.evaluate(CONVERSION)
+    server.answer = acknowledge
+    page.evaluate("Math.random = own; 0")
+    assert page.evaluate("Waylink.trackEvent('a')")["status"] == "accepted"
+    server.wait_for_kinds("conversion", "event")
 
 
 def test_nothing_but_one_name_is_added(page: Page, server: RecordingServer) -> None:

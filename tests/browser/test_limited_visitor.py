@@ -6,7 +6,7 @@ from playwright.sync_api import Page
 
 from tests.browser.real_service import new_shop
 from tests.browser.recording_server import RecordingServer
-from tests.browser.shop_pages import CONVERSION
+from tests.browser.shop_pages import CONVERSION, PAUSE_LEFT
 from tests.conftest import ServiceStarter
 from tests.polling import wait_for
 
@@ -23,11 +23,9 @@ def test_the_sdk_waits_as_long_as_the_service_asks(
         page.evaluate(shop.init())
         page.evaluate(CONVERSION)
         assert page.evaluate("Waylink.getAttribution()")["utm_source"] == "news"
-        wait = page.evaluate("localStorage.waylink_pause - Date.now()")
+        wait = page.evaluate(PAUSE_LEFT)
         assert 2_000 < wait <= 60_000
-        kept = page.evaluate(
-            "Object.keys(localStorage).filter(name => name.startsWith('waylink_call_')).length"
-        )
+        kept = page.evaluate("Object.keys(localStorage).filter(name => name.includes(':call_')).length")
         assert kept == 1
         assert shop.stored("conversions") == []
         refused = wait_for(

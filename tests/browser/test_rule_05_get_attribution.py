@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.browser.recording_server import RecordingServer, refuse
@@ -41,6 +42,18 @@ def test_null_where_the_service_can_not_be_reached(page: Page, server: Recording
     server.answer = refuse(503)
     visit(page, server, "/?utm_source=news")
     assert page.evaluate(ATTRIBUTION) is None
+
+
+@pytest.mark.parametrize("options", ["", "baseUrl: 'http://127.0.0.1:1'"])
+def test_who_waits_learns_of_a_failure(page: Page, server: RecordingServer, options: str) -> None:
+    """`whenAttributed` gives null once the first attempt has failed, on this page and on the next, during
+    the pause; what comes later is `getAttribution`'s."""
+    server.answer = refuse(503, Retry_After="600")
+    for path in ("/?utm_source=news", "/next"):
+        page.goto(server.url(path))
+        page.evaluate("window.context = Waylink.whenAttributed(); 0")
+        page.evaluate(f"Waylink.init({{apiKey: 'c_web_test', {options}}})")
+        assert page.evaluate("context.then((found) => found === null)")
 
 
 def test_the_context_has_the_contracts_seven_fields(page: Page, server: RecordingServer) -> None:

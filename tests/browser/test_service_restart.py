@@ -10,7 +10,7 @@ from tests.browser.real_service import new_shop
 from tests.browser.recording_server import RecordingServer
 from tests.service_process import free_port, own_database, service_process
 
-QUEUED = "Object.keys(localStorage).filter(name => name.startsWith('waylink_call_')).length"
+QUEUED = "Object.keys(localStorage).filter(name => name.includes(':call_')).length"
 
 
 def order(number: int) -> str:

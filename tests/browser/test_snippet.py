@@ -50,6 +50,21 @@ def test_calls_before_the_script_has_loaded(page: Page, server: RecordingServer)
     assert server.kinds == ["attribution", "event", "conversion"]
 
 
+def test_what_is_no_call_stops_no_other(page: Page, server: RecordingServer) -> None:
+    """A name in the queue that this script does not know is told; the calls behind it are carried out."""
+    page.goto(server.url())
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    code = re.sub(r"</?script>", "", SNIPPET)
+    page.evaluate("code => { delete window.Waylink; (0, eval)(code) }", code)
+    page.evaluate("Waylink.q.push(['trackAll', [], () => 0], ['identify', null, () => 0]); 0")
+    page.evaluate("window.made = [Waylink.init({apiKey: 'k'}), Waylink.trackEvent('a')]; 0")
+    page.add_script_tag(url="/waylink.js")
+    page.evaluate("Promise.all(made)")
+    assert server.kinds == ["attribution", "event"]
+    assert said == ["Waylink unknown trackAll", "Waylink unknown identify"]
+
+
 def test_a_strict_content_security_policy(page: Page, server: RecordingServer) -> None:
     """Nonce, strict-dynamic and Trusted Types: the script starts, sends, and violates nothing."""
     problems: list[str] = []

@@ -35,7 +35,7 @@ CALL_AS_AN_ANSWER_ENDS = """(async (ticks) => {
 LEAVE_LEASED = """(() => {
   const call = {kind: 'event', call_id: '01234567-89ab-4def-8123-456789abcdef', name: 'left',
     occurred_at: new Date(Date.now() - 5000).toISOString(), page: location.href};
-  localStorage['waylink_call_' + call.occurred_at + call.call_id] =
+  localStorage['waylink:c_web_test:call_' + call.occurred_at + call.call_id] =
     JSON.stringify({device: call.call_id, call, until: Date.now() + 29000});
 })()"""
 # The SDK waits half a second for a lock instead of ten, and for an answer as long as it takes: one that a
@@ -57,7 +57,7 @@ TIME_IN_HAND = """(() => {
 })()"""
 # A tab that never lets go of the SDK's locks.
 HOLD_LOCKS = """(() => {
-  for (const name of ['cl_device_id', 'waylink_call_'])
+  for (const name of ['cl_device_id', 'waylink:'])
     navigator.locks.request(name, () => new Promise(() => 0));
 })()"""
 

@@ -102,7 +102,7 @@ def test_everything_is_delivered_once_after_a_failover(
     wait_for(
         lambda: len(stored(members, "events")), "events", lambda count: count >= len(made), seconds=PATIENCE
     )
-    wait_until(page, "!Object.keys(localStorage).some(name => name.startsWith('waylink_call_'))")
+    wait_until(page, "!Object.keys(localStorage).some(name => name.includes(':call_'))")
     conversions, events = stored(members, "conversions"), stored(members, "events")
     sold = [each["transaction_id"] for each in conversions]
     calls = "primary killed, a browser on two pages (a sale and an event each)"

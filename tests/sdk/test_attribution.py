@@ -20,7 +20,13 @@ def attribution() -> tuple[types.SimpleNamespace, dict[str, Any]]:
     kept: dict[str, Any] = {}
     session = JsObject(read=lambda name: kept.get(name, JsText()), write=kept.__setitem__)
     parse = lambda text: js(__import__("json").loads(text)) if text else None  # noqa: E731
-    names = {"session": session, "parse": parse, "say": lambda *_: None, "Promise": lambda run: run}
+    names = {
+        "session": session,
+        "own": lambda name: name,
+        "parse": parse,
+        "say": lambda *_: None,
+        "Promise": lambda run: run,
+    }
     return load("attribution", **names), kept
 
 
@@ -49,7 +55,7 @@ def test_what_is_remembered_is_bounded() -> None:
     module, kept = attribution()
     for number in range(2000):
         module.is_due(check_of(f"https://shop.example/?utm_source={number}"))
-    assert len(kept["waylink_checked"]) <= 15000
+    assert len(kept["checked"]) <= 15000
     assert not module.is_due(check_of("https://shop.example/?utm_source=1999"))
 
 

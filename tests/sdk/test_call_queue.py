@@ -19,7 +19,7 @@ def queue() -> tuple[types.SimpleNamespace, list[str]]:
     """The module of calls, and what happens to each call: it is sent, or finished unsent."""
     happened: list[str] = []
 
-    def bound(entries: Any) -> None:
+    def bound(entries: Any, _: Any) -> None:
         if len(entries) > MOST:
             finish(entries.pop(0))
 

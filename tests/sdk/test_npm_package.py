@@ -19,6 +19,7 @@ STRICT = ["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--exactOptional
 STRICT += ["--target", "es2022", "--skipDefaultLibCheck"]
 BUNDLER = ["--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2022,dom"]
 NODE = ["--module", "nodenext", "--moduleResolution", "nodenext", "--lib", "es2022"]
+RIGHT = ("right_use.ts", "right_use.cts", "tag_use.ts")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,7 @@ def test_are_the_types_wrong_finds_nothing(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def refused_in_node(project: Path) -> list[str]:
     """What the compiler says of all uses in Node.js: one run, since each takes as long as all."""
-    uses = ("right_use.ts", "right_use.cts", "wrong_use.ts")
+    uses = (*RIGHT, "wrong_use.ts")
     with pytest.raises(SystemExit) as refused:
         run_tool("tsc", *STRICT, *NODE, *uses, cwd=project)
     # Indented lines go on with what the one before them says.
@@ -59,11 +60,12 @@ def refused_in_node(project: Path) -> list[str]:
 
 
 def test_right_uses_compile(project: Path) -> None:
-    """Every call and option of the contract has its type, with the browser's own types beside it."""
-    run_tool("tsc", *STRICT, *BUNDLER, "right_use.ts", cwd=project)
+    """Every call and option of the contract has its type, with the browser's own types beside it, also for a
+    script that imports nothing."""
+    run_tool("tsc", *STRICT, *BUNDLER, "right_use.ts", "tag_use.ts", cwd=project)
 
 
-@pytest.mark.parametrize("use", ["right_use.ts", "right_use.cts"])
+@pytest.mark.parametrize("use", RIGHT)
 def test_right_uses_compile_in_node(refused_in_node: list[str], use: str) -> None:
     """So it has without them, and TypeScript lets a CommonJS file require the package, as Node.js does."""
     assert [said for said in refused_in_node if use in said] == []

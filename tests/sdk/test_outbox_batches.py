@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.sdk.pure_modules import JsList, js, load
 
-OUTBOX = load("outbox")
+OUTBOX = load("outbox", own=lambda name: name)
 KEEPALIVE = 64 * 1024
 # Characters of one to four bytes, so that characters and bytes differ.
 ENTRIES = st.lists(

@@ -2,6 +2,7 @@
 const before = new Set(Reflect.ownKeys(globalThis));
 const { Waylink } = await import('waylink');
 const calls = [
+  Waylink.whenAttributed(),
   Waylink.init({ apiKey: 'c_web_1' }),
   Waylink.identify({ customer_id: 'c' }),
   Waylink.trackLead(),

@@ -1,6 +1,6 @@
 // Every call and option as the contract has them: this file must compile.
 import Default, { Waylink } from 'waylink';
-import type { AttributionContext, InitOptions, WaylinkSDK } from 'waylink';
+import type { AttributionContext, InitOptions, Outcome, WaylinkSDK } from 'waylink';
 
 const options: InitOptions = {
   apiKey: 'c_web_1',
@@ -59,4 +59,9 @@ declare const window: Window;
 const tagged: WaylinkSDK | undefined = window.Waylink;
 await window.Waylink?.trackLead();
 export { tagged };
+// What became of a call.
+const sale: Outcome | undefined = await Waylink.trackConversion({ revenue: 1, currency: 'EUR' });
+const reason: string | undefined = sale?.status === 'rejected' ? sale.error.errorMessage : undefined;
+const notes: string[] | undefined = sale?.status === 'accepted' ? sale.notes : undefined;
+export { notes, reason };
 export { data, granted, same, source, started };
