@@ -1,0 +1,101 @@
+"""A history: what happened on a site, and what the service was told of it, by whom and when.
+
+Times are whole seconds since a beginning that the test chooses (`BEGINNING` in `storyteller`).
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+Kind = Literal["click", "visit", "identity", "lead", "sale", "refund", "take_back"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that happened. Fields that do not apply are None."""
+
+    kind: Kind
+    at: int
+    id: str = ""  # a telling that is repeated has the same
+    device: str | None = None
+    customer: str | None = None
+    link: str | None = None
+    click: str | None = None
+    campaign: str | None = None  # of the address of a visit
+    has_ad: bool = False  # the address of a visit has an ad click id
+    key: str | None = None  # of a sale its transaction_id, of a lead its event_id
+    refund: str | None = None
+    amount: Decimal | None = None
+    currency: str | None = None
+
+    def in_words(self) -> str:
+        """The fact in a line."""
+        said = [f"{self.kind:9} {moment(self.at)}"]
+        for name in ("key", "refund", "amount", "currency", "device", "customer", "link", "click", "campaign"):
+            value = getattr(self, name)
+            if value is not None:
+                said.append(f"{name}={value}")
+        if self.has_ad:
+            said.append("ad")
+        if self.kind == "visit" and not (self.link or self.campaign or self.has_ad):
+            said.append("direct")
+        return " ".join(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What the service was told at once: by a browser in a batch, by a server, or by a visitor's click."""
+
+    told: int
+    by: Literal["browser", "server", "visitor"]
+    facts: tuple[Fact, ...]
+    device: str | None = None  # the browser's
+    skew: int = 0  # how many seconds the browser's clock is ahead
+
+    def in_words(self) -> str:
+        """The telling in lines: when and by whom, and each fact."""
+        clock = f", whose clock is {self.skew} s ahead" if self.skew else ""
+        who = f"{self.by} {self.device}{clock}" if self.device else self.by
+        facts = "\n".join(f"      {fact.in_words()}" for fact in self.facts)
+        return f"  told {moment(self.told)} by {who}\n{facts}"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A few people, their browsers, and what was told of them in the order of `told`.
+
+    Names are the history's own. `name` makes them unique among all histories.
+    """
+
+    number: int
+    tellings: tuple[Telling, ...]
+    renamed: tuple[str, ...] = ()  # links whose campaign was changed after everything was told
+    links: tuple[str, ...] = field(default=("a", "b", "c"))
+
+    def name(self, own: str) -> str:
+        """The name of something of this history among those of all histories."""
+        return f"h{self.number}-{own}"
+
+    def device_id(self, device: str) -> str:
+        """The UUID of a device."""
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, self.name(device)))
+
+    def campaign(self, link: str) -> str:
+        """The campaign that a link has in the end."""
+        return self.name(f"link-{link}{'-renamed' if link in self.renamed else ''}")
+
+    def in_words(self) -> str:
+        """The whole history as a list to read."""
+        links = f"  links {', '.join(self.links)}" + (f"; renamed {self.renamed}" if self.renamed else "")
+        return "\n".join([f"history {self.number}", links, *(each.in_words() for each in self.tellings)])
+
+
+def moment(at: int) -> str:
+    """A time as day and time of day, such as `4d 13:05:20`."""
+    day, rest = divmod(at, DAY)
+    return f"{day}d {rest // HOUR:02}:{rest % HOUR // MINUTE:02}:{rest % MINUTE:02}"
