@@ -7,22 +7,32 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from tests.model.documented_reports import Key, Report, Row, known_of, rows, shown
+from tests.model.documented_reports import Key, Report, Row, known_of, rows
 from tests.model.history import Fact, History, Telling
 from tests.model.storyteller import Storyteller
 
-MEASURES = ("clicks", "leads", "conversions", "customers", "revenue", "refunds", "net_revenue")
-AMOUNTS = ("revenue", "refunds", "net_revenue")
+MEASURES = (
+    "clicks",
+    "leads",
+    "conversions",
+    "customers",
+    "contacts",
+    "revenue",
+    "refunds",
+    "net_revenue",
+    "conversion_rate",
+    "revenue_per_click",
+)
 NewTeller = Callable[[], Awaitable[Storyteller]]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where the service and the rules disagree about a history."""
+    """Where the service and the rules disagree."""
 
-    number: int
+    number: int | None  # of the history; None: the row is of several
     report: Report | None  # None: about the answer to a telling
-    key: Key
+    row: object
     measure: str
     ours: object
     theirs: object
@@ -30,26 +40,25 @@ class Difference:
     def in_words(self) -> str:
         """What was asked, and what either says."""
         asked = f"by {', '.join(self.report.group_by)}, {self.report.rules}" if self.report else "when told"
-        return f"{self.measure} of {self.key} {asked}:\n    documents {self.ours}, service {self.theirs}"
+        if self.report and self.report.currency:
+            asked += f", {self.report.currency} only"
+        return f"{self.measure} of {self.row}, {asked}:\n  documents {self.ours}\n  service   {self.theirs}"
 
 
 async def differences(
     teller: Storyteller, histories: Sequence[History], reports: Iterable[Report]
 ) -> list[Difference]:
-    """All differences about histories that were told, but about rows of no history alone."""
+    """All differences about histories that were told."""
     found = [*_of_outcomes(teller, histories)]
     for report in reports:
-        is_divided = report.rules.model in {"linear", "position_based"}
-        theirs = await teller.rows(report, MEASURES)
+        theirs, totals = await teller.answer(report, MEASURES)
         ours = rows(report, histories)
         for key in ours.keys() | theirs.keys():
-            number = _number(key)
-            if number is None:
-                continue
-            for measure, (our, their) in _compared(
-                ours.get(key, Row()), theirs.get(key, {}), 3 if is_divided else 0
-            ):
-                found.append(Difference(number, report, key, measure, our, their))
+            for measure, our, their in _compared(ours.get(key, Row()), theirs.get(key, {})):
+                found.append(Difference(_number(key), report, key, measure, our, their))
+        (total,) = rows(replace(report, group_by=()), histories).values() or (Row(),)
+        for measure, our, their in _compared(total, totals):
+            found.append(Difference(None, report, "totals", measure, our, their))
     return found
 
 
@@ -58,39 +67,33 @@ def _of_outcomes(teller: Storyteller, histories: Iterable[History]) -> Iterator[
         for fact, expected in known_of(history, None).outcomes.items():
             answered = teller.outcomes[history.name(fact)]
             if answered != expected:
-                yield Difference(history.number, None, (), "outcome", expected, answered)
+                yield Difference(history.number, None, fact, "outcome", expected, answered)
 
 
 def _number(key: Key) -> int | None:
     """The number of the history whose row this is, by the first name in it; None: of several."""
-    names = (each for each in key if each is not None and each.startswith("h"))
+    names = (each for each in key.values if each is not None and each.startswith("h"))
     name = next(names, None)
     return None if name is None else int(name[1:].partition("-")[0])
 
 
-def _compared(
-    ours: Row, theirs: dict[str, Any], units: int
-) -> Iterator[tuple[str, tuple[object, object]]]:
-    if ours.clicks != theirs.get("clicks", 0):
-        yield "clicks", (ours.clicks, theirs.get("clicks", 0))
-    for measure in ("leads", "conversions"):
-        count = getattr(ours, measure)
-        if abs(float(count) - theirs.get(measure, 0)) > 3e-6:
-            yield measure, (count, theirs.get(measure, 0))
-    if len(ours.contacts) != theirs.get("customers", 0):
-        yield "customers", (sorted(ours.contacts), theirs.get("customers", 0))
-    for measure in AMOUNTS:
-        told = {each["currency"]: Decimal(each["amount"]) for each in theirs.get(measure, [])}
-        exact = getattr(ours, measure)
-        amounts = {currency: shown(amount, currency) for currency, amount in exact.items()}
-        for currency in amounts.keys() | told.keys():
-            our, their = amounts.get(currency, Decimal(0)), told.get(currency, Decimal(0))
-            if abs(our - their) > units * shown_unit(currency):
-                yield measure, (f"{our} {currency}", f"{their} {currency}")
+def _compared(ours: Row, theirs: dict[str, Any]) -> Iterator[tuple[str, object, object]]:
+    for measure in MEASURES:
+        if measure in theirs or theirs == {}:
+            our, their = _plain(ours.shown(measure)), _plain(theirs.get(measure))
+            if our != their:
+                yield measure, our, their
 
 
-def shown_unit(currency: str) -> Decimal:
-    return Decimal(1).scaleb(-{"EUR": 2, "JPY": 0, "KWD": 3}[currency])
+def _plain(value: Any) -> object:
+    """A measure in a form in which no amount and nothing are the same."""
+    if isinstance(value, list):
+        value = {each["currency"]: Decimal(each["amount"]) for each in value}
+    elif isinstance(value, str):
+        value = {"": Decimal(value)}
+    if isinstance(value, dict):
+        return {name: amount for name, amount in sorted(value.items()) if amount} or None
+    return value or None
 
 
 async def smallest(
@@ -107,7 +110,11 @@ async def smallest(
         await teller.tell(smaller)
         reports = [difference.report] if difference.report else []
         found = await differences(teller, smaller, reports)
-        wrong = {each.number: each for each in reversed(found) if each.measure == difference.measure}
+        wrong = {
+            each.number: each
+            for each in reversed(found)
+            if each.number is not None and each.measure == difference.measure
+        }
         if not wrong:
             return history, difference
         history, difference = smaller[min(wrong)], wrong[min(wrong)]
@@ -115,7 +122,7 @@ async def smallest(
 
 def _with_less(history: History) -> Iterator[History]:
     """The history without one telling, without one fact, and with plainer facts."""
-    for place, telling in enumerate(history.tellings):
+    for place in range(len(history.tellings)):
         yield _without(history, place, ())
     for place, telling in enumerate(history.tellings):
         if len(telling.facts) > 1:
@@ -124,12 +131,15 @@ def _with_less(history: History) -> Iterator[History]:
         if telling.skew:
             yield _with(history, place, replace(telling, skew=0))
         for fact in telling.facts if telling.by == "server" else ():
-            for name in ("device", "customer", "click"):
-                plainer = replace(fact, **{name: None})
+            for plainer in (
+                replace(fact, device=None),
+                replace(fact, customer=None),
+                replace(fact, click=None),
+            ):
                 if plainer != fact and _is_valid(plainer):
                     yield _with(history, place, replace(telling, facts=(plainer,)))
-    if history.renamed:
-        yield replace(history, renamed=())
+    if history.renamed or history.purged:
+        yield replace(history, renamed=(), purged=())
 
 
 def _with(history: History, place: int, telling: Telling | None) -> History:
@@ -156,6 +166,8 @@ def _without(history: History, place: int, kept: tuple[Fact, ...]) -> History:
 
 def _is_valid(fact: Fact) -> bool:
     """Whether a server may tell this: something must say whose it is."""
-    if fact.kind in {"identity", "take_back"}:
+    if fact.kind == "take_back":
         return fact.customer is not None and fact.device is not None
+    if fact.kind == "identity" and fact.customer is None:
+        return False
     return fact.kind == "refund" or bool(fact.device or fact.customer or fact.click)

@@ -1,10 +1,12 @@
-"""What reports show, by the documents' words: rows of measures, made of many histories.
+"""What reports show of many histories, by the documents' words and nothing else.
 
 | rule | document, section |
 |---|---|
+| what each measure counts | docs/decisions/words-of-reports.md, "Whom and what a figure counts" |
+| rows apart: not credited, links deleted for good | docs/decisions/words-of-reports.md, "Rows apart" |
+| one currency | docs/decisions/words-of-reports.md, "One currency" |
 | for which link and campaign a touch counts | docs/decisions/analytics-query.md, "Links as they are now" |
-| what is summed up how | docs/decisions/credit.md, "Sums" |
-| measures | docs/rest-api.md, "Query analytics" |
+| how sums are made and rounded | docs/decisions/credit.md, "Sums, and how they are rounded" |
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from typing import Literal
@@ -21,8 +23,8 @@ from typing import Literal
 from tests.model.documented_rules import (
     DECIMAL_PLACES,
     Known,
-    Record,
     Rules,
+    Sale,
     Source,
     customer_of,
     known,
@@ -31,54 +33,93 @@ from tests.model.documented_rules import (
 from tests.model.history import History
 
 Field = Literal["campaign", "link", "source", "day"]
-Key = tuple[str | None, ...]
-Amounts = dict[str, Fraction]
+Kind = Literal["not_credited", "purged_links"] | None
+Amounts = defaultdict[str, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Which row it is: its values in the order of `group_by`, and its kind."""
+
+    values: tuple[str | None, ...]
+    kind: Kind = None
+
+
+def _amounts() -> Amounts:
+    return defaultdict(Fraction)
 
 
 @dataclass(slots=True)
 class Row:
-    """The measures of one row, exactly, and the histories that they are of."""
+    """What a row counts, exactly, and the numbers of the histories that it is of."""
 
     clicks: int = 0
     leads: Fraction = Fraction(0)
     conversions: Fraction = Fraction(0)
+    conversions_of_links: Fraction = Fraction(0)
     customers: set[str] = field(default_factory=set)
     contacts: set[str] = field(default_factory=set)
-    revenue: defaultdict[str, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
-    refunds: defaultdict[str, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
+    revenue: Amounts = field(default_factory=_amounts)
+    revenue_of_links: Amounts = field(default_factory=_amounts)
+    refunds: Amounts = field(default_factory=_amounts)
     histories: set[int] = field(default_factory=set)
 
-    @property
-    def net_revenue(self) -> Amounts:
-        """What stayed of the sales."""
+    def net_revenue(self) -> dict[str, Fraction]:
+        """The revenue less the refunds."""
         return {name: amount - self.refunds[name] for name, amount in self.revenue.items()}
+
+    def shown(self, measure: str) -> object:
+        """A measure as an answer has it: rounded once, a half to the even digit."""
+        if measure == "clicks":
+            return self.clicks
+        if measure in {"leads", "conversions"}:
+            return rounded_to(getattr(self, measure), 6)
+        if measure in {"customers", "contacts"}:
+            return len(getattr(self, measure))
+        if measure == "conversion_rate":
+            return rounded_to(self.conversions_of_links / self.clicks, 6) if self.clicks else None
+        if measure == "revenue_per_click":
+            if not self.clicks:
+                return None
+            rates = {name: amount / self.clicks for name, amount in self.revenue_of_links.items()}
+            return _shown_amounts(rates, 4)
+        return _shown_amounts(self.net_revenue() if measure == "net_revenue" else getattr(self, measure), 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a query groups by, in which days, by which rules."""
+    """What a query groups by, in which days, by which rules, of which currency."""
 
     group_by: tuple[Field, ...]
     rules: Rules
     beginning: datetime  # of the histories' time
     timezone: tzinfo
+    currency: str | None = None
 
-    def day(self, at: int) -> str:
+    def day(self, at: float) -> str:
         """The day of a time, in the report's time zone."""
         return (self.beginning + timedelta(seconds=at)).astimezone(self.timezone).date().isoformat()
 
+    @property
+    def is_of_links(self) -> bool:
+        """Whether rows are by a field of links, so that some stand apart."""
+        return any(each != "day" for each in self.group_by)
+
 
 def rows(report: Report, histories: Iterable[History]) -> dict[Key, Row]:
-    """The rows of these histories. Keys have values in the order of `group_by`."""
+    """The rows of these histories."""
     found: defaultdict[Key, Row] = defaultdict(Row)
     for history in histories:
         for click in known_of(history, None).clicks.values():  # clicks are those of now, also with as_of
-            row = found[_key(report, history, Source(click.link, None, has_ad=False), click.at)]
+            if click.link in history.purged and report.is_of_links:
+                continue  # they are in no row of links
+            row = found[_key(report, history, Source(click.link), click.at)]
             row.clicks += 1
             row.histories.add(history.number)
         facts = known_of(history, report.rules.as_of)
-        for record in facts.records.values():
-            _count(found, report, history, facts, record)
+        for sale in facts.sales.values():
+            if not sale.is_conversion or report.currency in {None, sale.currency}:
+                _count(found, report, history, facts, sale)
     return dict(found)
 
 
@@ -89,30 +130,42 @@ def known_of(history: History, as_of: int | None) -> Known:
 
 
 def _count(
-    found: defaultdict[Key, Row], report: Report, history: History, facts: Known, record: Record
+    found: defaultdict[Key, Row], report: Report, history: History, facts: Known, sale: Sale
 ) -> None:
-    customer = customer_of(facts, record)
-    for source, part in shares(facts, record, report.rules):
+    """Add a sale to the rows of the touches that get it."""
+    customer = customer_of(facts, sale)
+    for source, part in shares(facts, sale, report.rules):
         if not part:
             continue
-        row = found[_key(report, history, source, record.at)]
+        row = found[_key(report, history, source, sale.at)]
         row.histories.add(history.number)
         if customer is not None:
             row.contacts.add(history.name(customer))
-        if record.kind == "lead":
+        if not sale.is_conversion:
             row.leads += part
             continue
         row.conversions += part
-        row.revenue[record.currency] += part * Fraction(record.amount)
-        row.refunds[record.currency] += part * Fraction(sum(record.refunds))
+        row.revenue[sale.currency] += part * Fraction(sale.amount)
+        row.refunds[sale.currency] += part * Fraction(sum(sale.refunds))
+        if source is not None and source.link is not None:
+            row.conversions_of_links += part
+            row.revenue_of_links[sale.currency] += part * Fraction(sale.amount)
         if customer is not None:
             row.customers.add(history.name(customer))
 
 
-def _key(report: Report, history: History, source: Source | None, at: int) -> Key:
-    return tuple(
-        report.day(at) if field == "day" else value_of(history, source, field) for field in report.group_by
+def _key(report: Report, history: History, source: Source | None, at: float) -> Key:
+    kind: Kind = None
+    if report.is_of_links:
+        if source is None:
+            kind = "not_credited"
+        elif source.link in history.purged:
+            kind = "purged_links"
+    values = tuple(
+        report.day(at) if field == "day" else value_of(history, source, field) if kind is None else None
+        for field in report.group_by
     )
+    return Key(values, kind)
 
 
 def value_of(history: History, source: Source | None, field: Field) -> str | None:
@@ -128,9 +181,13 @@ def value_of(history: History, source: Source | None, field: Field) -> str | Non
     return history.name(source.campaign) if field == "campaign" else history.name("address")
 
 
-def shown(amount: Fraction, currency: str) -> Decimal:
-    """An amount as it is shown: rounded once, a half to the even digit."""
-    places = DECIMAL_PLACES[currency]
-    return Decimal(round(amount * 10**places)).scaleb(-places).quantize(
-        Decimal(1).scaleb(-places), ROUND_HALF_EVEN
-    )
+def _shown_amounts(amounts: dict[str, Fraction], more_places: int) -> dict[str, Decimal]:
+    return {
+        currency: rounded_to(amount, DECIMAL_PLACES[currency] + more_places)
+        for currency, amount in amounts.items()
+    }
+
+
+def rounded_to(number: Fraction, places: int) -> Decimal:
+    """A number with so many decimal places, a half to the even digit."""
+    return Decimal(round(number * 10**places)).scaleb(-places)

@@ -4,26 +4,31 @@ Nothing here is the service's. Whoever changes a rule changes its document, and 
 
 | rule | document, section |
 |---|---|
-| whose a touch is, whose a sale is, models, as_of, take-backs | docs/decisions/credit.md |
-| an identity that arrives late, or out of order | docs/decisions/late-identities.md |
-| orders told twice, by browsers and servers | docs/decisions/told-by-servers.md, "Told twice" |
-| whose visit a named click is; one visit told twice | docs/decisions/click-ids.md, "Told by servers" |
-| times of browsers | docs/ingest.md, "When", and docs/decisions/browser-clocks.md |
-| refunds | docs/decisions/refunds.md |
+| what a visit, an identity, a take-back and a sale is | docs/decisions/credit.md, "The facts" |
+| whose a device and a sale is | docs/decisions/credit.md, "Whose" |
+| which visits count | docs/decisions/credit.md, "Which visits count" |
+| who gets the sale | docs/decisions/credit.md, "Models" |
+| as_of | docs/decisions/credit.md, "As it stood" |
+| when a browser's call counts | docs/ingest.md, "When", and docs/decisions/browser-clocks.md |
+| what counts once | docs/ingest.md, "Once" |
+| refunds | docs/rest-api.md, "Refund a sale" |
 | amounts and their decimal places | docs/decisions/money.md |
-| once for ever | docs/ingest.md, "Once" |
+
+"Sale" stands for a lead or a conversion, as it does there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
-from tests.model.history import DAY, Fact, History, Kind, Telling
+from tests.model.history import DAY, Fact, History, Telling
 
-DECIMAL_PLACES = {"EUR": 2, "JPY": 0, "KWD": 3}
+DECIMAL_PLACES = {"EUR": 2, "JPY": 0, "KWD": 3, "USD": 2}
 BELIEVED = 8 * DAY  # how long before it was sent a browser's call may have happened
 
 Model = Literal["last_non_direct", "last", "first", "linear", "position_based"]
@@ -45,98 +50,184 @@ class Source:
     """What a visit came from: a link, or what its address said, or both."""
 
     link: str | None
-    campaign: str | None
-    has_ad: bool
+    campaign: str | None = None
+    has_ad: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A visit, and whose it is: a device's, else a customer's, else that of one sale or lead."""
+    """A visit of a device; where a server named its click for a sale alone, of no device."""
 
-    at: int
+    at: float
+    device: str | None
     source: Source | None  # None: a direct visit
-    is_browsers: bool
-    click: str | None = None
-    device: str | None = None
-    customer: str | None = None
-    record: str | None = None
+    click: str | None
+    is_named: bool  # by a server
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Identity:
-    """That a device is a customer's from a time on."""
+    """That a device is a customer's from a time on, and since when the service knows."""
 
-    at: int
+    at: float
     device: str
     customer: str
-    is_taken_back: bool = False
+    told: int
 
 
-@dataclass(slots=True)
-class Record:
-    """A sale or a lead, with what its tellings knew."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A fact as it was told: by whom, when, and at which time it counts."""
 
-    kind: Kind
-    key: str
-    at: int
-    device: str | None
-    customer: str | None
-    amount: Decimal = Decimal(0)
-    currency: str = ""
-    clicks: list[str] = field(default_factory=list)
-    refunds: list[Decimal] = field(default_factory=list)
+    fact: Fact
+    by_browser: bool
+    told: int
+    at: float
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
+class Sale:
+    """A conversion or a lead: all tellings of it, the first told first, and its refunds."""
+
+    tellings: Sequence[Told]
+    refunds: Sequence[Decimal]
+
+    @property
+    def is_conversion(self) -> bool:
+        """Whether it is a conversion, and no lead."""
+        return self.tellings[0].fact.kind == "sale"
+
+    @property
+    def amount(self) -> Decimal:
+        """What was paid: as it was told first."""
+        fact = self.tellings[0].fact
+        return Decimal(0) if fact.amount is None else rounded(fact.amount, self.currency)
+
+    @property
+    def currency(self) -> str:
+        """The currency that was told first."""
+        return self.tellings[0].fact.currency or ""
+
+    @cached_property
+    def device(self) -> str | None:
+        """The device that a server names, else the one that a browser names; the earliest telling's."""
+        naming = _servers_first(each for each in self.tellings if each.fact.device is not None)
+        return naming[0].fact.device if naming else None
+
+    @cached_property
+    def at(self) -> float:
+        """The earliest time of the tellings that name its device; of all tellings where none names one."""
+        return min(each.at for each in self.tellings if each.fact.device == self.device)
+
+    @cached_property
+    def told_customer(self) -> str | None:
+        """The customer that a server names, else a browser; the earliest telling's."""
+        naming = _servers_first(each for each in self.tellings if each.fact.customer is not None)
+        return naming[0].fact.customer if naming else None
+
+    @cached_property
+    def clicks(self) -> list[str]:
+        """The clicks that servers named for it."""
+        return [each.fact.click for each in self.tellings if each.fact.click is not None]
+
+    @cached_property
+    def identity(self) -> Identity | None:
+        """Its device is its customer's, where a server or that device itself told of the customer."""
+        if self.device is None or self.told_customer is None:
+            return None
+        of_device = [each.told for each in self.tellings if each.fact.device == self.device]
+        of_customer = [
+            each.told for each in self.tellings
+            if each.fact.customer == self.told_customer
+            and (not each.by_browser or each.fact.device == self.device)
+        ]  # fmt: skip
+        if not of_customer:
+            return None
+        return Identity(self.at, self.device, self.told_customer, max(min(of_device), min(of_customer)))
+
+
+def _servers_first(tellings: Iterable[Told]) -> list[Told]:
+    return sorted(tellings, key=lambda each: (each.by_browser, each.at))
+
+
+@dataclass
 class Known:
-    """What was known at some moment."""
+    """What the service had been told until some moment."""
 
     clicks: dict[str, Fact] = field(default_factory=dict)
     visits: list[Visit] = field(default_factory=list)
-    identities: list[Identity] = field(default_factory=list)
-    records: dict[str, Record] = field(default_factory=dict)
-    told: set[str] = field(default_factory=set)
-    refunds: set[str] = field(default_factory=set)
-    # What the service must answer to tellings that may be refused, by the fact's id.
+    told_identities: list[Identity] = field(default_factory=list)
+    take_backs: list[Told] = field(default_factory=list)
+    sales: dict[str, Sale] = field(default_factory=dict)
+    ids: set[str] = field(default_factory=set)  # of calls and refunds
+    # What the service must answer to refunds and take-backs, by the fact's id.
     outcomes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def identities(self) -> list[Identity]:
+        """All that were told, those of sales included."""
+        of_sales = (sale.identity for sale in self.sales.values())
+        return [*self.told_identities, *(each for each in of_sales if each is not None)]
+
+    @cached_property
+    def holding(self) -> list[Identity]:
+        """The identities that were not taken back, the earliest first."""
+        return sorted(
+            (each for each in self.identities if not self.is_taken_back(each)), key=lambda each: each.at
+        )
+
+    def is_taken_back(self, identity: Identity) -> bool:
+        """Whether a take-back was told after the identity."""
+        return any(
+            (each.fact.device, each.fact.customer) == (identity.device, identity.customer)
+            and each.told > identity.told
+            for each in self.take_backs
+        )
 
 
 def known(history: History, as_of: int | None = None) -> Known:
-    """What had been told before a moment (credit.md, "As it stood")."""
+    """What had been told before a moment, from which all else follows (credit.md, "As it stood")."""
     found = Known()
     for telling in sorted(history.tellings, key=lambda each: each.told):
         if as_of is None or telling.told < as_of:
-            for fact in telling.facts:
-                _learn(found, telling, fact)
+            for place, fact in enumerate(telling.facts):
+                by_browser = telling.by == "browser"
+                _learn(found, Told(fact, by_browser, telling.told, counts_at(telling, place)))
     return found
 
 
-def _learn(found: Known, telling: Telling, fact: Fact) -> None:
-    """Add a fact; one whose call was told before adds nothing (ingest.md, "Once")."""
-    if fact.id in found.told and fact.kind != "refund":  # a refund has no call_id
+def counts_at(telling: Telling, place: int) -> float:
+    """When a fact of a telling counts.
+
+    A browser's time that can't be believed is when it was sent; several of one request are a millisecond
+    apart (browser-clocks.md, "What").
+    """
+    at = telling.facts[place].at
+    if telling.by == "browser" and not 0 <= telling.told - at <= BELIEVED:
+        return telling.told + place / 1000
+    return at
+
+
+def _learn(found: Known, told: Told) -> None:
+    fact = told.fact
+    if fact.kind == "refund":
+        found.outcomes[fact.id] = _learn_refund(found, fact)
         return
-    found.told.add(fact.id)
-    at = counts_at(telling, fact)
+    if fact.id in found.ids:  # a call counts once (ingest.md, "Once")
+        return
+    found.ids.add(fact.id)
     if fact.kind == "click":
         found.clicks[fact.id] = fact
+    elif fact.kind == "take_back":
+        found.outcomes[fact.id] = _learn_take_back(found, told)
     elif fact.kind == "visit":
-        found.visits.append(Visit(at, _source(fact), is_browsers=True, click=fact.click, device=fact.device))
-    elif fact.kind == "identity":
-        _learn_identity(found, at, fact.device, fact.customer)
-        _learn_click(found, fact, None)
-    elif fact.kind in {"sale", "lead"}:
-        _learn_record(found, at, fact)
-    elif fact.kind == "refund":
-        found.outcomes[fact.id] = _learn_refund(found, fact)
+        found.visits.append(Visit(told.at, fact.device, _source(fact), fact.click, is_named=False))
     else:
-        found.outcomes[fact.id] = _take_back(found, fact)
-
-
-def counts_at(telling: Telling, fact: Fact) -> int:
-    """When a fact counts. A browser's time that can't be believed is when it was sent (browser-clocks.md)."""
-    if telling.by == "browser" and not 0 <= telling.told - fact.at <= BELIEVED:
-        return telling.told
-    return fact.at
+        _learn_named_visit(found, told)
+        if fact.kind in {"sale", "lead"}:
+            _learn_sale(found, told)
+        elif fact.device is not None and fact.customer is not None:
+            found.told_identities.append(Identity(told.at, fact.device, fact.customer, told.told))
 
 
 def _source(visit: Fact) -> Source | None:
@@ -145,54 +236,55 @@ def _source(visit: Fact) -> Source | None:
     return Source(visit.link, visit.campaign, visit.has_ad)
 
 
-def _learn_identity(found: Known, at: int, device: str | None, customer: str | None) -> None:
-    if device is not None and customer is not None:
-        found.identities.append(Identity(at, device, customer))
-
-
-def _learn_click(found: Known, fact: Fact, record: str | None) -> None:
-    """A click that a server names is a visit at the click's time (click-ids.md, "Told by servers")."""
+def _learn_named_visit(found: Known, told: Told) -> None:
+    """A click that a server names is a visit of the item's device, or of an unknown browser of its customer."""
+    fact = told.fact
     if fact.click is None:
         return
     click = found.clicks[fact.click]
     device = fact.device
-    customer = fact.customer if device is None else None
-    found.visits.append(
-        Visit(
-            click.at,
-            Source(click.link, None, has_ad=False),
-            is_browsers=False,
-            click=fact.click,
-            device=device,
-            customer=customer,
-            record=record if device is None and customer is None else None,
-        )
-    )
+    if device is None and fact.customer is not None:
+        device = f"the browser of {fact.click}"
+        found.told_identities.append(Identity(told.at, device, fact.customer, told.told))
+    visit = Visit(click.at, device, Source(click.link), fact.click, is_named=True)
+    if visit not in found.visits:  # visits of one device with the same time and content are one
+        found.visits.append(visit)
 
 
-def _learn_record(found: Known, at: int, fact: Fact) -> None:
-    """The first telling of an order counts; a later one adds what is lacking (told-by-servers.md)."""
-    key = fact.key or fact.id
-    record = found.records.get(key)
-    if record is None:
-        record = found.records[key] = Record(fact.kind, key, at, fact.device, fact.customer)
-        if fact.amount is not None and fact.currency is not None:
-            record.amount, record.currency = rounded(fact.amount, fact.currency), fact.currency
-        brings_together = True
-    else:
-        brings_device = record.device is None and fact.device is not None
-        brings_customer = record.customer is None and fact.customer is not None
-        brings_together = brings_device or brings_customer or (fact.device is not None and fact.customer is not None)
-        if brings_device:
-            record.device, record.at = fact.device, at
-        if brings_customer:
-            record.customer = fact.customer
-    if fact.click is not None:
-        record.clicks.append(fact.click)
-        _learn_click(found, fact, key)
-    # "Where an order brings a device and a customer together, the device is identified as that customer's."
-    if brings_together:
-        _learn_identity(found, record.at, record.device, record.customer)
+def _learn_sale(found: Known, told: Told) -> None:
+    key = told.fact.key or told.fact.id
+    before = found.sales.get(key)
+    found.sales[key] = Sale([*before.tellings, told], before.refunds) if before else Sale([told], [])
+
+
+def _learn_refund(found: Known, fact: Fact) -> str:
+    """A refund counts once, in its sale's currency, and never beyond what is left (rest-api.md)."""
+    assert fact.amount is not None
+    assert fact.currency is not None
+    assert fact.refund is not None
+    assert fact.key is not None
+    if fact.refund in found.ids:
+        return "duplicate"
+    sale = found.sales.get(fact.key)
+    if sale is None or sale.currency != fact.currency:
+        return "rejected"
+    amount = rounded(fact.amount, fact.currency)
+    if not 0 < amount <= sale.amount - sum(sale.refunds):
+        return "rejected"
+    found.ids.add(fact.refund)
+    found.sales[fact.key] = Sale(sale.tellings, [*sale.refunds, amount])
+    return "accepted"
+
+
+def _learn_take_back(found: Known, told: Told) -> str:
+    """What was told until then of a device and a customer was wrong, if there is anything."""
+    pair = (told.fact.device, told.fact.customer)
+    wrong = [
+        each for each in found.identities
+        if (each.device, each.customer) == pair and not found.is_taken_back(each)
+    ]  # fmt: skip
+    found.take_backs.append(told)
+    return "accepted" if wrong else "rejected"
 
 
 def rounded(amount: Decimal, currency: str) -> Decimal:
@@ -200,112 +292,71 @@ def rounded(amount: Decimal, currency: str) -> Decimal:
     return amount.quantize(Decimal(1).scaleb(-DECIMAL_PLACES[currency]), ROUND_HALF_EVEN)
 
 
-def _learn_refund(found: Known, fact: Fact) -> str:
-    """A refund counts once, in its sale's currency, and never beyond what is left (refunds.md)."""
-    assert fact.amount is not None and fact.currency is not None and fact.refund is not None
-    if fact.refund in found.refunds:
-        return "duplicate"
-    sale = found.records.get(fact.key or "")
-    if sale is None or sale.currency != fact.currency:
-        return "rejected"
-    amount = rounded(fact.amount, fact.currency)
-    if not 0 < amount <= sale.amount - sum(sale.refunds):
-        return "rejected"
-    found.refunds.add(fact.refund)
-    sale.refunds.append(amount)
-    return "accepted"
-
-
-def _take_back(found: Known, fact: Fact) -> str:
-    """What was told so far of a device and a customer counts as if it had not been said (credit.md)."""
-    wrong = [
-        each for each in found.identities
-        if (each.device, each.customer, each.is_taken_back) == (fact.device, fact.customer, False)
-    ]  # fmt: skip
-    for each in wrong:
-        each.is_taken_back = True
-    return "accepted" if wrong else "rejected"
-
-
-def owner(found: Known, device: str, at: int) -> str | None:
-    """Whose a device is: who it was last identified as, and before that its first customer (credit.md)."""
-    identities = sorted(
-        (each for each in found.identities if each.device == device and not each.is_taken_back),
-        key=lambda each: each.at,
-    )
+def owner(found: Known, device: str | None, at: float) -> str | None:
+    """The customer of the device's latest identity at or before a time, else of its first one."""
+    identities = [each for each in found.holding if each.device == device]
     until = [each for each in identities if each.at <= at]
     if until:
         return until[-1].customer
     return identities[0].customer if identities else None
 
 
-def customer_of(found: Known, record: Record) -> str | None:
-    """Whose a sale is: whom it was told of, or whoever its device was (credit.md, "Whose a touch is")."""
-    told = record.customer
-    if told is not None and not _is_taken_back(found, record.device, told):
-        return told
-    return None if record.device is None else owner(found, record.device, record.at)
+def customer_of(found: Known, sale: Sale) -> str | None:
+    """Whose a sale is: whom it was told of, unless that was taken back, else whose its device was."""
+    told = sale.told_customer
+    if told is not None:
+        said = [each for each in found.identities if (each.device, each.customer) == (sale.device, told)]
+        if not said or any(not found.is_taken_back(each) for each in said):
+            return told
+    return None if sale.device is None else owner(found, sale.device, sale.at)
 
 
-def _is_taken_back(found: Known, device: str | None, customer: str) -> bool:
-    """Whether a device was said to be a customer's, and all of that was taken back."""
-    said = [each for each in found.identities if (each.device, each.customer) == (device, customer)]
-    return bool(said) and all(each.is_taken_back for each in said)
-
-
-def touches(found: Known, record: Record, rules: Rules) -> list[Visit]:
-    """The visits that may get the credit for a sale or lead, oldest first."""
-    customer = customer_of(found, record)
-    if rules.credit == "customer" and customer is not None:
-        own = [each for each in found.visits if _customer_of_visit(found, each) == customer]
+def counting_visits(found: Known, sale: Sale, rules: Rules) -> list[Visit]:
+    """The visits that count for a sale, in their order (credit.md, "Which visits count")."""
+    customer = customer_of(found, sale)
+    if rules.credit == "device" or customer is None:
+        visits = [each for each in found.visits if _is_of_device(each, sale)]
     else:
-        own = [each for each in found.visits if each.device is not None and each.device == record.device]
-    named = [each for each in found.visits if each.click in record.clicks and _is_of_no_browser(each)]
-    visits = _each_once([*own, *(each for each in named if each not in own)])
-    earliest = None if rules.lookback_days is None else record.at - rules.lookback_days * DAY
-    counted = [
-        each for each in visits if each.at <= record.at and (earliest is None or each.at >= earliest)
-    ]
-    return sorted(counted, key=lambda each: each.at)
+        visits = [each for each in found.visits if owner(found, each.device, each.at) == customer]
+        if all(each.device != sale.device for each in found.holding):  # it is nobody's
+            visits += [each for each in found.visits if _is_of_device(each, sale) and each not in visits]
+    own = [each for each in found.visits if each.is_named and each.click in sale.clicks]
+    visits += [each for each in own if each not in visits]
+    visits = _each_click_once([each for each in visits if each.at <= sale.at])
+    if rules.lookback_days is not None:
+        visits = [each for each in visits if each.at >= sale.at - rules.lookback_days * DAY]
+    return sorted(visits, key=lambda each: each.at)
 
 
-def _is_of_no_browser(visit: Visit) -> bool:
-    """Whether a server named the click without a device: then its sale knows it, whoever else does."""
-    return visit.device is None
+def _is_of_device(visit: Visit, sale: Sale) -> bool:
+    return visit.device is not None and visit.device == sale.device
 
 
-def _customer_of_visit(found: Known, visit: Visit) -> str | None:
-    return visit.customer if visit.device is None else owner(found, visit.device, visit.at)
-
-
-def _each_once(visits: list[Visit]) -> list[Visit]:
-    """A visit told by a browser and a server, or by two sales, is one: the browser's if there is one."""
+def _each_click_once(visits: Iterable[Visit]) -> list[Visit]:
+    """Without visits that servers named by a click that a browser told of, or another of them."""
     kept: list[Visit] = []
-    for visit in sorted(visits, key=lambda each: not each.is_browsers):
-        is_known = visit.click is not None and any(each.click == visit.click for each in kept)
-        if not is_known or visit.is_browsers:
+    for visit in sorted(visits, key=lambda each: each.is_named):
+        if not (visit.is_named and any(each.click == visit.click for each in kept)):
             kept.append(visit)
     return kept
 
 
-def shares(found: Known, record: Record, rules: Rules) -> list[tuple[Source | None, Fraction]]:
-    """What each touch gets, in parts of one; None is nobody (credit.md, "Models")."""
-    visits = touches(found, record, rules)
+def shares(found: Known, sale: Sale, rules: Rules) -> list[tuple[Source | None, Fraction]]:
+    """What each touch gets, in parts of one; None: no touch gets it (credit.md, "Models")."""
+    visits = counting_visits(found, sale, rules)
     if rules.model == "last":
         return [(visits[-1].source if visits else None, Fraction(1))]
-    sources = [each.source for each in visits if each.source is not None]
-    if not sources:
+    touches = [each.source for each in visits if each.source is not None]
+    if not touches:
         return [(None, Fraction(1))]
-    return list(zip(sources, _parts(len(sources), rules.model), strict=True))
+    return list(zip(touches, _parts(len(touches), rules.model), strict=True))
 
 
 def _parts(count: int, model: Model) -> list[Fraction]:
-    if model == "linear":
-        return [Fraction(1, count)] * count
+    if model == "first":
+        return [Fraction(1), *[Fraction(0)] * (count - 1)]
+    if model == "last_non_direct":
+        return [*[Fraction(0)] * (count - 1), Fraction(1)]
     if model == "position_based" and count > 2:
-        between = [Fraction(1, 5) / (count - 2)] * (count - 2)
-        return [Fraction(2, 5), *between, Fraction(2, 5)]
-    if model == "position_based":  # nobody stands between
-        return [Fraction(1, count)] * count
-    whose = 0 if model == "first" else count - 1
-    return [Fraction(int(place == whose)) for place in range(count)]
+        return [Fraction(2, 5), *[Fraction(1, 5) / (count - 2)] * (count - 2), Fraction(2, 5)]
+    return [Fraction(1, count)] * count

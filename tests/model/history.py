@@ -12,7 +12,7 @@ from typing import Literal
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
-Kind = Literal["click", "visit", "identity", "lead", "sale", "refund", "take_back"]
+Kind = Literal["click", "visit", "identity", "event", "lead", "sale", "refund", "take_back"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,7 @@ class History:
     number: int
     tellings: tuple[Telling, ...]
     renamed: tuple[str, ...] = ()  # links whose campaign was changed after everything was told
+    purged: tuple[str, ...] = ()  # links that were deleted for good then
     links: tuple[str, ...] = field(default=("a", "b", "c"))
 
     def name(self, own: str) -> str:
@@ -91,7 +92,9 @@ class History:
 
     def in_words(self) -> str:
         """The whole history as a list to read."""
-        links = f"  links {', '.join(self.links)}" + (f"; renamed {self.renamed}" if self.renamed else "")
+        links = f"  links {', '.join(self.links)}"
+        for what, some in (("renamed", self.renamed), ("deleted for good", self.purged)):
+            links += f"; {what} in the end: {', '.join(some)}" if some else ""
         return "\n".join([f"history {self.number}", links, *(each.in_words() for each in self.tellings)])
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
+from tests.model.documented_rules import counts_at
 from tests.model.history import DAY, HOUR, MINUTE, Fact, History, Telling
 
 ROUNDS = tuple(number * 12 * HOUR + number * 37 % 8 * 30 * MINUTE for number in range(1, 36))
@@ -38,7 +39,9 @@ def random_history(number: int, seed: int) -> History:
 
 def is_clear(history: History) -> bool:
     """Whether no two times are at the edge of a window from each other."""
-    times = [fact.at for telling in history.tellings for fact in telling.facts]
+    times = {
+        counts_at(telling, place) for telling in history.tellings for place in range(len(telling.facts))
+    }
     return all(
         abs(late - early - days * DAY) > CLEAR for late in times for early in times for days in WINDOWS
     )
@@ -53,7 +56,7 @@ class _Story:
     slots: list[int] = field(default_factory=list)
     clicks: list[Fact] = field(default_factory=list)
     sales: list[Fact] = field(default_factory=list)
-    identities: list[tuple[int, str, str]] = field(default_factory=list)
+    pairs: list[tuple[str, str]] = field(default_factory=list)  # of devices and customers that were told
 
     def history(self, number: int) -> History:
         """A whole history."""
@@ -63,37 +66,54 @@ class _Story:
         self.links = ("a", "b", "c")[: self.random.choice((1, 2, 3))]
         self.skews = {device: self.random.choice(SKEWS) for device in self.devices}
         things: list[Callable[[], None]] = self.random.choices(
-            [self.visit, self.click, self.identify, self.lead, self.sell, self.refund, self.take_back],
-            [5, 4, 3, 1, 4, 2, 0.7],
+            [self.visit, self.click, self.identify, self.lead, self.sell, self.refund, self.take_back, self.event],
+            [5, 4, 3, 1, 4, 2, 1, 1],
             k=self.random.randint(2, 11),
         )
         for thing in [*things, self.sell]:
             thing()
         self.repeat()
-        renamed = tuple(link for link in self.links if self.random.random() < 0.1)
+        fates = {link: self.random.random() for link in self.links}
         return History(
-            number, tuple(self.tellings[each] for each in sorted(self.tellings)), renamed, self.links
+            number,
+            tuple(self.tellings[each] for each in sorted(self.tellings)),
+            renamed=tuple(link for link in self.links if fates[link] < 0.1),
+            purged=tuple(link for link in self.links if fates[link] > 0.97),
+            links=self.links,
         )
 
     def moment(self) -> int:
         """A time that nothing else of this history has, apart from rounds, which begin with half hours."""
-        return self.slots.pop() * SLOT + 15 * MINUTE + self.random.randint(-4 * MINUTE, 4 * MINUTE)
+        return self.slots.pop() * SLOT + 15 * MINUTE + self.random.randint(-4 * MINUTE, 2 * MINUTE)
 
     def id(self) -> str:
         """An id that nothing else has."""
         return f"{self.random.getrandbits(48):012x}"
 
-    def tell(self, at: int, telling: Telling, latest: int = ROUNDS[-1]) -> int | None:
-        """Have something told in a round of its own, or with others of the browser; when, or None."""
+    def happens(self, chance: float) -> bool:
+        """True as often as that."""
+        return self.random.random() < chance
+
+    def device(self) -> str:
+        """One of the devices."""
+        return self.random.choice(self.devices)
+
+    def customer(self, chance: float = 1.0) -> str | None:
+        """One of the customers, as often as that."""
+        return self.random.choice(self.customers) if self.customers and self.happens(chance) else None
+
+    def tell(self, at: int, telling: Telling, latest: int = ROUNDS[-1]) -> bool:
+        """Have something told in a round of its own, or with others of the browser, if there is one."""
         rounds = [each for each in ROUNDS if at < each <= latest and self.is_free(each, telling)]
         if not rounds:
-            return None
-        told = rounds[0] if self.random.random() < 0.5 else self.random.choice(rounds)
+            return False
+        told = rounds[0] if self.happens(0.5) else self.random.choice(rounds)
         before = self.tellings[told].facts if told in self.tellings else ()
         facts = [*before, *telling.facts]
         self.random.shuffle(facts)
         self.tellings[told] = replace(telling, told=told, facts=tuple(facts))
-        return told
+        self.pairs += [(each.device, each.customer) for each in telling.facts if each.device and each.customer]
+        return True
 
     def is_free(self, told: int, telling: Telling) -> bool:
         """Whether this can be told then; a browser tells several things at once."""
@@ -102,37 +122,34 @@ class _Story:
             telling.by == there.by == "browser" and there.device == telling.device and len(there.facts) < 4
         )
 
-    def browser(self, fact: Fact) -> int | None:
-        """Have a browser tell something within the time that it keeps it."""
-        device = fact.device or self.devices[0]
+    def browser(self, fact: Fact) -> bool:
+        """Have a browser tell something, within the time that it keeps it."""
+        device, at = fact.device or self.devices[0], fact.at
+        if self.happens(0.02):  # its clock was changed meanwhile
+            fact = replace(fact, at=fact.at + self.random.choice((-30, 30)) * DAY)
         telling = Telling(0, "browser", (fact,), device, self.skews[device])
-        return self.tell(fact.at, telling, fact.at + LATEST)
+        return self.tell(at, telling, at + LATEST)
 
-    def server(self, fact: Fact, after: int | None = None) -> int | None:
-        """Have a server tell something, however late."""
+    def server(self, fact: Fact, after: int | None = None) -> bool:
+        """Have a server tell something, however late, but not before some time."""
         return self.tell(max(fact.at, fact.at if after is None else after), Telling(0, "server", (fact,)))
-
-    def device(self) -> str:
-        return self.random.choice(self.devices)
-
-    def customer(self, chance: float = 1.0) -> str | None:
-        return self.random.choice(self.customers) if self.customers and self.random.random() < chance else None
 
     def visit(self) -> None:
         """A browser's visit: by a copied address of a link, by a campaign, an ad, or none of these."""
-        kinds = {
-            "link": {"link": self.random.choice(self.links)},
-            "both": {"link": self.random.choice(self.links), "campaign": "news"},
-            "campaign": {"campaign": self.random.choice(("news", "mail"))},
-            "ad": {"has_ad": True},
-            "ad of a campaign": {"has_ad": True, "campaign": "news"},
-            "direct": {},
-        }
-        fields = self.random.choice(list(kinds.values()))
-        self.browser(Fact("visit", self.moment(), self.id(), device=self.device(), **fields))
+        link, campaign = self.random.choice(self.links), self.random.choice(("news", "mail"))
+        visit = Fact("visit", self.moment(), self.id(), device=self.device())
+        visits = (
+            replace(visit, link=link),
+            replace(visit, link=link, campaign=campaign),
+            replace(visit, campaign=campaign),
+            replace(visit, has_ad=True),
+            replace(visit, has_ad=True, campaign=campaign),
+            visit,
+        )
+        self.browser(self.random.choice(visits))
 
     def click(self) -> None:
-        """A click, most often with the visit that it leads to, told by the browser, by a server, or both."""
+        """A click, and most often what it leads to: a visit, perhaps once more, perhaps a sale before it is told."""
         free = [each for each in ROUNDS if each not in self.tellings]
         if not free:
             return
@@ -140,12 +157,17 @@ class _Story:
         click = Fact("click", at, self.id(), link=self.random.choice(self.links))
         self.tellings[at] = Telling(at, "visitor", (click,))
         self.clicks.append(click)
-        if self.random.random() < 0.75:
-            landed = at + self.random.randint(20, 90)
+        if self.happens(0.75):
             visit = Fact(
-                "visit", landed, self.id(), device=self.device(), link=click.link, click=click.id
-            )
+                "visit", at + self.random.randint(60, 120), self.id(),
+                device=self.device(), link=click.link, click=click.id,
+            )  # fmt: skip
             self.browser(visit)
+            again = self.moment()
+            if again > at and self.happens(0.3):  # its address is opened again, perhaps elsewhere
+                self.browser(replace(visit, at=again, id=self.id(), device=self.device()))
+        if self.happens(0.25):
+            self.sell(at + 20)
 
     def identify(self) -> None:
         """A device is somebody's, said by its browser or by a server."""
@@ -153,49 +175,65 @@ class _Story:
         if customer is None:
             return
         fact = Fact("identity", self.moment(), self.id(), device=self.device(), customer=customer)
-        told = self.browser(fact) if self.random.random() < 0.7 else self.server(fact)
-        if told is not None:
-            self.identities.append((told, fact.device or "", customer))
+        if self.happens(0.7):
+            self.browser(fact)
+        else:
+            self.server_names(replace(fact, device=None), fact.device)
+
+    def event(self) -> None:
+        """Something that counts nowhere, but says what a server or a browser knows."""
+        fact = Fact("event", self.moment(), self.id())
+        if self.happens(0.5):
+            self.browser(replace(fact, device=self.device(), customer=self.customer(0.3)))
+        else:
+            self.server_names(fact, self.device() if self.happens(0.5) else None)
 
     def lead(self) -> None:
         """A lead, of a browser or a server."""
-        key = f"lead-{self.id()}" if self.random.random() < 0.5 else None
-        self.record(Fact("lead", self.moment(), key=key))
+        self.sale(Fact("lead", self.moment(), key=f"lead-{self.id()}" if self.happens(0.6) else None))
 
-    def sell(self) -> None:
-        """A sale: told by a browser, a server, or both, which know this and that of it."""
+    def sell(self, at: int | None = None) -> None:
+        """A conversion: told by browsers, servers, or both, which know this and that of it."""
         currency = self.random.choice(CURRENCIES)
         cents = self.random.choice((0, 1, 5, 99, 1000, 4990, 10000, 123456, 3333333))
-        amount = Decimal(cents) / 100 if self.random.random() < 0.8 else Decimal(cents) / 3
-        amount = Decimal(f"{amount:.7f}").normalize() + Decimal(0)
-        sale = Fact("sale", self.moment(), key=f"order-{self.id()}", amount=amount, currency=currency)
-        if self.record(sale) is not None:
+        amount = _decimal(Decimal(cents) / self.random.choice((100, 100, 100, 3)))
+        at = self.moment() if at is None else at
+        sale = Fact("sale", at, key=f"order-{self.id()}", amount=amount, currency=currency)
+        if self.sale(sale):
             self.sales.append(sale)
 
-    def record(self, fact: Fact) -> int | None:
-        """Have a sale or lead told, once or more often; when it was told first."""
+    def sale(self, fact: Fact) -> bool:
+        """Have a conversion or lead told, once or more often; whether it was."""
+        step = 15 if fact.at % SLOT > MINUTE else 5  # a sale soon after a click
+        times = self.random.sample(range(0, 6 * step, step), 6)
         device = self.device()
-        told: list[int | None] = []
-        if self.random.random() < 0.6:
-            mine = replace(fact, id=self.id(), device=device, customer=self.customer(0.3))
-            told.append(self.browser(mine))
-        while not told or (fact.key is not None and self.random.random() < 0.35):
-            told.append(self.tell_record(fact, device))
-        return min((each for each in told if each is not None), default=None)
+        is_told = False
+        for later in times:
+            mine = replace(fact, at=fact.at + later, id=self.id())
+            if self.happens(0.1):
+                device = self.device()
+            if self.happens(0.45):
+                if fact.kind == "sale" and self.happens(0.05):
+                    mine = replace(mine, key=None)
+                is_told |= self.browser(replace(mine, device=device, customer=self.customer(0.3)))
+            elif fact.key is not None or not is_told:
+                mine = replace(mine, amount=self.differently(mine.amount))
+                is_told |= self.server_names(mine, device if self.happens(0.5) else None)
+            if fact.key is None or self.happens(0.55):
+                break
+        return is_told
 
-    def tell_record(self, fact: Fact, device: str) -> int | None:
-        """Have a server tell a sale or lead by one or more of device, customer and click."""
-        later = replace(fact, at=fact.at + self.random.randint(0, 90), id=self.id())
-        clicks = self.clicks
-        click = self.random.choice(clicks) if clicks and self.random.random() < 0.5 else None
-        known = replace(
-            later,
-            device=device if self.random.random() < 0.5 else None,
-            customer=self.customer(0.5),
-            click=click.id if click else None,
-        )
-        if known.device is None and known.customer is None and known.click is None:
-            known = replace(known, device=device)
+    def differently(self, amount: Decimal | None) -> Decimal | None:
+        """What a server knows of an amount: at times with the tax."""
+        return amount if amount is None or self.happens(0.9) else _decimal(amount * Decimal("1.19"))
+
+    def server_names(self, fact: Fact, device: str | None) -> bool:
+        """Have a server tell something by one or more of device, customer and click."""
+        click = self.random.choice(self.clicks) if self.clicks and self.happens(0.5) else None
+        customer = fact.customer or self.customer(0.5)
+        if device is None and customer is None and click is None:
+            device = self.device()
+        known = replace(fact, device=device, customer=customer, click=click.id if click else None)
         return self.server(known, after=click.at if click else None)
 
     def refund(self) -> None:
@@ -204,37 +242,37 @@ class _Story:
             return
         sale = self.random.choice(self.sales)
         assert sale.amount is not None
-        part = self.random.choice((1, Decimal("0.5"), Decimal("0.3333"), Decimal("0.1"), 2))
-        amount = Decimal(f"{sale.amount * part:.7f}").normalize() + Decimal(0)
-        if amount <= 0:
-            return
-        currency = sale.currency if self.random.random() < 0.95 else "USD"
+        parts = (Decimal(1), Decimal("0.5"), Decimal("0.3333"), Decimal("0.1"), Decimal(2))
+        amount = _decimal(sale.amount * self.random.choice(parts))
+        currency = sale.currency if self.happens(0.95) else "USD"
         refund = f"refund-{self.id()}"
-        fact = Fact(
-            "refund", self.moment(), self.id(), key=sale.key, refund=refund, amount=amount, currency=currency
+        at = max(self.moment(), sale.at + HOUR)
+        self.server(
+            Fact("refund", at, self.id(), key=sale.key, refund=refund, amount=amount, currency=currency)
         )
-        self.server(replace(fact, at=max(fact.at, sale.at + HOUR)))
 
     def take_back(self) -> None:
         """A device was not this customer's."""
-        customer = self.customer()
-        if customer is None:
+        if not self.pairs:
             return
-        device = self.device()
-        told = [each for each, said, name in self.identities if (said, name) == (device, customer)]
-        after = min(told, default=ROUNDS[0])
-        rounds = [each for each in ROUNDS if each > after and each not in self.tellings]
+        device, customer = self.random.choice(self.pairs)
+        rounds = [each for each in ROUNDS if each not in self.tellings]
         if rounds:
-            at = self.random.choice(rounds)
+            at = self.random.choice(rounds[len(rounds) // 3 :])
             fact = Fact("take_back", at, self.id(), device=device, customer=customer)
             self.tellings[at] = Telling(at, "server", (fact,))
 
     def repeat(self) -> None:
         """What was told is told again, as where an answer was lost."""
         for told, telling in list(self.tellings.items()):
-            if telling.by == "visitor" or telling.facts[0].kind == "take_back" or self.random.random() > 0.15:
+            if telling.by == "visitor" or telling.facts[0].kind == "take_back" or not self.happens(0.15):
                 continue
             rounds = [each for each in ROUNDS if each > told and each not in self.tellings]
             if rounds:
                 again = self.random.choice(rounds)
                 self.tellings[again] = replace(telling, told=again)
+
+
+def _decimal(amount: Decimal) -> Decimal:
+    """An amount with at most seven decimal places, and no more digits than a page can tell exactly."""
+    return Decimal(f"{amount:.7f}").normalize() + Decimal(0)

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -22,10 +23,17 @@ from tests.sdk_batches import BATCH
 
 API = "/serviceCore/pa/v1"
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
-PATHS = {"sale": "conversions", "lead": "leads", "identity": "identities", "refund": "conversions/refund"}
-BROWSER_KINDS = {"visit": "attribution", "identity": "identify", "sale": "conversion", "lead": "lead"}
+PATHS = {
+    "sale": "conversions",
+    "lead": "leads",
+    "event": "events",
+    "identity": "identities",
+    "refund": "conversions/refund",
+}
+BROWSER_KINDS = {"visit": "attribution", "identity": "identify", "sale": "conversion", "lead": "lead", "event": "event"}
 ITEMS = 1000  # that a server may tell at once
 AT_ONCE = 16  # requests
+ROWS = 5000  # of a page
 Item = dict[str, Any]
 
 
@@ -59,6 +67,7 @@ class Storyteller:
             await self._tell_round(rounds[told])
         self.clock.offset = timedelta()
         await self._rename_links(histories)
+        await _all(self._purge(history, link) for history in histories for link in history.purged)
 
     def set_clock(self, at: int) -> None:
         """Let it be this time for the service."""
@@ -117,6 +126,15 @@ class Storyteller:
             ]
         )
 
+    async def _purge(self, history: History, link: str) -> None:
+        answer = await self.client.request(
+            "DELETE",
+            f"{API}/links/{self.link_ids[history.name(link)]}",
+            params={"purge": "true", "force": "true"},
+            headers=self.organization.headers,
+        )
+        assert answer.status_code == 204, answer.text
+
     async def _bulk(self, operations: Sequence[Item]) -> list[Item]:
         results: list[Item] = []
         for start in range(0, len(operations), ITEMS):
@@ -131,7 +149,7 @@ class Storyteller:
             method, f"{API}/{path}", json=body, params=query, headers=self.organization.headers
         )
         assert answer.status_code == 200, answer.text
-        return answer.json()
+        return json.loads(answer.text, parse_float=Decimal)
 
     async def _click(self, history: History, click: Fact) -> None:
         assert click.link is not None
@@ -147,7 +165,7 @@ class Storyteller:
             "api_key": self.organization.web_key,
             "device_id": history.device_id(telling.device),
             "sdk": "js/test",
-            "sent_at": self._time(telling.told + telling.skew),
+            "sent_at": (self.clock() + timedelta(seconds=telling.skew)).isoformat(timespec="milliseconds"),
             "calls": [
                 {
                     "kind": BROWSER_KINDS[fact.kind],
@@ -184,16 +202,16 @@ class Storyteller:
             fields["customer_id"] = history.name(fact.customer)
         if fact.kind == "visit":
             fields["signals"] = self._signals(history, fact)
+        if fact.kind == "event":
+            fields["name"] = "seen"
         if fact.kind == "lead" and fact.key is not None:
             fields["event_id"] = history.name(fact.key)
         if fact.kind in {"sale", "refund"}:
-            assert fact.amount is not None and fact.key is not None
+            assert fact.amount is not None
             amount = "amount" if fact.kind == "refund" else "revenue"
-            fields |= {
-                amount: float(fact.amount),
-                "currency": fact.currency,
-                "transaction_id": history.name(fact.key),
-            }
+            fields |= {amount: float(fact.amount), "currency": fact.currency}
+            if fact.key is not None:
+                fields["transaction_id"] = history.name(fact.key)
         return fields
 
     def _signals(self, history: History, visit: Fact) -> dict[str, str]:
@@ -232,26 +250,28 @@ class Storyteller:
     def _time(self, at: int) -> str:
         return (self.beginning + timedelta(seconds=at)).isoformat(timespec="milliseconds")
 
-    async def rows(self, report: Report, measures: Sequence[str]) -> dict[Key, Item]:
-        """The service's answer to a report, of all pages: rows by the values of their fields."""
+    async def answer(self, report: Report, measures: Sequence[str]) -> tuple[dict[Key, Item], Item]:
+        """The service's answer to a report: the rows of all pages, and the totals."""
         query = {
             "measures": list(measures),
             "group_by": list(report.group_by),
             "from": (self.beginning - timedelta(days=10)).isoformat(),
             "to": (self.beginning + timedelta(days=21)).isoformat(),
             "timezone": str(report.timezone),
-            "limit": 10_000,
+            "currency": report.currency,
+            "limit": ROWS,
             **self.rules(report.rules),
         }
         found: dict[Key, Item] = {}
-        cursor = None
+        names = {link_id: name for name, link_id in self.link_ids.items()}
         while True:
-            answer = await self.call("POST", "analytics/query", query | {"cursor": cursor})
+            answer = await self.call("POST", "analytics/query", query)
             for row in answer["rows"]:
-                found[tuple(row[field] for field in report.group_by)] = row
-            cursor = answer["next_cursor"]
-            if cursor is None:
-                return found
+                values = (names.get(row[field], row[field]) for field in report.group_by)
+                found[Key(tuple(values), row.get("kind"))] = row
+            query["cursor"] = answer["next_cursor"]
+            if query["cursor"] is None:
+                return found, answer["totals"]
 
     def rules(self, rules: Rules) -> Item:
         """Rules as fields of a query."""
