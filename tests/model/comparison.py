@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
-from tests.model.documented_reports import Key, Report, Row, known_of, rows
+from tests.model.documented_reports import Key, Report, Row, known_of, rounded_to, rows, value_of
+from tests.model.documented_rules import DECIMAL_PLACES, Rules, Source, customer_of, shares
 from tests.model.history import Fact, History, Telling
 from tests.model.storyteller import Storyteller
 
@@ -23,6 +25,7 @@ MEASURES = (
     "conversion_rate",
     "revenue_per_click",
 )
+TOTALS = Key(("totals",))
 NewTeller = Callable[[], Awaitable[Storyteller]]
 
 
@@ -32,7 +35,7 @@ class Difference:
 
     number: int | None  # of the history; None: the row is of several
     report: Report | None  # None: about the answer to a telling
-    row: object
+    row: object  # its key, or the fact that was answered
     measure: str
     ours: object
     theirs: object
@@ -48,21 +51,36 @@ class Difference:
 async def differences(
     teller: Storyteller, histories: Sequence[History], reports: Iterable[Report]
 ) -> list[Difference]:
-    """All differences about histories that were told."""
-    found = [*_of_outcomes(teller, histories)]
+    """All differences about reports of histories that were told."""
+    found: list[Difference] = []
     for report in reports:
-        theirs, totals = await teller.answer(report, MEASURES)
-        ours = rows(report, histories)
-        for key in ours.keys() | theirs.keys():
-            for measure, our, their in _compared(ours.get(key, Row()), theirs.get(key, {})):
-                found.append(Difference(_number(key), report, key, measure, our, their))
-        (total,) = rows(replace(report, group_by=()), histories).values() or (Row(),)
-        for measure, our, their in _compared(total, totals):
-            found.append(Difference(None, report, "totals", measure, our, their))
+        found += await _of_report(teller, histories, report)
     return found
 
 
-def _of_outcomes(teller: Storyteller, histories: Iterable[History]) -> Iterator[Difference]:
+async def _of_report(teller: Storyteller, histories: Sequence[History], report: Report) -> list[Difference]:
+    theirs, totals = await teller.answer(report, MEASURES)
+    whole = replace(report, group_by=())
+    ours, our_totals = rows(report, histories), rows(whole, histories).get(Key(()), Row())
+    compared = [(key, ours.get(key, Row()), theirs.get(key, {})) for key in ours.keys() | theirs.keys()]
+    compared.append((TOTALS, our_totals, totals))
+    if report.is_compared:
+        before = rows(report.before(), histories)
+        our_totals = rows(whole.before(), histories).get(Key(()), Row())
+        compared += [
+            (key, before.get(report.compared_with(key), Row()), row["previous"])
+            for key, row in theirs.items()
+        ]
+        compared.append((TOTALS, our_totals, totals["previous"]))
+    return [
+        Difference(_number(key), report, key, measure, our, their)
+        for key, our_row, their_row in compared
+        for measure, our, their in _compared(our_row, their_row)
+    ]
+
+
+def of_outcomes(teller: Storyteller, histories: Iterable[History]) -> Iterator[Difference]:
+    """The differences about what was answered to refunds and take-backs."""
     for history in histories:
         for fact, expected in known_of(history, None).outcomes.items():
             answered = teller.outcomes[history.name(fact)]
@@ -96,6 +114,74 @@ def _plain(value: Any) -> object:
     return value or None
 
 
+def compare_explanation(
+    teller: Storyteller, history: History, key: str, rules: Rules, theirs: dict[str, Any]
+) -> str | None:
+    """What an explanation of a sale says otherwise than the rules, if anything."""
+    facts = known_of(history, rules.as_of)
+    sale = facts.sales.get(key)
+    ours: list[tuple[object, ...]] = []
+    customer = None
+    if sale is not None:
+        customer = customer_of(facts, sale)
+        paid, refunded = Fraction(sale.amount), Fraction(sum(sale.refunds))
+        places = DECIMAL_PLACES[sale.currency]
+        ours = [
+            (_of_touch(history, source), *(rounded_to(part * each, places) for each in (paid, refunded)))
+            for source, part in shares(facts, sale, rules)
+            if part
+        ]
+        customer = customer and history.name(customer)
+    names = teller.link_names
+    told = [
+        (_of_shown_touch(names, each["touch"]), Decimal(each["revenue"]), Decimal(each["refunds"]))
+        for each in theirs["shares"]
+    ]
+    if ours == told and (sale is None or customer == theirs["customer_id"]):
+        return None
+    return f"{key}, {rules}:\n  documents {customer}, {ours}\n  service   {theirs['customer_id']}, {told}"
+
+
+def _of_touch(history: History, source: Source | None) -> tuple[str | None, str | None] | None:
+    """What a touch is known by: the link's name, and the campaign of an address without one."""
+    if source is None:
+        return None
+    return value_of(history, source, "link"), None if source.link else value_of(history, source, "campaign")
+
+
+def _of_shown_touch(
+    names: dict[str, str], touch: dict[str, Any] | None
+) -> tuple[str | None, str | None] | None:
+    if touch is None:
+        return None
+    link = names.get(touch["link_id"], touch["link_id"])
+    return link, None if link else touch["utm"].get("utm_campaign")
+
+
+async def alone(
+    histories: Sequence[History], difference: Difference, new_teller: NewTeller
+) -> tuple[History, Difference]:
+    """One of the histories about which the service and the rules disagree likewise, looked for by halves."""
+    while len(histories) > 1:
+        half = histories[: len(histories) // 2]
+        wrong = await _likewise(half, difference, new_teller)
+        histories = half if wrong else histories[len(half) :]
+    (found,) = (await _likewise(histories, difference, new_teller))[:1] or [difference]
+    return histories[0], found
+
+
+async def _likewise(
+    histories: Sequence[History], difference: Difference, new_teller: NewTeller
+) -> list[Difference]:
+    """The differences of the same measure and report about these histories, told to a new organization."""
+    teller = await new_teller()
+    await teller.tell(histories)
+    await teller.count_clicks(histories)
+    report = difference.report
+    found = await differences(teller, histories, [report]) if report else of_outcomes(teller, histories)
+    return [each for each in found if each.measure == difference.measure]
+
+
 async def smallest(
     history: History, difference: Difference, new_teller: NewTeller
 ) -> tuple[History, Difference]:
@@ -106,15 +192,8 @@ async def smallest(
     """
     while True:
         smaller = [replace(each, number=number) for number, each in enumerate(_with_less(history))]
-        teller = await new_teller()
-        await teller.tell(smaller)
-        reports = [difference.report] if difference.report else []
-        found = await differences(teller, smaller, reports)
-        wrong = {
-            each.number: each
-            for each in reversed(found)
-            if each.number is not None and each.measure == difference.measure
-        }
+        found = await _likewise(smaller, difference, new_teller)
+        wrong = {each.number: each for each in reversed(found) if each.number is not None}
         if not wrong:
             return history, difference
         history, difference = smaller[min(wrong)], wrong[min(wrong)]

@@ -4,6 +4,7 @@
 |---|---|
 | what each measure counts | docs/decisions/words-of-reports.md, "Whom and what a figure counts" |
 | rows apart: not credited, links deleted for good | docs/decisions/words-of-reports.md, "Rows apart" |
+| the time that is compared with | docs/decisions/words-of-reports.md, "The time that is compared with" |
 | one currency | docs/decisions/words-of-reports.md, "One currency" |
 | for which link and campaign a touch counts | docs/decisions/analytics-query.md, "Links as they are now" |
 | how sums are made and rounded | docs/decisions/credit.md, "Sums, and how they are rounded" |
@@ -13,8 +14,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta, tzinfo
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -70,20 +71,24 @@ class Row:
 
     def shown(self, measure: str) -> object:
         """A measure as an answer has it: rounded once, a half to the even digit."""
-        if measure == "clicks":
-            return self.clicks
-        if measure in {"leads", "conversions"}:
-            return rounded_to(getattr(self, measure), 6)
+        if measure in {"conversion_rate", "revenue_per_click"}:
+            return self.rate(measure) if self.clicks else None
+        if measure == "net_revenue":
+            return _shown_amounts(self.net_revenue(), 0)
+        value = getattr(self, measure)
         if measure in {"customers", "contacts"}:
-            return len(getattr(self, measure))
+            return len(value)
+        if measure in {"leads", "conversions"}:
+            return rounded_to(value, 6)
+        return value if measure == "clicks" else _shown_amounts(value, 0)
+
+    def rate(self, measure: str) -> object:
+        """What a click brought: conversions that came of links, or their revenue."""
         if measure == "conversion_rate":
-            return rounded_to(self.conversions_of_links / self.clicks, 6) if self.clicks else None
-        if measure == "revenue_per_click":
-            if not self.clicks:
-                return None
-            rates = {name: amount / self.clicks for name, amount in self.revenue_of_links.items()}
-            return _shown_amounts(rates, 4)
-        return _shown_amounts(self.net_revenue() if measure == "net_revenue" else getattr(self, measure), 0)
+            return rounded_to(self.conversions_of_links / self.clicks, 6)
+        return _shown_amounts(
+            {name: amount / self.clicks for name, amount in self.revenue_of_links.items()}, 4
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +100,38 @@ class Report:
     beginning: datetime  # of the histories' time
     timezone: tzinfo
     currency: str | None = None
+    first: int = -10  # day, counted from the beginning's
+    end: int = 21  # the day that is not in it any more
+    is_compared: bool = False  # with as many days before
 
     def day(self, at: float) -> str:
         """The day of a time, in the report's time zone."""
         return (self.beginning + timedelta(seconds=at)).astimezone(self.timezone).date().isoformat()
+
+    @property
+    def period(self) -> tuple[str, str]:
+        """The first day, and the one after the last."""
+        day = self.beginning.astimezone(self.timezone).date()
+        return (day + timedelta(self.first)).isoformat(), (day + timedelta(self.end)).isoformat()
+
+    def has(self, at: float) -> bool:
+        """Whether a time is in the period."""
+        first, end = self.period
+        return first <= self.day(at) < end
+
+    def before(self) -> Report:
+        """The same of as many whole days before."""
+        days = self.end - self.first
+        return replace(self, first=self.first - days, end=self.first, is_compared=False)
+
+    def compared_with(self, key: Key) -> Key:
+        """The row of the days before that a row is compared with: a day's is so many days before."""
+        days = timedelta(self.end - self.first)
+        values = (
+            (date.fromisoformat(value) - days).isoformat() if field == "day" and value else value
+            for field, value in zip(self.group_by, key.values, strict=True)
+        )
+        return replace(key, values=tuple(values))
 
     @property
     def is_of_links(self) -> bool:
@@ -113,12 +146,15 @@ def rows(report: Report, histories: Iterable[History]) -> dict[Key, Row]:
         for click in known_of(history, None).clicks.values():  # clicks are those of now, also with as_of
             if click.link in history.purged and report.is_of_links:
                 continue  # they are in no row of links
+            if not report.has(click.at):
+                continue
             row = found[_key(report, history, Source(click.link), click.at)]
             row.clicks += 1
             row.histories.add(history.number)
         facts = known_of(history, report.rules.as_of)
         for sale in facts.sales.values():
-            if not sale.is_conversion or report.currency in {None, sale.currency}:
+            is_asked = not sale.is_conversion or report.currency in {None, sale.currency}
+            if is_asked and report.has(sale.at):
                 _count(found, report, history, facts, sale)
     return dict(found)
 
@@ -129,9 +165,7 @@ def known_of(history: History, as_of: int | None) -> Known:
     return known(history, as_of)
 
 
-def _count(
-    found: defaultdict[Key, Row], report: Report, history: History, facts: Known, sale: Sale
-) -> None:
+def _count(found: defaultdict[Key, Row], report: Report, history: History, facts: Known, sale: Sale) -> None:
     """Add a sale to the rows of the touches that get it."""
     customer = customer_of(facts, sale)
     for source, part in shares(facts, sale, report.rules):

@@ -237,7 +237,7 @@ def _source(visit: Fact) -> Source | None:
 
 
 def _learn_named_visit(found: Known, told: Told) -> None:
-    """A click that a server names is a visit of the item's device, or of an unknown browser of its customer."""
+    """A click that a server names is a visit of its device, or of an unknown browser of its customer."""
     fact = told.fact
     if fact.click is None:
         return

@@ -36,10 +36,8 @@ class Fact:
     def in_words(self) -> str:
         """The fact in a line."""
         said = [f"{self.kind:9} {moment(self.at)}"]
-        for name in ("key", "refund", "amount", "currency", "device", "customer", "link", "click", "campaign"):
-            value = getattr(self, name)
-            if value is not None:
-                said.append(f"{name}={value}")
+        names = ("key", "refund", "amount", "currency", "device", "customer", "link", "click", "campaign")
+        said += [f"{name}={getattr(self, name)}" for name in names if getattr(self, name) is not None]
         if self.has_ad:
             said.append("ad")
         if self.kind == "visit" and not (self.link or self.campaign or self.has_ad):

@@ -1,7 +1,8 @@
 """Random histories of a few people, their browsers and the servers that know them.
 
-Of two things in a history that a rule compares, one is clearly earlier: a browser's time is known to some seconds only
-(docs/decisions/browser-clocks.md). So times stand apart, from each other, from midnight and from the edges of windows.
+Of two things in a history that a rule compares, one is clearly earlier: a browser's time is known to some
+seconds only (docs/decisions/browser-clocks.md). So times stand apart, from each other, from midnight and from
+the edges of windows.
 """
 
 from __future__ import annotations
@@ -39,9 +40,7 @@ def random_history(number: int, seed: int) -> History:
 
 def is_clear(history: History) -> bool:
     """Whether no two times are at the edge of a window from each other."""
-    times = {
-        counts_at(telling, place) for telling in history.tellings for place in range(len(telling.facts))
-    }
+    times = {counts_at(telling, place) for telling in history.tellings for place in range(len(telling.facts))}
     return all(
         abs(late - early - days * DAY) > CLEAR for late in times for early in times for days in WINDOWS
     )
@@ -65,11 +64,17 @@ class _Story:
         self.customers = ["ada", "bob"][: self.random.choice((0, 1, 1, 2))]
         self.links = ("a", "b", "c")[: self.random.choice((1, 2, 3))]
         self.skews = {device: self.random.choice(SKEWS) for device in self.devices}
-        things: list[Callable[[], None]] = self.random.choices(
-            [self.visit, self.click, self.identify, self.lead, self.sell, self.refund, self.take_back, self.event],
-            [5, 4, 3, 1, 4, 2, 1, 1],
-            k=self.random.randint(2, 11),
-        )
+        weights: dict[Callable[[], None], float] = {
+            self.visit: 5,
+            self.click: 4,
+            self.sell: 4,
+            self.identify: 3,
+            self.refund: 2,
+            self.lead: 1,
+            self.event: 1,
+            self.take_back: 1,
+        }
+        things = self.random.choices([*weights], [*weights.values()], k=self.random.randint(2, 11))
         for thing in [*things, self.sell]:
             thing()
         self.repeat()
@@ -112,7 +117,9 @@ class _Story:
         facts = [*before, *telling.facts]
         self.random.shuffle(facts)
         self.tellings[told] = replace(telling, told=told, facts=tuple(facts))
-        self.pairs += [(each.device, each.customer) for each in telling.facts if each.device and each.customer]
+        self.pairs += [
+            (each.device, each.customer) for each in telling.facts if each.device and each.customer
+        ]
         return True
 
     def is_free(self, told: int, telling: Telling) -> bool:
@@ -149,7 +156,7 @@ class _Story:
         self.browser(self.random.choice(visits))
 
     def click(self) -> None:
-        """A click, and most often what it leads to: a visit, perhaps once more, perhaps a sale before it is told."""
+        """A click, and most often the visit that it leads to, perhaps twice; perhaps a sale before that."""
         free = [each for each in ROUNDS if each not in self.tellings]
         if not free:
             return

@@ -19,6 +19,7 @@ from tests.model.documented_reports import Key, Report
 from tests.model.documented_rules import Rules
 from tests.model.history import Fact, History, Telling
 from tests.organizations import TestOrganization
+from tests.polling import wait_for_async
 from tests.sdk_batches import BATCH
 
 API = "/serviceCore/pa/v1"
@@ -30,7 +31,7 @@ PATHS = {
     "identity": "identities",
     "refund": "conversions/refund",
 }
-BROWSER_KINDS = {"visit": "attribution", "identity": "identify", "sale": "conversion", "lead": "lead", "event": "event"}
+BROWSER_KINDS = {"visit": "attribution", "identity": "identify", "sale": "conversion"}
 ITEMS = 1000  # that a server may tell at once
 AT_ONCE = 16  # requests
 ROWS = 5000  # of a page
@@ -38,7 +39,7 @@ Item = dict[str, Any]
 
 
 def beginning() -> datetime:
-    """Where the time of histories begins: so long ago that all of it is over, and no id has been forgotten."""
+    """Where histories begin: so long ago that all of them are over, and that no id has been forgotten."""
     return datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=19)
 
 
@@ -68,6 +69,11 @@ class Storyteller:
         self.clock.offset = timedelta()
         await self._rename_links(histories)
         await _all(self._purge(history, link) for history in histories for link in history.purged)
+
+    @property
+    def link_names(self) -> dict[str, str]:
+        """The names of links by their ids."""
+        return {link_id: name for name, link_id in self.link_ids.items()}
 
     def set_clock(self, at: int) -> None:
         """Let it be this time for the service."""
@@ -157,7 +163,8 @@ class Storyteller:
             f"/{history.name(click.link)}",
             headers={"host": self.organization.domain, "user-agent": BROWSER},
         )
-        (self.click_ids[history.name(click.id)],) = parse_qs(urlsplit(answer.headers["location"]).query)["cl_click_id"]
+        signals = parse_qs(urlsplit(answer.headers["location"]).query)
+        (self.click_ids[history.name(click.id)],) = signals["cl_click_id"]
 
     async def _send_batch(self, history: History, telling: Telling) -> None:
         assert telling.device is not None
@@ -168,7 +175,7 @@ class Storyteller:
             "sent_at": (self.clock() + timedelta(seconds=telling.skew)).isoformat(timespec="milliseconds"),
             "calls": [
                 {
-                    "kind": BROWSER_KINDS[fact.kind],
+                    "kind": BROWSER_KINDS.get(fact.kind, fact.kind),
                     "call_id": _uuid(history, fact),
                     "occurred_at": self._time(fact.at + telling.skew),
                     "page": "https://shop.example/",
@@ -231,7 +238,8 @@ class Storyteller:
         self._keep([(history, fact) for history, fact, _ in told], results)
 
     async def _take_back(self, history: History, fact: Fact) -> None:
-        assert fact.device is not None and fact.customer is not None
+        assert fact.device is not None
+        assert fact.customer is not None
         wrong = {
             "device_id": history.device_id(fact.device),
             "customer_id": history.name(fact.customer),
@@ -252,18 +260,20 @@ class Storyteller:
 
     async def answer(self, report: Report, measures: Sequence[str]) -> tuple[dict[Key, Item], Item]:
         """The service's answer to a report: the rows of all pages, and the totals."""
+        first, end = report.period
         query = {
             "measures": list(measures),
             "group_by": list(report.group_by),
-            "from": (self.beginning - timedelta(days=10)).isoformat(),
-            "to": (self.beginning + timedelta(days=21)).isoformat(),
+            "from": first,
+            "to": end,
+            "compare": "previous" if report.is_compared else None,
             "timezone": str(report.timezone),
             "currency": report.currency,
             "limit": ROWS,
             **self.rules(report.rules),
         }
         found: dict[Key, Item] = {}
-        names = {link_id: name for name, link_id in self.link_ids.items()}
+        names = self.link_names
         while True:
             answer = await self.call("POST", "analytics/query", query)
             for row in answer["rows"]:
@@ -281,6 +291,16 @@ class Storyteller:
         if rules.as_of is not None:
             asked["as_of"] = self._time(rules.as_of)
         return asked
+
+    async def count_clicks(self, histories: Iterable[History]) -> None:
+        """Wait until the clicks of these histories, which are all that were told, are counted."""
+        clicks = sum(telling.by == "visitor" for history in histories for telling in history.tellings)
+        report = Report((), Rules(), self.beginning, UTC)
+
+        async def counted() -> int:
+            return int((await self.answer(report, ["clicks"]))[1]["clicks"])
+
+        await wait_for_async(counted, "the clicks were not counted", lambda count: count == clicks)
 
     async def explain(self, history: History, sale: str, rules: Rules) -> Any:
         """The service's explanation of a sale."""

@@ -1,0 +1,77 @@
+"""Options of the tests against the model, and a thousand histories that the service was told."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from backend.app import Service
+from tests.conftest import MovableClock
+from tests.model.comparison import Difference, alone, smallest
+from tests.model.history import History
+from tests.model.random_histories import random_history
+from tests.model.storyteller import Storyteller
+from tests.organizations import create_test_organization
+
+HISTORIES = 1000
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--histories` and `--seed`, for `pytest tests/model`."""
+    parser.addoption("--histories", type=int, default=HISTORIES, help="how many random histories are told")
+    parser.addoption("--seed", type=int, help="what they are made from: the same seed makes the same ones")
+
+
+@dataclass(frozen=True)
+class ToldHistories:
+    """Random histories, all told to one organization."""
+
+    seed: int
+    histories: list[History]
+    teller: Storyteller
+    service: Service
+
+    async def new_teller(self) -> Storyteller:
+        """Tells histories to an organization that knows none yet."""
+        organization = await create_test_organization(self.service.resources.database)
+        return Storyteller(self.teller.client, organization, self.teller.clock)
+
+    async def explain(self, found: list[Difference]) -> str:
+        """How many differences there are, and one of them with the smallest history that has it."""
+        difference = min(found, key=lambda each: each.number is None)
+        if difference.number is None:
+            history, difference = await alone(self.histories, difference, self.new_teller)
+        else:
+            history = self.histories[difference.number]
+            history, difference = await smallest(history, difference, self.new_teller)
+        numbers = {each.number for each in found} - {None}
+        return (
+            f"{len(found)} differences, of {len(numbers)} histories (--seed {self.seed}). One of them, in a"
+            f" history made as small as it can be:\n{history.in_words()}\n{difference.in_words()}"
+        )
+
+
+@pytest.fixture(scope="module")
+async def told_histories(
+    service: Service, session_clock: MovableClock, request: pytest.FixtureRequest
+) -> AsyncIterator[ToldHistories]:
+    """A thousand histories that the service was told; of another seed each time, unless one is given."""
+    seed = request.config.getoption("--seed", None)
+    seed = random.SystemRandom().randrange(10**6) if seed is None else seed
+    count = request.config.getoption("--histories", HISTORIES)  # not known where all tests run
+    histories = [random_history(number, seed) for number in range(count)]
+    transport = httpx.ASGITransport(app=service)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:
+        organization = await create_test_organization(service.resources.database)
+        teller = Storyteller(client, organization, session_clock)
+        try:
+            await teller.tell(histories)
+            await teller.count_clicks(histories)
+        finally:
+            session_clock.offset = timedelta()
+        yield ToldHistories(seed, histories, teller, service)
