@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 from tests.model.documented_reports import Key, Report, Row, known_of, rounded_to, rows, value_of
 from tests.model.documented_rules import DECIMAL_PLACES, Rules, Source, customer_of, shares
@@ -34,7 +34,7 @@ class Difference:
     """Where the service and the rules disagree."""
 
     number: int | None  # of the history; None: the row is of several
-    report: Report | None  # None: about the answer to a telling
+    question: Question
     row: object  # its key, or the fact that was answered
     measure: str
     ours: object
@@ -42,23 +42,91 @@ class Difference:
 
     def in_words(self) -> str:
         """What was asked, and what either says."""
-        asked = f"by {', '.join(self.report.group_by)}, {self.report.rules}" if self.report else "when told"
-        if self.report and self.report.currency:
-            asked += f", {self.report.currency} only"
-        return f"{self.measure} of {self.row}, {asked}:\n  documents {self.ours}\n  service   {self.theirs}"
+        asked = f"{self.measure} of {self.row}, {self.question.in_words()}"
+        return f"{asked}:\n  documents {self.ours}\n  service   {self.theirs}"
 
 
-async def differences(
-    teller: Storyteller, histories: Sequence[History], reports: Iterable[Report]
-) -> list[Difference]:
-    """All differences about reports of histories that were told."""
-    found: list[Difference] = []
-    for report in reports:
-        found += await _of_report(teller, histories, report)
-    return found
+class Question(Protocol):
+    """Something that the service is asked about histories that it was told."""
+
+    def in_words(self) -> str:
+        """What is asked."""
+
+    async def differences(self, teller: Storyteller, histories: Sequence[History]) -> list[Difference]:
+        """Where its answers are not what the rules say."""
 
 
-async def _of_report(teller: Storyteller, histories: Sequence[History], report: Report) -> list[Difference]:
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """What was answered to refunds and take-backs."""
+
+    def in_words(self) -> str:
+        """What is asked."""
+        return "when it was told"
+
+    async def differences(self, teller: Storyteller, histories: Sequence[History]) -> list[Difference]:
+        """Where an answer is not what the rules say."""
+        return [
+            Difference(history.number, self, fact, "outcome", expected, answered)
+            for history in histories
+            for fact, expected in known_of(history, None).outcomes.items()
+            if (answered := teller.outcomes[history.name(fact)]) != expected
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanations:
+    """Explanations of sales: whose each is, and what each touch gets. All sales, or some by their keys."""
+
+    rules: Rules
+    keys: frozenset[str] | None = None
+
+    def in_words(self) -> str:
+        """What is asked."""
+        return f"explained by {self.rules}"
+
+    async def differences(self, teller: Storyteller, histories: Sequence[History]) -> list[Difference]:
+        """Where an explanation is not what the rules say."""
+        found = []
+        for history in histories:
+            for key, sale in known_of(history, None).sales.items():
+                if (self.keys is None or key in self.keys) and sale.has_transaction_id:
+                    theirs = await teller.explain(history, key, self.rules)
+                    question = replace(self, keys=frozenset({key}))
+                    found += [
+                        Difference(history.number, question, key, what, our, their)
+                        for what, our, their in _explained(teller, history, key, self.rules, theirs)
+                        if our != their
+                    ]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a report, and its totals."""
+
+    report: Report
+
+    def in_words(self) -> str:
+        """What is asked."""
+        report = self.report
+        currency = f", {report.currency} only" if report.currency else ""
+        return f"by {' and '.join(report.group_by)}, {report.rules}{currency}"
+
+    async def differences(self, teller: Storyteller, histories: Sequence[History]) -> list[Difference]:
+        """Where a row is not what the rules say."""
+        compared = await _compared_rows(teller, histories, self.report)
+        return [
+            Difference(_number(key), self, key, measure, our, their)
+            for key, our_row, their_row in compared
+            for measure, our, their in _compared(our_row, their_row)
+        ]
+
+
+async def _compared_rows(
+    teller: Storyteller, histories: Sequence[History], report: Report
+) -> list[tuple[Key, Row, dict[str, Any]]]:
+    """Each row of a report, and of the time that it is compared with: ours, and the service's."""
     theirs, totals = await teller.answer(report, MEASURES)
     whole = replace(report, group_by=())
     ours, our_totals = rows(report, histories), rows(whole, histories).get(Key(()), Row())
@@ -72,20 +140,7 @@ async def _of_report(teller: Storyteller, histories: Sequence[History], report: 
             for key, row in theirs.items()
         ]
         compared.append((TOTALS, our_totals, totals["previous"]))
-    return [
-        Difference(_number(key), report, key, measure, our, their)
-        for key, our_row, their_row in compared
-        for measure, our, their in _compared(our_row, their_row)
-    ]
-
-
-def of_outcomes(teller: Storyteller, histories: Iterable[History]) -> Iterator[Difference]:
-    """The differences about what was answered to refunds and take-backs."""
-    for history in histories:
-        for fact, expected in known_of(history, None).outcomes.items():
-            answered = teller.outcomes[history.name(fact)]
-            if answered != expected:
-                yield Difference(history.number, None, fact, "outcome", expected, answered)
+    return compared
 
 
 def _number(key: Key) -> int | None:
@@ -114,32 +169,30 @@ def _plain(value: Any) -> object:
     return value or None
 
 
-def compare_explanation(
+def _explained(
     teller: Storyteller, history: History, key: str, rules: Rules, theirs: dict[str, Any]
-) -> str | None:
-    """What an explanation of a sale says otherwise than the rules, if anything."""
-    facts = known_of(history, rules.as_of)
-    sale = facts.sales.get(key)
-    ours: list[tuple[object, ...]] = []
-    customer = None
-    if sale is not None:
-        customer = customer_of(facts, sale)
-        paid, refunded = Fraction(sale.amount), Fraction(sum(sale.refunds))
-        places = DECIMAL_PLACES[sale.currency]
-        ours = [
-            (_of_touch(history, source), *(rounded_to(part * each, places) for each in (paid, refunded)))
-            for source, part in shares(facts, sale, rules)
-            if part
-        ]
-        customer = customer and history.name(customer)
+) -> Iterator[tuple[str, object, object]]:
+    """What a sale's explanation says, ours and the service's."""
     names = teller.link_names
     told = [
         (_of_shown_touch(names, each["touch"]), Decimal(each["revenue"]), Decimal(each["refunds"]))
         for each in theirs["shares"]
     ]
-    if ours == told and (sale is None or customer == theirs["customer_id"]):
-        return None
-    return f"{key}, {rules}:\n  documents {customer}, {ours}\n  service   {theirs['customer_id']}, {told}"
+    facts = known_of(history, rules.as_of)
+    sale = facts.sales.get(key)
+    if sale is None:
+        yield "shares", [], told
+        return
+    customer = customer_of(facts, sale)
+    yield "customer", customer and history.name(customer), theirs["customer_id"]
+    paid, refunded = Fraction(sale.amount), Fraction(sum(sale.refunds))
+    places = DECIMAL_PLACES[sale.currency]
+    ours = [
+        (_of_touch(history, source), *(rounded_to(part * each, places) for each in (paid, refunded)))
+        for source, part in shares(facts, sale, rules)
+        if part
+    ]
+    yield "shares", ours, told
 
 
 def _of_touch(history: History, source: Source | None) -> tuple[str | None, str | None] | None:
@@ -158,45 +211,49 @@ def _of_shown_touch(
     return link, None if link else touch["utm"].get("utm_campaign")
 
 
-async def alone(
+async def smallest(
     histories: Sequence[History], difference: Difference, new_teller: NewTeller
 ) -> tuple[History, Difference]:
-    """One of the histories about which the service and the rules disagree likewise, looked for by halves."""
+    """A history with as little in it as possible about which the service and the rules disagree likewise.
+
+    Where a row of several histories differs, one of them is looked for by halves. Then all histories with
+    one fact less are told to a new organization, and one that still differs is made smaller, and so on.
+    """
     while len(histories) > 1:
         half = histories[: len(histories) // 2]
         wrong = await _likewise(half, difference, new_teller)
         histories = half if wrong else histories[len(half) :]
-    (found,) = (await _likewise(histories, difference, new_teller))[:1] or [difference]
-    return histories[0], found
+    (history,) = histories
+    while found := await _smaller(history, difference, new_teller):
+        history, difference = found
+    return history, difference
+
+
+async def _smaller(
+    history: History, difference: Difference, new_teller: NewTeller
+) -> tuple[History, Difference] | None:
+    """The history with something less, if it differs still."""
+    tried = [replace(each, number=number) for number, each in enumerate(_with_less(history))]
+    if difference.number is None:  # of rows that have no history's name each needs an organization
+        for each in tried:
+            for found in await _likewise([each], difference, new_teller):
+                return each, found
+        return None
+    for found in await _likewise(tried, difference, new_teller):
+        if found.number is not None:
+            return tried[found.number], found
+    return None
 
 
 async def _likewise(
     histories: Sequence[History], difference: Difference, new_teller: NewTeller
 ) -> list[Difference]:
-    """The differences of the same measure and report about these histories, told to a new organization."""
+    """The differences of the same measure and question about these histories, told to a new organization."""
     teller = await new_teller()
     await teller.tell(histories)
     await teller.count_clicks(histories)
-    report = difference.report
-    found = await differences(teller, histories, [report]) if report else of_outcomes(teller, histories)
+    found = await difference.question.differences(teller, histories)
     return [each for each in found if each.measure == difference.measure]
-
-
-async def smallest(
-    history: History, difference: Difference, new_teller: NewTeller
-) -> tuple[History, Difference]:
-    """A history with as little in it as possible about which the service and the rules disagree likewise.
-
-    All histories with one fact less are told at once, in an organization of their own, and one that still
-    disagrees is the next to be made smaller.
-    """
-    while True:
-        smaller = [replace(each, number=number) for number, each in enumerate(_with_less(history))]
-        found = await _likewise(smaller, difference, new_teller)
-        wrong = {each.number: each for each in reversed(found) if each.number is not None}
-        if not wrong:
-            return history, difference
-        history, difference = smaller[min(wrong)], wrong[min(wrong)]
 
 
 def _with_less(history: History) -> Iterator[History]:

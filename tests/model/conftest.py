@@ -12,7 +12,7 @@ import pytest
 
 from backend.app import Service
 from tests.conftest import MovableClock
-from tests.model.comparison import Difference, alone, smallest
+from tests.model.comparison import Difference, smallest
 from tests.model.history import History
 from tests.model.random_histories import random_history
 from tests.model.storyteller import Storyteller
@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", type=int, help="what they are made from: the same seed makes the same ones")
 
 
-@dataclass(frozen=True)
+@dataclass
 class ToldHistories:
     """Random histories, all told to one organization."""
 
@@ -35,6 +35,7 @@ class ToldHistories:
     histories: list[History]
     teller: Storyteller
     service: Service
+    is_shrunk: bool = False
 
     async def new_teller(self) -> Storyteller:
         """Tells histories to an organization that knows none yet."""
@@ -42,18 +43,21 @@ class ToldHistories:
         return Storyteller(self.teller.client, organization, self.teller.clock)
 
     async def explain(self, found: list[Difference]) -> str:
-        """How many differences there are, and one of them with the smallest history that has it."""
+        """How many differences there are, and one of them with a history that has it.
+
+        The first time, the history is made as small as it can be. That takes a while: if much differs, it
+        is not done for every test.
+        """
         difference = min(found, key=lambda each: each.number is None)
-        if difference.number is None:
-            history, difference = await alone(self.histories, difference, self.new_teller)
-        else:
-            history = self.histories[difference.number]
-            history, difference = await smallest(history, difference, self.new_teller)
-        numbers = {each.number for each in found} - {None}
-        return (
-            f"{len(found)} differences, of {len(numbers)} histories (--seed {self.seed}). One of them, in a"
-            f" history made as small as it can be:\n{history.in_words()}\n{difference.in_words()}"
-        )
+        numbers = {each.number for each in found if each.number is not None}
+        told = f"{len(found)} differences, of {len(numbers)} histories (--seed {self.seed}).\n"
+        if self.is_shrunk:
+            history = "" if difference.number is None else self.histories[difference.number].in_words()
+            return f"{told}One of them, as it was told:\n{history}\n{difference.in_words()}"
+        self.is_shrunk = True
+        some = self.histories if difference.number is None else [self.histories[difference.number]]
+        small, difference = await smallest(some, difference, self.new_teller)
+        return f"{told}One of them, made as small as it can be:\n{small.in_words()}\n{difference.in_words()}"
 
 
 @pytest.fixture(scope="module")

@@ -98,6 +98,11 @@ class Sale:
         return self.tellings[0].fact.kind == "sale"
 
     @property
+    def has_transaction_id(self) -> bool:
+        """Whether it is a conversion that can be asked for."""
+        return self.is_conversion and self.tellings[0].fact.key is not None
+
+    @property
     def amount(self) -> Decimal:
         """What was paid: as it was told first."""
         fact = self.tellings[0].fact
