@@ -57,6 +57,7 @@ LONGEST_WITH_LONG = 1_200.0  # the siege alone lasts ten minutes then
 # What takes longest begins first, so that no worker is left alone with it at the end.
 LONGEST_FIRST = (
     "tests/faults/",
+    "tests/model/",
     "tests/api/test_openapi.py",
     "tests/api/test_error_table.py",
     "tests/storage/test_embedded_mongodb.py",
