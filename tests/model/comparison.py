@@ -180,11 +180,11 @@ def _explained(
     ]
     facts = known_of(history, rules.as_of)
     sale = facts.sales.get(key)
+    customer = customer_of(facts, sale or known_of(history, None).sales[key])
+    yield "customer", customer and history.name(customer), theirs["customer_id"]
     if sale is None:
         yield "shares", [], told
         return
-    customer = customer_of(facts, sale)
-    yield "customer", customer and history.name(customer), theirs["customer_id"]
     paid, refunded = Fraction(sale.amount), Fraction(sum(sale.refunds))
     places = DECIMAL_PLACES[sale.currency]
     ours = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,13 +17,13 @@ from tests.model.random_histories import random_history
 from tests.model.storyteller import Storyteller
 from tests.organizations import create_test_organization
 
-HISTORIES = 1000
+HISTORIES, SEED = 1000, 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--histories` and `--seed`, for `pytest tests/model`."""
     parser.addoption("--histories", type=int, default=HISTORIES, help="how many random histories are told")
-    parser.addoption("--seed", type=int, help="what they are made from: the same seed makes the same ones")
+    parser.addoption("--seed", type=int, default=SEED, help="what they are made from")
 
 
 @dataclass
@@ -64,10 +63,9 @@ class ToldHistories:
 async def told_histories(
     service: Service, session_clock: MovableClock, request: pytest.FixtureRequest
 ) -> AsyncIterator[ToldHistories]:
-    """A thousand histories that the service was told; of another seed each time, unless one is given."""
-    seed = request.config.getoption("--seed", None)
-    seed = random.SystemRandom().randrange(10**6) if seed is None else seed
-    count = request.config.getoption("--histories", HISTORIES)  # not known where all tests run
+    """Histories that the service was told: a thousand, always the same ones unless another seed is given."""
+    seed = request.config.getoption("--seed", SEED)  # neither is known where all tests run
+    count = request.config.getoption("--histories", HISTORIES)
     histories = [random_history(number, seed) for number in range(count)]
     transport = httpx.ASGITransport(app=service)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8080") as client:

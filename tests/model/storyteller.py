@@ -80,6 +80,7 @@ class Storyteller:
         self.clock.offset = self.beginning + timedelta(seconds=at) - datetime.now(UTC)
 
     async def _tell_round(self, told: Iterable[tuple[History, Telling]]) -> None:
+        clicks: list[Coroutine[Any, Any, None]] = []
         requests: list[Coroutine[Any, Any, None]] = []
         items: defaultdict[str, list[tuple[History, Fact, Item]]] = defaultdict(list)
         for history, telling in told:
@@ -88,7 +89,7 @@ class Storyteller:
                 continue
             (fact,) = telling.facts
             if fact.kind == "click":
-                requests.append(self._click(history, fact))
+                clicks.append(self._click(history, fact))
             elif fact.kind == "take_back":
                 requests.append(self._take_back(history, fact))
             else:
@@ -98,7 +99,9 @@ class Storyteller:
             for path, some in items.items()
             for start in range(0, len(some), ITEMS)
         ]
-        await _all(requests)
+        await _all(
+            [*clicks, *requests]
+        )  # a click happens when it is told of, and a sale may be 20 s after it
 
     async def _make_links(self, histories: Sequence[History]) -> None:
         made = [(history, link) for history in histories for link in history.links]
@@ -159,10 +162,14 @@ class Storyteller:
 
     async def _click(self, history: History, click: Fact) -> None:
         assert click.link is not None
-        answer = await self.client.get(
-            f"/{history.name(click.link)}",
-            headers={"host": self.organization.domain, "user-agent": BROWSER},
-        )
+        path = f"/{history.name(click.link)}"
+        headers = {"host": self.organization.domain, "user-agent": BROWSER}
+
+        async def follow() -> httpx.Response:
+            return await self.client.get(path, headers=headers)
+
+        # As a visitor does who is asked to try again, since the database was too slow.
+        answer = await wait_for_async(follow, "no redirect", lambda given: given.status_code != 503)
         signals = parse_qs(urlsplit(answer.headers["location"]).query)
         (self.click_ids[history.name(click.id)],) = signals["cl_click_id"]
 
