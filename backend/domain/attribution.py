@@ -14,6 +14,7 @@ from backend.domain.device_clock import DeviceClock, with_clock
 from backend.domain.ids import CallId, CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.link_rules import variant_names
 from backend.domain.links import UTM_FIELDS, Link
+from backend.domain.tellings import SaleIdentity
 
 LINK_SIGNAL = "cl_link_id"
 VARIANT_SIGNAL = "cl_variant"
@@ -174,13 +175,13 @@ class Device:
         new = Identification(customer_id, at, received_at)
         return self._with_customers(_bounded(_each_once(self.customers, new)))
 
-    def identified_by_sale(self, sale: CallId, told: Iterable[Identification]) -> Device:
-        """A copy of the device with these identities as all that follow from this sale.
+    def identified_by_sale(self, sale: CallId, told: Iterable[SaleIdentity]) -> Device:
+        """A copy of the device with those of these identities that are its own, as all of this sale.
 
-        Those that were told before they were taken back stay so.
+        What was told of before it was taken back stays so, also where it changed after that.
         """
         back = {(each.customer_id, each.taken_back_at) for each in self.customers if each.taken_back_at}
-        own = [replace(each, taken_back_at=_taken_back_at(each, back)) for each in told] if back else told
+        own = [_of_sale(sale, each, back) for each in told if each.device_id == self.id]
         customers = _bounded([*(each for each in self.customers if each.sale != sale), *own])
         return self if customers == self.customers else self._with_customers(customers)
 
@@ -292,12 +293,13 @@ def _told_at(fact: Touch | DirectVisit | Identification) -> datetime:
     return fact.received_at or fact.at
 
 
-def _taken_back_at(
-    each: Identification, taken_back: Collection[tuple[CustomerId, datetime | None]]
-) -> datetime | None:
-    """When this was taken back, if it had been told before; None if it holds."""
-    times = [at for customer_id, at in taken_back if customer_id == each.customer_id and at]
-    return min((at for at in times if _told_at(each) <= at), default=None)
+def _of_sale(
+    sale: CallId, told: SaleIdentity, taken_back: Iterable[tuple[CustomerId, datetime | None]]
+) -> Identification:
+    """What a sale tells of its device; taken back when its customer first was after it had been told."""
+    _, customer_id, at, told_at, received_at, replaced_at = told
+    times = (back for whose, back in taken_back if back and whose == customer_id and told_at <= back)
+    return Identification(customer_id, at, received_at, min(times, default=None), sale, replaced_at)
 
 
 def _bounded(identifications: Iterable[Identification]) -> tuple[Identification, ...]:

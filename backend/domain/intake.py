@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from backend.domain.attribution import Credit, Device, DirectVisit, Identification, Source, Touch
+from backend.domain.attribution import Credit, Device, DirectVisit, Source, Touch
 from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
 from backend.domain.credit import kept_credit
@@ -271,14 +271,7 @@ class _Intake:
             device = self._stored(record.org_id, own_id)
             if device is None:
                 continue
-            told = [
-                Identification(
-                    each.customer_id, each.at, each.received_at, None, record.call_id, each.replaced_at
-                )
-                for each in identities
-                if each.device_id == own_id
-            ]
-            known = device.identified_by_sale(record.call_id, told)
+            known = device.identified_by_sale(record.call_id, identities)
             self._note(known)
             for each in known.standing:
                 if each.sale == record.call_id:

@@ -49,12 +49,14 @@ class Combined(NamedTuple):
 class SaleIdentity(NamedTuple):
     """A device that a sale says to be its customer's from `at` on.
 
-    The service knew since `received_at`, until a further telling said something else at `replaced_at`.
+    The sale said so since `received_at`, until a further telling said something else at `replaced_at`. Both
+    the device and the customer were told since `told_at`: what is taken back later, is taken back of it too.
     """
 
     device_id: DeviceId
     customer_id: CustomerId
     at: datetime
+    told_at: datetime
     received_at: datetime
     replaced_at: datetime | None = None
 
@@ -127,9 +129,14 @@ def _identity(tellings: Sequence[Telling[VisitT]], received_at: datetime) -> Sal
     at, _, device_id, customer_id = combine(tellings)
     if device_id is None or customer_id is None:
         return None
+    of_device = [each.received_at for each in tellings if each.device_id == device_id]
     # Of a device, only itself and servers may say whose it is.
-    is_said = any(
-        each.customer_id == customer_id and (each.is_server or each.device_id == device_id)
+    of_customer = [
+        each.received_at
         for each in tellings
-    )
-    return SaleIdentity(device_id, customer_id, at, received_at) if is_said else None
+        if each.customer_id == customer_id and (each.is_server or each.device_id == device_id)
+    ]
+    if not of_customer:
+        return None
+    told_at = max(min(of_device), min(of_customer))
+    return SaleIdentity(device_id, customer_id, at, told_at, received_at)

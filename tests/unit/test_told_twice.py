@@ -135,3 +135,17 @@ def test_a_server_tells_true_time() -> None:
     (record,) = shelf.records.values()
     assert record.at == START + timedelta(seconds=61)
     assert shelf.devices[DEVICE].clocks == clocks
+
+
+@pytest.mark.parametrize("customer", [None, "c"])
+def test_what_was_taken_back_is_not_said_by_another_time(customer: str | None) -> None:
+    """A sale whose identity was taken back, told once more with an earlier time, identifies nobody again."""
+    shelf = Shelf()
+    shelf.store([told(device="d", customer="c")])
+    assert shelf.take_back(DeviceId("d"), CustomerId("c"), START + timedelta(seconds=70))
+    again = replace(told(second=9, device="d", customer=customer), received_at=START + timedelta(seconds=80))
+    assert not shelf.store([again]).identities
+    (record,) = shelf.records.values()
+    assert record.at == START + timedelta(seconds=9)
+    assert not shelf.devices[DEVICE].standing
+    assert shelf.customers() == {record.call_id: None}
