@@ -119,7 +119,7 @@ class Rows:
         return [
             Difference(_number(key), self, key, measure, our, their)
             for key, our_row, their_row in compared
-            for measure, our, their in _compared(our_row, their_row)
+            for measure, our, their in _compared(our_row, their_row, self.report.currency)
         ]
 
 
@@ -150,20 +150,23 @@ def _number(key: Key) -> int | None:
     return None if name is None else int(name[1:].partition("-")[0])
 
 
-def _compared(ours: Row, theirs: dict[str, Any]) -> Iterator[tuple[str, object, object]]:
+def _compared(
+    ours: Row, theirs: dict[str, Any], currency: str | None
+) -> Iterator[tuple[str, object, object]]:
+    """The measures that differ; where one `currency` was asked for, each amount of theirs is one text."""
     for measure in MEASURES:
         if measure in theirs or theirs == {}:
-            our, their = _plain(ours.shown(measure)), _plain(theirs.get(measure))
+            our, their = _plain(ours.shown(measure)), _plain(theirs.get(measure), currency)
             if our != their:
                 yield measure, our, their
 
 
-def _plain(value: Any) -> object:
+def _plain(value: Any, currency: str | None = None) -> object:
     """A measure in a form in which no amount and nothing are the same."""
     if isinstance(value, list):
         value = {each["currency"]: Decimal(each["amount"]) for each in value}
     elif isinstance(value, str):
-        value = {"": Decimal(value)}
+        value = {currency: Decimal(value)}
     if isinstance(value, dict):
         return {name: amount for name, amount in sorted(value.items()) if amount} or None
     return value or None
