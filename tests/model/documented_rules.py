@@ -288,8 +288,10 @@ def _learn_take_back(found: Known, told: Told) -> str:
         each for each in found.identities
         if (each.device, each.customer) == pair and not found.is_taken_back(each)
     ]  # fmt: skip
+    if not wrong:  # it changes nothing
+        return "rejected"
     found.take_backs.append(told)
-    return "accepted" if wrong else "rejected"
+    return "accepted"
 
 
 def rounded(amount: Decimal, currency: str) -> Decimal:
