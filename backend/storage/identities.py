@@ -119,20 +119,25 @@ async def take_back(
 ) -> bool:
     """Note that the device was never this customer's, as far as is known until now.
 
-    Returns False if it was not identified as this customer, or if that was taken back before. Nothing else
-    that is stored changes: what follows from it is seen where it is read.
+    Returns False, and changes nothing, if no identity as this customer holds: none was told, it was taken
+    back before, or the sale that told it says another customer now. Nothing else that is stored changes: what
+    follows from it is seen where it is read.
     """
 
     is_known = False
 
     async def work(session: ClientSession) -> None:
         nonlocal is_known
+        device = await devices.find_device(database, org_id, device_id, session)
+        said = [each for each in device.customers if each.customer_id == customer_id] if device else []
+        if said and not any(each.holds for each in said):
+            is_known = False
+            return
         own_id = "/".join((org_id, device_id, customer_id))
         changed = await database[NAME].update_one(
             {"_id": own_id} | STANDING, {"$set": {"taken_back_at": at}}, session=session
         )
         is_known = bool(changed.matched_count)
-        device = await devices.find_device(database, org_id, device_id, session)
         if device and is_known:
             await devices.set_history(database, session, device.taken_back(customer_id, at))
 

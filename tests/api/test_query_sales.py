@@ -193,6 +193,22 @@ async def test_customers_are_counted_without_what_was_taken_back(visitor: Visito
     }
 
 
+async def test_what_a_sale_says_no_more_is_not_taken_back(visitor: Visitor) -> None:
+    """Of a device that a sale said to be a customer's until a server named another, only that one is."""
+    sale = {"transaction_id": "order-1", "revenue": 5, "currency": "EUR"}
+    headers = visitor.organization.headers
+    await visitor.results(call("conversion", customer_id="bob", **sale))
+    told = sale | {"customer_id": "ada"}
+    answer = await visitor.client.post(f"{API}/conversions", json=told, headers=headers)
+    assert answer.status_code == 200, answer.text
+    statuses = {}
+    for customer in ("bob", "ada"):
+        wrong = {"device_id": visitor.device_id, "customer_id": customer}
+        answer = await visitor.client.delete(f"{API}/identities", params=wrong, headers=headers)
+        statuses[customer] = answer.status_code
+    assert statuses == {"bob": 404, "ada": 204}
+
+
 async def test_shares_add_up_in_each_currency(visitor: Visitor) -> None:
     """Whatever the rules, totals are the sales to the smallest unit, and rows are exact but for rounding."""
     phone = Visitor(visitor.client, visitor.organization)
