@@ -195,7 +195,7 @@ async def test_customers_are_counted_without_what_was_taken_back(visitor: Visito
 
 async def test_what_a_sale_says_no_more_is_not_taken_back(visitor: Visitor) -> None:
     """Of a device that a sale said to be a customer's until a server named another, only that one is."""
-    sale = {"transaction_id": "order-1", "revenue": 5, "currency": "EUR"}
+    sale: dict[str, Any] = {"transaction_id": "order-1", "revenue": 5, "currency": "EUR"}
     headers = visitor.organization.headers
     await visitor.results(call("conversion", customer_id="bob", **sale))
     told = sale | {"customer_id": "ada"}
