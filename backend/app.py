@@ -41,6 +41,8 @@ from backend.settings import Settings, load_settings
 from backend.storage.click_signing import ClickSigning
 from backend.storage.database import SERVICE_SECONDS, Indexes, open_database
 from backend.storage.destination_policies import DestinationPolicies
+from backend.storage.feed.sequencer import Sequencer
+from backend.storage.feed.watch import FeedWatch
 from backend.storage.former_devices import DeviceMove
 from backend.storage.key_cache import KeyCache
 from backend.storage.lanes import Lane
@@ -170,6 +172,7 @@ class Service:
             DestinationPolicies(database, lambda: block_list.current),
             PageReader(allows_private=self.settings.private_destinations),
             click_signing,
+            FeedWatch(database),
         )
 
     def _make_routes(self) -> None:
@@ -191,6 +194,8 @@ class Service:
             DeletionSweep(database, self._clock),
             DeviceMove(database),
             DestinationWatch(database, self.resources.pages, self._clock, hours),
+            Sequencer(database),
+            self.resources.feed,
         ):
             task.start()
             self._opened.push_async_callback(task.stop)

@@ -22,6 +22,7 @@ from backend.settings import Settings
 from backend.storage.click_signing import ClickSigning
 from backend.storage.deadlines import deadline
 from backend.storage.destination_policies import DestinationPolicies
+from backend.storage.feed.watch import FeedWatch
 from backend.storage.key_cache import KeyCache
 from backend.storage.mongo import Database
 from backend.storage.pulse import Pulse
@@ -50,6 +51,7 @@ class Resources:
     destinations: DestinationPolicies
     pages: PageReader
     click_signing: ClickSigning
+    feed: FeedWatch
 
     @property
     def short_url_form(self) -> ShortUrlForm:

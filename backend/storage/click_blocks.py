@@ -15,9 +15,12 @@ from pymongo.errors import DuplicateKeyError
 
 from backend.domain.click_block import Block
 from backend.domain.clicks import Click
+from backend.domain.feed.facts import Fact, clicks_fact
+from backend.domain.ids import OrgId
 from backend.storage.click_logs import AlreadyShipped, Moved, advance, shipped_position
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal, Stage
 from backend.storage.deferred_links import add_handoffs
+from backend.storage.feed import entries
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction, until_confirmed
 from backend.storage.ownership import ByIdPrefix
 
@@ -67,6 +70,7 @@ async def ship_blocks(
         await advance(database, session, log_id, start, end)
         if documents:
             await database[NAME].insert_many(documents, session=session)
+            await entries.note(database, session, _facts(documents))
         await add_handoffs(database, session, handoffs)
 
     while True:
@@ -118,6 +122,14 @@ def _document(block: Block, log_id: str, start: int, end: int) -> Document:
         **fields_of(block),
         "folded": False,
     }
+
+
+def _facts(blocks: Sequence[Document]) -> dict[OrgId, list[Fact]]:
+    facts: dict[OrgId, list[Fact]] = {}
+    for block in blocks:
+        org_id, _, own_id = block["_id"].partition("/")
+        facts.setdefault(OrgId(org_id), []).append(clicks_fact(own_id, block["clicks"]))
+    return facts
 
 
 def log_place(block_id: str) -> tuple[str, int] | None:

@@ -32,6 +32,7 @@ from backend.storage import (
     installs,
     known_addresses,
     leads,
+    leases,
     limited,
     link_deltas,
     link_orders,
@@ -53,6 +54,7 @@ from backend.storage import (
     utm_templates,
 )
 from backend.storage.collection import AgesFrom, Collection, Personal, ShardKey, Stage, StaysWhole
+from backend.storage.feed import entries, heads
 from backend.storage.ownership import ByLink, Nobodys, Owned
 
 
@@ -84,6 +86,8 @@ COLLECTIONS: tuple[Collection, ...] = (
     click_folds.COLLECTION,
     link_deltas.COLLECTION,
     click_blocks.COLLECTION,
+    heads.COLLECTION,
+    entries.COLLECTION,
     install_counts.COLLECTION,
     taken_clicks.COLLECTION,
     refusals.COLLECTION,
@@ -113,6 +117,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     broken_destinations.COLLECTION,
     link_reports.COLLECTION,
     destination_rounds.COLLECTION,
+    leases.COLLECTION,
 )
 
 

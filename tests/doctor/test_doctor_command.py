@@ -29,6 +29,7 @@ from backend.storage.database import Indexes, open_database
 from backend.storage.mongod_admin import MongodAdmin
 from backend.storage.mongod_process import Mongod
 from tests.doctor.front_proxy import Behaviour, front_proxy
+from tests.polling import wait_for
 from tests.service_process import ServiceProcess, free_port, invoke, service_process
 
 DOMAIN = "go.shop.localhost"
@@ -280,7 +281,8 @@ def test_the_use_of_a_key_is_remembered(installation: Installation) -> None:
     assert last_use(running, org_id, created["id"]) is None
     page = httpx.get(f"{running.base_url}/serviceCore/pa/v1/links/page", headers={"API-KEY": created["key"]})
     assert page.status_code == 200
-    assert last_use(running, org_id, created["id"]) is not None
+    # One member confirms the use before the answer; a majority, which the list shows, soon after.
+    wait_for(lambda: last_use(running, org_id, created["id"]) is not None, "the use is in the list")
 
 
 def last_use(running: ServiceProcess, org_id: OrgId, key_id: KeyId) -> str | None:

@@ -1,0 +1,44 @@
+"""Events: what a feed tells (the extensions' "Feed and webhooks")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from backend.domain.feed.cursor import Cursor
+from backend.domain.ids import OrgId
+
+
+class EventType(StrEnum):
+    """What happened."""
+
+    LINK_CREATED = "link.created"
+    LINK_CHANGED = "link.changed"
+    LINK_ARCHIVED = "link.archived"
+    CLICK = "click"
+    LEAD = "lead"
+    CONVERSION = "conversion"
+    REFUND = "refund"
+    EVENT = "event"
+    IDENTIFY = "identify"
+    INSTALL = "install"
+    OPEN = "open"
+    ERASED = "erased"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened in an organization.
+
+    `id` is the same whenever it is read, and no other event of any organization has it. `at` is when it
+    happened. `cursor` is where to go on behind the event.
+    """
+
+    id: str
+    type: EventType
+    at: datetime
+    org_id: OrgId
+    data: dict[str, Any]
+    cursor: Cursor

@@ -1,0 +1,120 @@
+"""Reads an organization's feed, behind a cursor and in its order.
+
+Entries have their places already (storage/feed/sequencer), and are read together with what they name as of
+one moment. What was erased, or has expired, is left out: the events around it keep their ids and places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bson import Timestamp
+
+from backend.domain.feed.cursor import Cursor
+from backend.domain.feed.events import Event, EventType
+from backend.domain.feed.facts import events_of
+from backend.domain.ids import OrgId
+from backend.storage.feed import entries, heads
+from backend.storage.feed.loading import LOADERS
+from backend.storage.feed.runs import Run
+from backend.storage.mongo import ClientSession, Database, Document
+
+MOST_EVENTS = 5_000
+# Entries that are read at a time.
+_ENTRIES_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class FeedPage:
+    """A part of a feed: its events, where to go on, and whether there is more now."""
+
+    events: Sequence[Event]
+    next_cursor: Cursor
+    has_more: bool
+
+
+async def read_feed(
+    database: Database,
+    org_id: OrgId,
+    after: Cursor,
+    *,
+    types: Collection[EventType] = frozenset(EventType),
+    limit: int = MOST_EVENTS,
+) -> FeedPage:
+    """The organization's events behind this cursor that are of these types, at most `limit`.
+
+    Whatever was committed before an event that it gives, it gives before, or another page has given it.
+    Raises StorageError.
+    """
+    async with await database.client.start_session(snapshot=True) as session:
+        head = (await heads.find_heads(database, [org_id], session))[org_id]
+        runs: list[Run] = []
+        left = limit
+        condition = _condition(org_id, after, head, types)
+        found = database[entries.NAME].find(condition, session=session, batch_size=_ENTRIES_AT_ONCE)
+        async for entry in found.sort("place", 1):
+            for run in _runs(entry, after, types):
+                if not left:
+                    return FeedPage(await _load(database, session, org_id, runs), run.begin, has_more=True)
+                part = replace(run, count=min(run.count, left))
+                left -= part.count
+                runs.append(part)
+                if part.count < run.count:
+                    return FeedPage(await _load(database, session, org_id, runs), part.end, has_more=True)
+        behind = max(after, Cursor(head + 1))
+        return FeedPage(await _load(database, session, org_id, runs), behind, has_more=False)
+
+
+async def cursor_at(database: Database, org_id: OrgId, moment: datetime) -> Cursor:
+    """Where to begin to read what was stored since this moment."""
+    first, behind = 1, (await heads.find_heads(database, [org_id]))[org_id] + 1
+    wanted = Timestamp(moment, 0)
+    while first < behind:
+        middle = (first + behind) // 2
+        place = {"$gte": middle, "$lt": behind}
+        found = await database[entries.NAME].find_one(
+            {"org_id": org_id, "place": place}, {"stamp": 1, "place": 1}, sort=[("place", 1)]
+        )
+        if found is None or found["stamp"] >= wanted:
+            behind = middle
+        else:
+            first = found["place"] + 1
+    return Cursor(first)
+
+
+def _condition(org_id: OrgId, after: Cursor, head: int, types: Collection[EventType]) -> Document:
+    """The query for entries behind the cursor, up to the head, that have facts of these types."""
+    condition: Document = {"org_id": org_id, "place": {"$gte": after.place, "$lte": head}}
+    if len(types) < len(EventType):
+        condition["facts.type"] = {"$in": [each.value for each in types]}
+    return condition
+
+
+def _runs(entry: Document, after: Cursor, types: Collection[EventType]) -> Iterator[Run]:
+    """The entry's facts of these types, without events before the cursor."""
+    own_id = entry["_id"].partition("/")[2]
+    index = 0
+    for fact in entry["facts"]:
+        count = events_of(fact)
+        read = max(0, after.index - index) if entry["place"] == after.place else 0
+        if fact["type"] in types and read < count:
+            yield Run(own_id, entry["place"], index + read, fact, read, count - read)
+        index += count
+
+
+async def _load(
+    database: Database, session: ClientSession, org_id: OrgId, runs: Sequence[Run]
+) -> list[Event]:
+    """The events of these runs, in their order, without those of which nothing is known any more."""
+    known: dict[Cursor, list[Event]] = {}
+    for type_ in dict.fromkeys(run.fact["type"] for run in runs):
+        own = [run for run in runs if run.fact["type"] == type_]
+        for run, told in zip(own, await LOADERS[type_](database, session, org_id, own), strict=True):
+            known[run.begin] = [
+                Event(run.id_of(n), EventType(type_), each.at, org_id, each.data, run.cursor_behind(n))
+                for n, each in enumerate(told)
+                if each is not None
+            ]
+    return [event for run in runs for event in known[run.begin]]

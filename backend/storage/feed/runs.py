@@ -1,0 +1,50 @@
+"""Runs: events of one fact that follow each other in a feed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from backend.domain.feed.cursor import Cursor
+from backend.domain.feed.facts import Fact
+
+
+class Told(NamedTuple):
+    """What an event says: when it happened, and its data."""
+
+    at: datetime
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`count` events of a fact, from its event number `first` on, counted from 0.
+
+    The first of them is event number `index` of the entry with this id and `place`.
+    """
+
+    entry: str
+    place: int
+    index: int
+    fact: Fact
+    first: int
+    count: int
+
+    @property
+    def begin(self) -> Cursor:
+        """The cursor before its first event."""
+        return Cursor(self.place, self.index)
+
+    @property
+    def end(self) -> Cursor:
+        """The cursor behind its last event."""
+        return Cursor(self.place, self.index + self.count)
+
+    def id_of(self, number: int) -> str:
+        """The id of the event with this number in the run."""
+        return f"{self.entry}-{self.index + number}"
+
+    def cursor_behind(self, number: int) -> Cursor:
+        """Where to go on behind the event with this number in the run."""
+        return Cursor(self.place, self.index + number + 1)

@@ -1,0 +1,58 @@
+"""The `leases` collection: what only one process does at a time.
+
+A lease ends by itself, so that somebody else goes on for who was killed. All times are by the database's
+clock, which is the same for all. Who was only stopped may go on after its lease has ended: what it then
+writes must be refused by other means, or be harmless.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pymongo import ReturnDocument
+
+from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
+from backend.storage.mongo import Database, Document, StorageError, is_duplicate
+from backend.storage.ownership import Nobodys
+
+NAME = "leases"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[],
+    owned_by=Nobodys("who does what is the installation"),
+    personal=NotPersonal("names of work"),
+    retention=NoRetention("one small document for each kind of work"),
+    archived=NotArchived("who does what is the installation"),
+    shard_key=StaysWhole("one small document for each kind of work"),
+)
+
+
+async def take_lease(database: Database, name: str, holder: str, duration: timedelta) -> bool:
+    """Take or renew the lease with this name. Returns whether the holder has it for so long now."""
+    is_free: Document = {
+        "$or": [
+            {"$eq": ["$holder", {"$literal": holder}]},
+            {"$lte": [{"$ifNull": ["$until", "$$NOW"]}, "$$NOW"]},
+        ]
+    }
+    until: Document = {"$add": ["$$NOW", duration // timedelta(milliseconds=1)]}
+    change = {
+        "holder": {"$cond": [is_free, {"$literal": holder}, "$holder"]},
+        "until": {"$cond": [is_free, until, "$until"]},
+    }
+    try:
+        found = await database[NAME].find_one_and_update(
+            {"_id": name}, [{"$set": change}], upsert=True, return_document=ReturnDocument.AFTER
+        )
+    except StorageError as error:
+        if is_duplicate(error):  # two made it at once
+            return False
+        raise
+    return bool(found["holder"] == holder)
+
+
+async def end_lease(database: Database, name: str, holder: str) -> None:
+    """Let somebody else take it at once."""
+    await database[NAME].update_one(
+        {"_id": name, "holder": holder}, [{"$set": {"holder": None, "until": "$$NOW"}}]
+    )

@@ -1,0 +1,1 @@
+"""The feed's entries, their order, and reading them."""
