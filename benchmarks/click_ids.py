@@ -18,7 +18,6 @@ from backend.domain.click_ids import click_id
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.storage import organizations
-from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from benchmarks.compared_links import compare
 from benchmarks.made_clicks import made_lines
@@ -26,6 +25,7 @@ from benchmarks.servers import Server
 from benchmarks.spread import spread
 from benchmarks.stored_links import new_link, prepare_domain
 from benchmarks.wrk import Run, ask
+from tests.stored_links import insert_links
 
 _IDS = 50_000
 _KINDS = ("without click ids", "with click ids")

@@ -42,7 +42,6 @@ from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.link_deltas import waiting_clicks_of, with_deltas
 from backend.storage.link_merges import unmerged_clicks
-from backend.storage.links import insert_links
 from backend.storage.mongo import Database, Document
 from backend.storage.organization_counts import ROLLUPS
 from backend.storage.unfolded_clicks import waiting_clicks
@@ -54,6 +53,7 @@ from benchmarks.servers import GRANIAN, HYPERCORN, Server, service
 from benchmarks.spread import spread
 from benchmarks.stored_links import new_link, path_of, prepare_domain, store_links
 from benchmarks.wrk import HOST, require_wrk, visit_links
+from tests.stored_links import insert_links
 
 _FEW_LINKS, _MANY_LINKS = 1_000, 100_000
 PARTS = ("load", "backlog", "disk", "time")

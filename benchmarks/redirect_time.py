@@ -21,12 +21,12 @@ from backend.clock import utc_now
 from backend.domain.ids import OrgId
 from backend.domain.links import Link
 from backend.storage import organizations
-from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from benchmarks.compared_links import links_in_mongodb
 from benchmarks.link_rules import RULES
 from benchmarks.stored_links import new_link, prepare_domain
 from benchmarks.wrk import HOST
+from tests.stored_links import insert_links
 
 _KINDS = ("a link", "one with ten rules", "one without click id")
 _AT_ONCE = 32

@@ -27,12 +27,12 @@ from backend.settings import Settings
 from backend.storage.click_counts import count_window
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.links import insert_links
 from benchmarks.cores import leave_a_core
 from benchmarks.servers import Server, empty_app, installed_servers, service
 from benchmarks.spread import spread
 from benchmarks.stored_links import new_link, prepare_domain
 from benchmarks.wrk import Run, ask, require_wrk
+from tests.stored_links import insert_links
 
 
 def main() -> None:

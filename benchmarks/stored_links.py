@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
-from backend.storage import domains, links, organizations
+from backend.storage import domains, organizations
 from backend.storage.mongo import Database
 from benchmarks.wrk import HOST
+from tests.stored_links import insert_links
 
 _AT_ONCE = 5_000
 
@@ -26,7 +27,7 @@ async def store_links(database: Database, org_id: OrgId, start: int, end: int) -
     """Store links with the paths `kites/<start>` to `kites/<end - 1>`."""
     for first in range(start, end, _AT_ONCE):
         last = min(end, first + _AT_ONCE)
-        await links.insert_links(database, [new_link(org_id, number) for number in range(first, last)])
+        await insert_links(database, [new_link(org_id, number) for number in range(first, last)])
         print(f"\r  {last:,} links stored", end="", flush=True)
     print("\r", end="")
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.domain.api_keys import KeyKind, hash_key
-from backend.domain.ids import LinkId, OrgId
-from backend.domain.link_operations import ChangeLink, LinkRequest
-from backend.domain.links import CreatedBy, Link
+from backend.domain.ids import OrgId
+from backend.domain.link_input import NewLink
+from backend.domain.link_operations import ChangeLink, CreateLink, LinkOperation, LinkRequest
+from backend.domain.links import CreatedBy
 from backend.domain.organizations import Organization
 from backend.settings import Settings
 from backend.storage import api_keys, domains, links, organizations, origins
@@ -73,26 +73,27 @@ async def _link(database: Database, org_id: OrgId, shop: str, now: datetime) -> 
     """Create the demo link. If it exists but the shop's port has changed, update its destination."""
     existing = await links.find_link_at(database, DOMAIN, PATH, org_id)
     if existing is None:
-        await links.insert_links(database, [_spring_link(org_id, shop, now)])
+        await _store(database, org_id, CreateLink(_spring_link(shop)), now)
     elif existing.destination_url != f"{shop}/":
-        change = ChangeLink(existing.id, {"destination_url": f"{shop}/"})
-        request = LinkRequest(org_id, CreatedBy.PERSON, now, change)
-        await store_link(database, request, DestinationPolicies(database))
+        await _store(database, org_id, ChangeLink(existing.id, {"destination_url": f"{shop}/"}), now)
 
 
-def _spring_link(org_id: OrgId, shop: str, now: datetime) -> Link:
-    return Link(
-        id=LinkId(str(uuid.uuid4())),
-        org_id=org_id,
-        domain=DOMAIN,
-        path=PATH,
-        destination_url=f"{shop}/",
-        link_name="Spring campaign",
-        created_at=now,
-        modified_at=now,
-        utm={"utm_source": "newsletter", "utm_medium": "email", "utm_campaign": "spring"},
-        social={"social_title": "Spring has arrived", "social_description": "See what is new this season."},
-    )
+async def _store(database: Database, org_id: OrgId, operation: LinkOperation, now: datetime) -> None:
+    request = LinkRequest(org_id, CreatedBy.REST, now, operation)
+    await store_link(database, request, DestinationPolicies(database))
+
+
+def _spring_link(shop: str) -> NewLink:
+    fields = {
+        "destination_url": f"{shop}/",
+        "link_name": "Spring campaign",
+        "utm_source": "newsletter",
+        "utm_medium": "email",
+        "utm_campaign": "spring",
+        "social_title": "Spring has arrived",
+        "social_description": "See what is new this season.",
+    }
+    return NewLink(DOMAIN, PATH, fields)
 
 
 async def _keys(database: Database, file: Path, org_id: OrgId, now: datetime) -> dict[KeyKind, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -32,6 +32,20 @@ class LinkFacts:
 def whole_link_json(link: Link, facts: LinkFacts, form: ShortUrlForm, now: datetime) -> dict[str, Any]:
     """A link with every field, and its state at this time. A field that is not set is null."""
     clicks = facts.clicks.get(link.id, _NO_CLICKS)
+    most, taken = link.limits.max_clicks, facts.taken.get(link.id, 0)
+    return {
+        **own_link_json(link, [tag.name for tag in tags_on(link.tag_ids, facts.tags)], form, now),
+        "clicks_left": None if most is None else max(0, most - taken),
+        "clicks": {
+            "total": clicks.total,
+            "last_7_days": clicks.last_7_days,
+            "last_30_days": clicks.last_30_days,
+        },
+    }
+
+
+def own_link_json(link: Link, tags: Iterable[str], form: ShortUrlForm, now: datetime) -> dict[str, Any]:
+    """A link with these tags and every field but for what visitors have made of it, which is counted."""
     return {
         "id": link.id,
         "external_id": link.external_id,
@@ -51,28 +65,22 @@ def whole_link_json(link: Link, facts: LinkFacts, form: ShortUrlForm, now: datet
         **{name: link.fallbacks.get(name) for name in FALLBACK_FIELDS},
         "custom_data": link.custom_data,
         "rules": link.rules,
-        **_limits_json(link.limits, facts.taken.get(link.id, 0)),
-        "tags": [tag.name for tag in tags_on(link.tag_ids, facts.tags)],
+        **_limits_json(link.limits),
+        "tags": list(tags),
         "created_by": link.created_by,
         "created_at": time_json(link.created_at),
         "modified_at": time_json(link.modified_at),
         "archived_at": time_json(link.archived_at) if link.archived_at else None,
         "hold": {"at": time_json(link.hold.at), "why": link.hold.why} if link.hold else None,
         "imported_clicks": _imported_json(link.imported_clicks) if link.imported_clicks else None,
-        "clicks": {
-            "total": clicks.total,
-            "last_7_days": clicks.last_7_days,
-            "last_30_days": clicks.last_30_days,
-        },
     }
 
 
-def _limits_json(limits: LinkLimits, taken: int) -> dict[str, Any]:
+def _limits_json(limits: LinkLimits) -> dict[str, Any]:
     return {
         "starts_at": time_json(limits.starts_at) if limits.starts_at else None,
         "expires_at": time_json(limits.expires_at) if limits.expires_at else None,
         "max_clicks": limits.max_clicks,
-        "clicks_left": None if limits.max_clicks is None else max(0, limits.max_clicks - taken),
         "expired_url": limits.expired_url,
         "has_password": limits.password_hash is not None,
     }

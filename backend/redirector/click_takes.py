@@ -6,12 +6,13 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
+from backend.clock import Clock
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
 from backend.storage.deadlines import deadline
-from backend.storage.links import mark_used_up
 from backend.storage.mongo import Database, StorageError
 from backend.storage.taken_clicks import take_clicks
+from backend.storage.told_changes import mark_used_up
 
 # A visitor waits no longer for a database that answers, but slowly: a click that is given up may be lost.
 _PATIENCE = 5.0
@@ -25,8 +26,9 @@ class ClickTakes:
     for costs no more writes than the database can do for one document.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
+        self._clock = clock
         self._waiting: dict[LinkId, list[_Waiting]] = {}
         self._writers: dict[LinkId, asyncio.Task[None]] = {}
 
@@ -69,4 +71,4 @@ class ClickTakes:
         if not got.left:
             # So that lists know it and nobody asks any more. If it fails, the next visitor tells it.
             with contextlib.suppress(StorageError), deadline(_PATIENCE):
-                await mark_used_up(self._database, link.id, most)
+                await mark_used_up(self._database, link.id, most, self._clock())

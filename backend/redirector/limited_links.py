@@ -37,7 +37,7 @@ class LimitedLinks:
     def __init__(self, resources: Resources, lane: Lane) -> None:
         self._clock = resources.clock
         self._lane = lane
-        self._takes = ClickTakes(resources.database)
+        self._takes = ClickTakes(resources.database, resources.clock)
         self.passwords = LinkPasswords(resources)
 
     async def withhold(

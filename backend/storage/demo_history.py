@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from backend.domain.errors import OperatorError
+from backend.domain.feed.facts import tag_fact
 from backend.domain.ids import OrgId
 from backend.domain.links import Link
 from backend.domain.tags import Tag
@@ -35,9 +36,12 @@ from backend.storage.click_retention import single_clicks_since
 from backend.storage.demo_clicks import remove_clicks, unless_busy
 from backend.storage.domain_removal import NotItsDomain, remove_domain
 from backend.storage.domains import DomainInUse
+from backend.storage.feed import entries
+from backend.storage.feed.links import created_fact
 from backend.storage.folding import Folds
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.organizations import find_click_days, get_organization
+from backend.storage.purge import delete_told
 from backend.storage.purged_links import add_purged_link
 
 MARK = "demo-history-"
@@ -87,6 +91,9 @@ async def insert_history_links(database: Database, made: Sequence[Link], new_tag
         if new_tags:
             await database[tags.NAME].insert_many(map(tags.to_document, new_tags), session=session)
         await database[links.NAME].insert_many(map(links.to_document, made), session=session)
+        facts = [*(tag_fact(each.id, each.name) for each in new_tags)]
+        facts += (created_fact(each, each.created_at) for each in made)
+        await entries.note(database, session, {made[0].org_id: facts})
 
     await in_transaction(database, work)
 
@@ -125,9 +132,9 @@ async def remove_history(
         await database[name].delete_many(_of_run(org_id, run))
     await _remove_tags(database, org_id, run)
     # The links go last: they say which run there was.
-    gone = await database[links.NAME].delete_many(_history_links(org_id))
+    gone = await delete_told(database, _history_links(org_id), now)
     await remove_empty_domains(database, org_id, own_domains)
-    return Removed(gone.deleted_count, clicks, records[leads.NAME], records[conversions.NAME])
+    return Removed(gone, clicks, records[leads.NAME], records[conversions.NAME])
 
 
 async def _remove_tags(database: Database, org_id: OrgId, run: str) -> None:
@@ -136,7 +143,13 @@ async def _remove_tags(database: Database, org_id: OrgId, run: str) -> None:
     others = {"org_id": org_id, "external_id": {"$not": re.compile(f"^{re.escape(MARK)}")}}
     kept = await database[links.NAME].distinct("tag_ids", others | links.TAGGED)
     ids = [each["_id"] async for each in database[tags.NAME].find(made, {"_id": 1})]
-    await database[tags.NAME].delete_many({"org_id": org_id, "_id": {"$in": sorted({*ids} - {*kept})}})
+    gone = sorted({*ids} - {*kept})
+
+    async def work(session: ClientSession) -> None:
+        await database[tags.NAME].delete_many({"org_id": org_id, "_id": {"$in": gone}}, session=session)
+        await entries.note(database, session, {org_id: [tag_fact(each, None) for each in gone]})
+
+    await in_transaction(database, work)
 
 
 async def remove_empty_domains(database: Database, org_id: OrgId, names: Iterable[str]) -> None:

@@ -60,20 +60,18 @@ class KnownLinks:
 
 async def read_known(
     database: Database,
-    session: ClientSession | None,
+    session: ClientSession,
     requests: Sequence[LinkRequest],
     owners: DomainOwners,
     *,
-    expects_news: bool,
     generated_paths: Sequence[str],
 ) -> KnownLinks:
     """What these operations need to know, with one query for each kind of look-up that occurs.
 
-    With `expects_news`, paths and external ids are taken as free, and only owners are looked up. The links of
-    `generated_paths` are read too, where a new link may get one of them.
+    The links of `generated_paths` are read too, where a new link may get one of them.
     """
     known = KnownLinks()
-    for query in () if expects_news else _queries(requests, generated_paths):
+    for query in _queries(requests, generated_paths):
         for link in await links.find_all(database, session, query):
             known.add(link)
     if any("max_clicks" in fields_of(each.operation) for each in requests):

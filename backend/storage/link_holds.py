@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 
-from pymongo import ReturnDocument
-
 from backend.domain.errors import OperatorError
 from backend.domain.ids import LinkId
 from backend.domain.links import Hold, Link
 from backend.storage import links
-from backend.storage.mongo import Database, Document
+from backend.storage.mongo import Database
+from backend.storage.told_changes import change_told
 
 
 class UnknownLink(OperatorError):
@@ -35,7 +34,7 @@ async def hold_link(database: Database, link_id: LinkId, why: str, now: datetime
     """
     at = now.replace(microsecond=0)
     changed = {"hold": asdict(Hold(at, why)), "modified_at": at}
-    found = await _update(database, {"_id": link_id}, {"$set": changed})
+    found = await change_told(database, {"_id": link_id}, {"$set": changed}, now)
     if found is None:
         raise UnknownLink(link_id)
     return found
@@ -44,7 +43,7 @@ async def hold_link(database: Database, link_id: LinkId, why: str, now: datetime
 async def release_link(database: Database, link_id: LinkId, now: datetime) -> Link:
     """Let a link go on as its organization left it. Raises UnknownLink and NotHeld."""
     change = {"$unset": {"hold": ""}, "$set": {"modified_at": now.replace(microsecond=0)}}
-    found = await _update(database, {"_id": link_id} | links.HELD, change)
+    found = await change_told(database, {"_id": link_id} | links.HELD, change, now)
     if found is None:
         if await database[links.NAME].find_one({"_id": link_id}, {"_id": 1}):
             raise NotHeld(link_id)
@@ -56,10 +55,3 @@ async def list_held(database: Database) -> list[Link]:
     """All links that are held, of all organizations, the latest first."""
     cursor = database[links.NAME].find(links.HELD).sort("hold.at", -1)
     return [links.from_document(found) async for found in cursor]
-
-
-async def _update(database: Database, query: Document, change: Document) -> Link | None:
-    found = await database[links.NAME].find_one_and_update(
-        query, change, return_document=ReturnDocument.AFTER
-    )
-    return links.from_document(found) if found else None

@@ -1,21 +1,22 @@
 """Creates, changes and archives links: the one way in which the service writes them.
 
 Any number of operations share a transaction. They are carried out in memory, one after the other, on what is
-stored; the result is written with one command for all new links and one for all changed ones. A rejected
-operation writes nothing, and does not stop the others. Whether a path, an external id or an idempotency key
-is taken, the unique indexes decide: where one refuses a write, everything is read and carried out again.
+stored; the result is written with one command for all new links and one for all changed ones, and what each
+operation did is noted in the feed. A rejected operation writes nothing, and does not stop the others. Whether
+a path, an external id or an idempotency key is taken, the unique indexes decide: where one refuses a write,
+everything is read and carried out again.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pymongo.errors import BulkWriteError
-
 from backend.domain.destination_policy import DestinationPolicy, refuse_destinations
 from backend.domain.errors import InvalidField, RequestError
+from backend.domain.feed.facts import Fact
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_copy import copy_link
 from backend.domain.link_input import Changes, NewLink, apply_changes
@@ -35,14 +36,14 @@ from backend.domain.link_operations import (
 )
 from backend.domain.links import Link
 from backend.storage import idempotency, links
-from backend.storage.deadlines import deadline
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.domain_owners import DomainOwners
+from backend.storage.feed import entries
+from backend.storage.feed.links import changed_fact, created_fact
 from backend.storage.idempotency import KeyUsed
 from backend.storage.known_links import KnownLinks, read_known, target_hosts
 from backend.storage.loops import DomainPath, may_loop, refuse_loop
 from backend.storage.mongo import (
-    TRANSACTION_SECONDS,
     ClientSession,
     Database,
     Document,
@@ -87,16 +88,11 @@ async def write_links(
 ) -> list[list[LinkResult]]:
     """Carry out these operations in order. Returns an outcome for each, once they are stored.
 
-    If it raises, nothing is stored, or new links that nobody was told of. `policies` says where links may
-    lead. `owners` knows of domains; by default it is asked anew.
+    `policies` says where links may lead. `owners` knows of domains; by default it is asked anew.
     """
     owners = owners or DomainOwners(database)
-    if all(map(_is_plain, submissions)):
-        return await _insert(database, submissions, policies, owners)
     for attempt in range(_TRIES):
-        run = _Run(
-            database, submissions, policies, owners, expects_news=False, looks_up_generated=bool(attempt)
-        )
+        run = _Run(database, submissions, policies, owners, looks_up_generated=bool(attempt))
         try:
             await in_transaction(database, run.carry_out)
         except StorageError as error:
@@ -107,58 +103,10 @@ async def write_links(
     raise RuntimeError("links were in the way of one another again and again")
 
 
-async def _insert(
-    database: Database,
-    submissions: Sequence[Submission],
-    policies: DestinationPolicies,
-    owners: DomainOwners,
-) -> list[list[LinkResult]]:
-    """Store new links as if their paths were free, which is nearly always true: one command, no transaction.
-
-    What a unique index refuses is carried out again, with a look at what is there.
-    """
-    run = _Run(database, submissions, policies, owners, expects_news=True, looks_up_generated=False)
-    try:
-        # Who takes a domain away waits no longer (storage/domain_removal).
-        with deadline(TRANSACTION_SECONDS):
-            await run.carry_out(None)
-    except BulkWriteError as error:
-        # The others' writes count only if a majority confirmed them.
-        if not is_duplicate(error) or (error.details or {}).get("writeConcernErrors"):
-            raise
-        refused = {failed["op"]["_id"] for failed in (error.details or {}).get("writeErrors", [])}
-        return [
-            await _again(database, submission, policies, owners)
-            if outcome.link and outcome.link.id in refused
-            else [outcome]
-            for submission, (outcome,) in zip(submissions, run.outcomes, strict=True)
-        ]
-    return run.outcomes
-
-
-async def _again(
-    database: Database, submission: Submission, policies: DestinationPolicies, owners: DomainOwners
-) -> list[LinkResult]:
-    async def nothing(_: Sequence[LinkResult]) -> None:
-        return None
-
-    (outcomes,) = await write_links(database, [replace(submission, record=nothing)], policies, owners)
-    return outcomes
-
-
-def _is_plain(submission: Submission) -> bool:
-    """Whether it makes one link of no other's external id, and nothing need be remembered of it."""
-    if submission.record or len(submission.requests) != 1:
-        return False
-    operation = submission.requests[0].operation
-    return isinstance(operation, CreateLink) and not operation.link_id and not operation.copy_of
-
-
 class _Run:
     """One attempt to carry out all operations.
 
-    With `expects_news`, it does not look whether paths and external ids are in use; with
-    `looks_up_generated`, it does for generated paths too.
+    Generated paths are taken as free, which is nearly always true, but with `looks_up_generated`.
     """
 
     def __init__(
@@ -168,14 +116,12 @@ class _Run:
         policies: DestinationPolicies,
         owners: DomainOwners,
         *,
-        expects_news: bool,
         looks_up_generated: bool,
     ) -> None:
         self._database = database
         self._submissions = submissions
         self._policies = policies
         self._owners = owners
-        self._expects_news = expects_news
         self._looks_up_generated = looks_up_generated
         self.outcomes: list[list[LinkResult]] = []
         self._known = KnownLinks()
@@ -184,10 +130,11 @@ class _Run:
         self._paths: list[str] = []
         self._ids: Iterator[LinkId] = iter(())
         self._records: list[Document] = []
+        self._facts: defaultdict[OrgId, list[Fact]] = defaultdict(list)
 
-    async def carry_out(self, session: ClientSession | None) -> None:
+    async def carry_out(self, session: ClientSession) -> None:
         """Read, decide and write in this transaction. It may be called again, if others interfere."""
-        self.outcomes, self._records = [], []
+        self.outcomes, self._records, self._facts = [], [], defaultdict(list)
         requests = [request for submission in self._submissions for request in submission.requests]
         self._paths = random_paths(sum(map(_wants_path, requests)))
         self._ids = random_ids(len(requests))
@@ -198,7 +145,6 @@ class _Run:
             session,
             requests,
             self._owners,
-            expects_news=self._expects_news,
             generated_paths=self._paths if self._looks_up_generated else (),
         )
         self._stored = dict(self._known.links)
@@ -219,7 +165,7 @@ class _Run:
                 self._records.append(record)
         await self._write(session)
 
-    async def _used_keys(self, session: ClientSession | None) -> set[str | None]:
+    async def _used_keys(self, session: ClientSession) -> set[str | None]:
         keys = [submission.key for submission in self._submissions if submission.key]
         return {*await idempotency.find_used(self._database, session, keys)} if keys else set()
 
@@ -227,7 +173,7 @@ class _Run:
         fields = await submission.record(outcomes) if submission.record else None
         return {"_id": submission.key, **fields} if submission.key and fields else None
 
-    async def _carry_out(self, session: ClientSession | None, request: LinkRequest) -> LinkResult:
+    async def _carry_out(self, session: ClientSession, request: LinkRequest) -> LinkResult:
         try:
             match request.operation:
                 case CreateLink() as create:
@@ -246,9 +192,7 @@ class _Run:
         except _REJECTIONS as error:
             return _rejected(error)
 
-    async def _create(
-        self, session: ClientSession | None, request: LinkRequest, create: CreateLink
-    ) -> LinkResult:
+    async def _create(self, session: ClientSession, request: LinkRequest, create: CreateLink) -> LinkResult:
         if create.link_id and (there := self._known.find(create.link_id, request.org_id)):
             return LinkResult(Done.UNCHANGED, there)
         new = create.new
@@ -265,6 +209,7 @@ class _Run:
             raise PathTaken(link.path)
         self._refuse_taken_external_id(link)
         self._known.add(link)
+        self._facts[link.org_id].append(created_fact(link, request.now))
         return LinkResult(Done.CREATED, link)
 
     def _made(self, request: LinkRequest, create: CreateLink, new: NewLink) -> Link:
@@ -279,7 +224,7 @@ class _Run:
         link = new.to_link(path, link_id=link_id, org_id=request.org_id, created_by=by, now=now)
         return create.as_it_was(link) if create.as_it_was else link
 
-    async def _upsert(self, session: ClientSession | None, request: LinkRequest, new: NewLink) -> LinkResult:
+    async def _upsert(self, session: ClientSession, request: LinkRequest, new: NewLink) -> LinkResult:
         link = self._known.find_external(request.org_id, new.fields["external_id"])
         if link is None or link.external_id != new.fields["external_id"]:
             return await self._create(session, request, CreateLink(new))
@@ -292,7 +237,7 @@ class _Run:
         return await self._change(session, link, new.fields | {"is_archived": False}, request)
 
     async def _change(
-        self, session: ClientSession | None, link: Link, changes: Changes, request: LinkRequest
+        self, session: ClientSession, link: Link, changes: Changes, request: LinkRequest
     ) -> LinkResult:
         changes = self._known.names.changes_of(link.org_id, link.tag_ids, changes)
         changed = self._with_taken(apply_changes(link, changes, request.now), changes)
@@ -303,6 +248,7 @@ class _Run:
             return LinkResult(Done.UNCHANGED, link)
         self._refuse_taken_external_id(changed)
         self._known.add(changed)
+        self._facts[link.org_id].append(changed_fact(link, changed, request.now))
         return LinkResult(Done.UPDATED, changed)
 
     def _with_taken(self, link: Link, changes: Changes) -> Link:
@@ -312,9 +258,7 @@ class _Run:
         limits = link.limits.with_taken(self._known.taken.get(link.id, 0))
         return link if limits is link.limits else replace(link, limits=limits)
 
-    async def _archive(
-        self, session: ClientSession | None, link_id: LinkId, request: LinkRequest
-    ) -> LinkResult:
+    async def _archive(self, session: ClientSession, link_id: LinkId, request: LinkRequest) -> LinkResult:
         link = self._known.find(link_id, request.org_id)
         if link is None:
             raise LinkGone(link_id)
@@ -329,7 +273,7 @@ class _Run:
             if owner not in {None, link.id}:
                 raise ExternalIdTaken(link.external_id)
 
-    async def _refuse_loop(self, session: ClientSession | None, link: Link) -> None:
+    async def _refuse_loop(self, session: ClientSession, link: Link) -> None:
         """Raise InvalidField if the link would lead visitors back to its own short URL."""
         if self._known.owners.keys().isdisjoint(target_hosts(link)):
             return
@@ -347,7 +291,7 @@ class _Run:
             (path,) = random_paths(1)
         return path
 
-    async def _write(self, session: ClientSession | None) -> None:
+    async def _write(self, session: ClientSession) -> None:
         known, stored = self._known.links, self._stored
         changed = [
             links.update(stored[link_id], link)
@@ -360,7 +304,8 @@ class _Run:
         if changed:
             await self._database[links.NAME].bulk_write(changed, session=session)
         if made:
-            await self._database[links.NAME].insert_many(made, session=session, ordered=session is not None)
+            await self._database[links.NAME].insert_many(made, session=session)
+        await entries.note(self._database, session, self._facts)
 
 
 def _wants_path(request: LinkRequest) -> bool:

@@ -14,7 +14,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import is_same
 from backend.domain.link_limits import NO_LIMITS, LinkLimits
 from backend.domain.links import Behavior, CreatedBy, Hold, ImportedClicks, Link
-from backend.domain.short_urls import parse_short_url
+from backend.domain.short_urls import ShortUrlForm, parse_short_url
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.ownership import ByField
@@ -61,11 +61,6 @@ COLLECTION = Collection(
 )
 
 
-async def insert_links(database: Database, links: Iterable[Link]) -> None:
-    """Store links as they are, such as those of tests. Their paths must be free; nothing is checked."""
-    await database[NAME].insert_many(map(to_document, links), ordered=False)
-
-
 async def find_link(database: Database, link_id: LinkId, org_id: OrgId) -> Link | None:
     """The organization's link with this id; None if it has none."""
     return _from_found(await database[NAME].find_one({"_id": link_id, "org_id": org_id}))
@@ -78,6 +73,19 @@ async def find_links(database: Database, link_ids: Iterable[LinkId], org_id: Org
         return {}
     cursor = database[NAME].find({"_id": {"$in": ids}, "org_id": org_id})
     return {found["_id"]: from_document(found) async for found in cursor}
+
+
+async def find_short_urls(
+    database: Database,
+    org_id: OrgId,
+    link_ids: Iterable[LinkId],
+    form: ShortUrlForm,
+    session: ClientSession | None = None,
+) -> dict[LinkId, str]:
+    """The short URLs of those of these links that the organization has."""
+    wanted = {"_id": {"$in": list(link_ids)}, "org_id": org_id}
+    cursor = database[NAME].find(wanted, {"domain": 1, "path": 1}, session=session)
+    return {found["_id"]: form.write(found["domain"], found["path"]) async for found in cursor}
 
 
 async def find_links_beginning(
@@ -122,12 +130,6 @@ def update(stored: Link, changed: Link) -> UpdateOne:
     before, after = to_document(stored), to_document(changed)
     different = {name: value for name, value in after.items() if not is_same(value, before[name])}
     return UpdateOne({"_id": stored.id, "org_id": stored.org_id}, {"$set": different})
-
-
-async def mark_used_up(database: Database, link_id: LinkId, max_clicks: int) -> None:
-    """Note that the link has let all of these clicks through, unless its limit is another one by now."""
-    limited = {"_id": link_id, "limits.max_clicks": max_clicks, "limits.is_used_up": {"$ne": True}}
-    await database[NAME].update_one(limited, {"$set": {"limits.is_used_up": True}})
 
 
 async def list_app_paths(database: Database, domain: str, limit: int) -> list[str]:

@@ -63,13 +63,14 @@ class NamedItems(Generic[ItemT]):
     kind: type[ItemT]
     most: int
 
-    async def add(self, database: Database, item: ItemT) -> None:
+    async def add(self, database: Database, item: ItemT, session: ClientSession | None = None) -> None:
         """Store a new one. Raises NameTaken and TooManyItems."""
         owned = {"org_id": item.org_id}
-        if await database[self.collection].count_documents(owned, limit=self.most) >= self.most:
+        there = await database[self.collection].count_documents(owned, limit=self.most, session=session)
+        if there >= self.most:
             raise TooManyItems
         try:
-            await database[self.collection].insert_one(self.to_document(item))
+            await database[self.collection].insert_one(self.to_document(item), session=session)
         except DuplicateKeyError:
             raise NameTaken(item.name) from None
 
@@ -89,17 +90,30 @@ class NamedItems(Generic[ItemT]):
         cursor = database[self.collection].find({"org_id": org_id}, session=session).sort("key", 1)
         return [self._from(found) async for found in cursor]
 
-    async def find(self, database: Database, org_id: OrgId, name: str) -> ItemT:
+    async def find(
+        self, database: Database, org_id: OrgId, name: str, session: ClientSession | None = None
+    ) -> ItemT:
         """The one of this name, in any case. Raises NameUnknown."""
-        return self._found(await database[self.collection].find_one(_named(org_id, name)), name)
+        found = await database[self.collection].find_one(_named(org_id, name), session=session)
+        return self._found(found, name)
 
-    async def with_ids(self, database: Database, org_id: OrgId, ids: list[str]) -> list[ItemT]:
+    async def with_ids(
+        self, database: Database, org_id: OrgId, ids: list[str], session: ClientSession | None = None
+    ) -> list[ItemT]:
         """Those with these ids."""
-        cursor = database[self.collection].find({"_id": {"$in": ids}, "org_id": org_id})
+        wanted = {"_id": {"$in": ids}, "org_id": org_id}
+        cursor = database[self.collection].find(wanted, session=session)
         return [self._from(found) async for found in cursor]
 
     async def change(
-        self, database: Database, org_id: OrgId, name: str, changes: Document, cleared: Document | None = None
+        self,
+        database: Database,
+        org_id: OrgId,
+        name: str,
+        changes: Document,
+        cleared: Document | None = None,
+        *,
+        session: ClientSession | None = None,
     ) -> ItemT:
         """Set these stored fields of the one of this name, and clear those.
 
@@ -110,20 +124,21 @@ class NamedItems(Generic[ItemT]):
         update = {"$set": changes, "$unset": cleared}
         given = {operator: what for operator, what in update.items() if what}
         if not given:
-            return await self.find(database, org_id, name)
+            return await self.find(database, org_id, name, session)
         try:
             found = await database[self.collection].find_one_and_update(
-                _named(org_id, name), given, return_document=ReturnDocument.AFTER
+                _named(org_id, name), given, return_document=ReturnDocument.AFTER, session=session
             )
         except DuplicateKeyError:
             raise NameTaken(changes["name"]) from None
         return self._found(found, name)
 
-    async def delete(self, database: Database, org_id: OrgId, name: str) -> None:
-        """Delete the one of this name. Raises NameUnknown."""
-        deleted = await database[self.collection].delete_one(_named(org_id, name))
-        if not deleted.deleted_count:
-            raise NameUnknown(name)
+    async def delete(
+        self, database: Database, org_id: OrgId, name: str, session: ClientSession | None = None
+    ) -> ItemT:
+        """Delete the one of this name, and return it as it was. Raises NameUnknown."""
+        deleted = await database[self.collection].find_one_and_delete(_named(org_id, name), session=session)
+        return self._found(deleted, name)
 
     def _found(self, document: Document | None, name: str) -> ItemT:
         if document is None:

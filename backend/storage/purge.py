@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
+from backend.domain.feed.facts import Fact
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_operations import ArchiveLink, LinkGone, LinkRequest
 from backend.domain.links import CreatedBy
 from backend.storage import click_counts, installs, links
 from backend.storage.collections import COLLECTIONS
 from backend.storage.destination_policies import DestinationPolicies
+from backend.storage.feed import entries
+from backend.storage.feed.links import purged_fact
 from backend.storage.link_writes import store_link
-from backend.storage.mongo import Database
+from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.ownership import ByLink
 from backend.storage.purged_links import add_purged_link
 from backend.storage.unfolded_clicks import has_uncounted_clicks
@@ -33,8 +36,8 @@ async def purge_link(
     """Delete the organization's link and its counts. Returns False if it has no such link.
 
     Its installs stay, without the link; what visitors did stays as well, also its clicks in blocks. The link
-    goes last, and is archived until then: after an interruption it can be purged again. Raises LinkHasClicks
-    and LinkIsHeld.
+    goes last, which the feed tells, and is archived until then: after an interruption it can be purged again.
+    Raises LinkHasClicks and LinkIsHeld.
     """
     link = await links.find_link(database, link_id, org_id)
     if link is None:
@@ -54,8 +57,26 @@ async def purge_link(
     await add_purged_link(database, link_id, org_id, now)
     of_link = {"org_id": org_id, "link_id": link_id}
     await database[installs.NAME].update_many(of_link, {"$set": {"link_id": None}})
-    await database[links.NAME].delete_one({"_id": link_id, "org_id": org_id})
+    await delete_told(database, {"_id": link_id, "org_id": org_id}, now)
     return True
+
+
+async def delete_told(database: Database, query: Document, now: datetime) -> int:
+    """Delete the links that this query finds, and tell it in the feed. Returns how many."""
+    deleted = 0
+
+    async def work(session: ClientSession) -> None:
+        nonlocal deleted
+        found = await links.find_all(database, session, query)
+        facts: defaultdict[OrgId, list[Fact]] = defaultdict(list)
+        for each in found:
+            facts[each.org_id].append(purged_fact(each, now))
+        deleted = len(found)
+        await database[links.NAME].delete_many({"_id": {"$in": [each.id for each in found]}}, session=session)
+        await entries.note(database, session, facts)
+
+    await in_transaction(database, work)
+    return deleted
 
 
 async def _has_clicks(database: Database, org_id: OrgId, link_id: LinkId) -> bool:

@@ -18,8 +18,8 @@ from backend.domain.click_block import MOST_CLICKS, Columns, UnreadableBlock, un
 from backend.domain.click_rows import RowFormat, Selection, head, rows
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.short_urls import ShortUrlForm
-from backend.storage import links
 from backend.storage.click_blocks import NAME, SMALL, mark_unreadable
+from backend.storage.links import find_short_urls
 from backend.storage.mongo import ClientSession, Database, Document
 
 # Blocks that are read at a time have about as many clicks as one large block, and are at most so many.
@@ -204,8 +204,6 @@ class _ShortUrls:
         missing = link_ids - self._known.keys()
         if len(self._known) + len(missing) > _MOST_LINKS:
             self._known, missing = {}, link_ids
-        wanted = {"_id": {"$in": list(missing)}, "org_id": self._org_id}
         if missing:
-            async for found in self._database[links.NAME].find(wanted, {"domain": 1, "path": 1}):
-                self._known[found["_id"]] = self._url_form.write(found["domain"], found["path"])
+            self._known |= await find_short_urls(self._database, self._org_id, missing, self._url_form)
         return self._known

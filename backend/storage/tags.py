@@ -1,7 +1,8 @@
 """The `tags` collection: the tags that an organization gives to its links.
 
 A link holds ids of tags (`tag_ids`). So a tag is renamed by one write, and deleted by one: from that moment
-it is on no link any more. Its id stays in links until their tags are changed, and stands for nothing.
+it is on no link any more. Its id stays in links until their tags are changed, and stands for nothing. What
+the ids stand for is noted in the feed.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import uuid
 from collections.abc import Iterable
 from datetime import datetime
 
+from backend.domain.feed.facts import Fact, tag_fact
 from backend.domain.ids import OrgId, TagId
 from backend.domain.item_names import name_key
 from backend.domain.links import Link
 from backend.domain.tags import MOST_TAGS, Tag, default_color
 from backend.storage import links
-from backend.storage.mongo import ClientSession, Database, Document
+from backend.storage.feed import entries
+from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.named_items import NamedItems, items_collection
 
 NAME = "tags"
@@ -27,7 +30,12 @@ async def create_tag(database: Database, org_id: OrgId, name: str, color: str | 
     """Store a new tag, with a colour of its name if none is given. Raises NameTaken and TooManyItems."""
     made = now.replace(microsecond=0)
     tag = Tag(TagId(str(uuid.uuid4())), org_id, name, color or default_color(name), made)
-    await _TAGS.add(database, tag)
+
+    async def work(session: ClientSession) -> None:
+        await _TAGS.add(database, tag, session)
+        await _note(database, session, org_id, tag_fact(tag.id, tag.name))
+
+    await in_transaction(database, work)
     return tag
 
 
@@ -57,12 +65,29 @@ async def change_tag(
     """Give the tag another name or colour, on all links at once. Raises NameUnknown and NameTaken."""
     changes = {"name": new_name, "color": color}
     given = {each: value for each, value in changes.items() if value is not None}
-    return await _TAGS.change(database, org_id, name, given)
+    changed: list[Tag] = []
+
+    async def work(session: ClientSession) -> None:
+        changed[:] = [await _TAGS.change(database, org_id, name, given, session=session)]
+        if new_name is not None:
+            await _note(database, session, org_id, tag_fact(changed[0].id, changed[0].name))
+
+    await in_transaction(database, work)
+    return changed[0]
 
 
 async def delete_tag(database: Database, org_id: OrgId, name: str) -> None:
     """Delete the tag, which takes it off all links at once. Raises NameUnknown."""
-    await _TAGS.delete(database, org_id, name)
+
+    async def work(session: ClientSession) -> None:
+        deleted = await _TAGS.delete(database, org_id, name, session)
+        await _note(database, session, org_id, tag_fact(deleted.id, None))
+
+    await in_transaction(database, work)
+
+
+async def _note(database: Database, session: ClientSession, org_id: OrgId, fact: Fact) -> None:
+    await entries.note(database, session, {org_id: [fact]})
 
 
 async def find_known_tags(
@@ -79,7 +104,9 @@ async def find_known_tags(
     return {found["key"]: found["_id"] async for found in cursor}
 
 
-async def find_tags_of(database: Database, some: Iterable[Link]) -> dict[TagId, Tag]:
+async def find_tags_of(
+    database: Database, some: Iterable[Link], session: ClientSession | None = None
+) -> dict[TagId, Tag]:
     """The tags of these links, by id, as they are now. Each link has only its organization's."""
     ids: dict[OrgId, set[str]] = {}
     for link in some:
@@ -88,7 +115,7 @@ async def find_tags_of(database: Database, some: Iterable[Link]) -> dict[TagId, 
     return {
         tag.id: tag
         for org_id, wanted in ids.items()
-        for tag in await _TAGS.with_ids(database, org_id, list(wanted))
+        for tag in await _TAGS.with_ids(database, org_id, list(wanted), session)
     }
 
 

@@ -11,11 +11,12 @@ import pytest
 
 from backend.domain.ids import LinkId
 from backend.domain.links import CreatedBy
-from backend.storage.links import find_link_at, insert_links
+from backend.storage.links import find_link_at
 from backend.storage.mongo import Database
 from tests.api.links import API, create, info
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.organizations import TestOrganization
+from tests.stored_links import insert_links
 
 
 async def page(

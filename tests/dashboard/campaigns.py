@@ -15,11 +15,11 @@ from backend.domain.ids import DeviceId, LinkId
 from backend.domain.links import Link
 from backend.domain.refunds import Refund, ToldRefund
 from backend.storage.batches import store_batches
-from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from backend.storage.refunds import store_refunds
 from tests.clicks import click, count_clicks
 from tests.organizations import TestOrganization
+from tests.stored_links import insert_links
 
 NOON = datetime(2026, 3, 18, 12, 10, tzinfo=UTC)  # a Wednesday
 

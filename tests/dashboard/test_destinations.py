@@ -18,13 +18,13 @@ from backend.domain.short_urls import host_of
 from backend.storage.broken_destinations import BrokenDestination, keep_results
 from backend.storage.link_holds import hold_link
 from backend.storage.link_reports import add_report
-from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from backend.storage.organizations import find_destination_rules
 from tests.conftest import OrganizationFactory
 from tests.dashboard.people import Person
 from tests.far_site import Site
 from tests.organizations import TestOrganization
+from tests.stored_links import insert_links
 
 
 async def test_rules_are_set(person: Person, organization: TestOrganization, database: Database) -> None:

@@ -28,7 +28,6 @@ from backend.storage.click_retention import set_click_days
 from backend.storage.collections import archived_collections
 from backend.storage.demo_history import CountsWouldBeLost, find_history_links, fold_all
 from backend.storage.domains import list_domains
-from backend.storage.links import insert_links
 from backend.storage.mongo import Database, in_transaction
 from backend.storage.organization_counts import ROLLUPS
 from backend.storage.ownership import ByLink
@@ -38,6 +37,7 @@ from demo_site.history.days import History, UsedLink
 from demo_site.history.make import make_history, unmake_history
 from tests.clicks import click, count_clicks, recorded_clicks
 from tests.organizations import TestOrganization
+from tests.stored_links import insert_links
 
 NOW = datetime(2026, 11, 22, 15, 20, tzinfo=UTC)
 SHOP = "http://localhost:8081"

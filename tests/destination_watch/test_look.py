@@ -17,7 +17,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.storage.broken_destinations import KEPT, find_broken, list_broken
 from backend.storage.destination_rounds import begin_again, end_turn, next_links, take_turn
-from backend.storage.links import insert_links, to_document
+from backend.storage.links import to_document
 from backend.storage.mongo import Database
 from backend.web_client.destination_check import DestinationCheck
 from backend.web_client.page_reader import PageReader
@@ -25,6 +25,7 @@ from tests.far_site import Handler, Site
 from tests.fresh_database import fresh_database
 from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
+from tests.stored_links import insert_links
 from tests.unit.test_destination_policy import LINK
 
 READER = PageReader(allows_private=True)

@@ -18,10 +18,11 @@ from backend.domain.links import Link
 from backend.redirector.link_cache import LinkCache
 from backend.settings import Settings
 from backend.storage.database import Indexes, open_database
-from backend.storage.links import NAME, insert_links
+from backend.storage.links import NAME
 from backend.storage.mongo import Database
 from tests.polling import wait_for_async
 from tests.replica_set import ReplicaSet, replica_set
+from tests.stored_links import insert_links
 
 Tell = Callable[[str], None]
 # What is asked of a healthy machine is one second; a time to live of a day would hide nothing.

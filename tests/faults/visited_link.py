@@ -20,12 +20,12 @@ from backend.domain.rollup import Dimension
 from backend.settings import Settings
 from backend.storage.click_counts import count_values, count_window
 from backend.storage.database import open_database
-from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from tests.clicks import recorded_clicks
 from tests.organizations import create_test_organization
 from tests.polling import wait_for_async
 from tests.service_process import SERVE, ServiceProcess, service_process
+from tests.stored_links import insert_links
 
 # What every click is counted by.
 COUNTED_BY = set(Dimension) - {Dimension.OUTCOME, Dimension.REASON, Dimension.VARIANT}

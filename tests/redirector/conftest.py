@@ -14,11 +14,11 @@ import pytest
 from backend.app import Service
 from backend.clock import utc_now
 from backend.domain.links import Link
-from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from tests.clicks import recorded_clicks
 from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
+from tests.stored_links import insert_links
 
 LinkFactory = Callable[..., Awaitable[Link]]
 Recorded = Callable[..., Awaitable[list[dict[str, Any]]]]

@@ -18,10 +18,10 @@ from backend.domain.clicks import Click
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links import Link
 from backend.domain.query_period import QueryPeriod
-from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from backend.storage.tags import create_tag, delete_tag
 from tests.clicks import click, defer, fold, ship
+from tests.stored_links import insert_links
 
 Facts = dict[Field, str | None]
 CAME_OF_LINKS = "came of links"

@@ -13,16 +13,17 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import parse_new_link
 from backend.domain.link_operations import CreateLink, LinkRequest
 from backend.domain.links import CreatedBy, Link
-from backend.storage import domains, link_writes
+from backend.storage import domains, link_writes, mongo
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.domain_removal import remove_domain
 from backend.storage.domains import DomainInUse, insert_domain, set_leaving
-from backend.storage.links import count_links, insert_links
+from backend.storage.links import count_links
 from backend.storage.mongo import Database, StorageError
 from tests.api.links import API, create, link_body
 from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
+from tests.stored_links import insert_links
 
 
 async def is_leaving(database: Database, domain: str) -> bool:
@@ -60,7 +61,7 @@ async def test_a_link_that_comes_too_late(
     database: Database, organization: TestOrganization, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not stored: the domain may be another organization's by then."""
-    monkeypatch.setattr(link_writes, "TRANSACTION_SECONDS", 0.4)
+    monkeypatch.setattr(mongo, "TRANSACTION_SECONDS", 0.4)
     create = CreateLink(parse_new_link(link_body(organization)))
     request = LinkRequest(organization.id, CreatedBy.REST, utc_now(), create)
     with pytest.raises(StorageError):

@@ -23,13 +23,13 @@ from backend.storage import click_counts, clicks, former_clicks
 from backend.storage.analytics_answers import answer
 from backend.storage.click_counts import count_values, count_window
 from backend.storage.former_clicks import FormerClicks, count_former_clicks
-from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from backend.storage.organizations import create_organization
 from tests.clicks import click, fold, recorded_clicks
 from tests.former_clicks import store_formerly
 from tests.fresh_database import fresh_database
 from tests.polling import wait_for_async
+from tests.stored_links import insert_links
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 

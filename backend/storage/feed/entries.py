@@ -9,9 +9,9 @@ later stamp, whatever a host's clock says.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from bson import Timestamp
+from bson import Timestamp, encode
 from pymongo import IndexModel
 
 from backend.domain.feed.facts import Fact
@@ -36,8 +36,10 @@ COLLECTION = Collection(
 )
 # MongoDB writes the time of the write in place of an empty one.
 _NOW = Timestamp(0, 0)
-# Facts of one entry. A fact with a link may have some ten thousand bytes, and a document sixteen million.
+# An entry gets no more facts once it has so many, or so many bytes of links. A document has sixteen million
+# bytes at most, and a link may have a hundred thousand.
 _MOST_FACTS = 200
+_MOST_BYTES = 1_000_000
 
 
 async def note(database: Database, session: ClientSession, facts: Mapping[OrgId, Sequence[Fact]]) -> None:
@@ -62,5 +64,16 @@ def _documents(facts: Mapping[OrgId, Sequence[Fact]]) -> list[Document]:
     ]
 
 
-def _parts(facts: Sequence[Fact]) -> Iterable[Sequence[Fact]]:
-    return (facts[start : start + _MOST_FACTS] for start in range(0, len(facts), _MOST_FACTS))
+def _parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
+    """The facts in parts for an entry each."""
+    part: list[Fact] = []
+    bytes_left = _MOST_BYTES
+    for fact in facts:
+        if len(part) == _MOST_FACTS or bytes_left <= 0:
+            yield part
+            part, bytes_left = [], _MOST_BYTES
+        part.append(fact)
+        if "link" in fact:  # no other has more than a name of something
+            bytes_left -= len(encode(fact["link"]))
+    if part:
+        yield part

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from backend.domain.feed.events import EventType
 from backend.domain.ids import OrgId
+from backend.domain.short_urls import ShortUrlForm
 from backend.storage.feed.clicks import load_clicks
+from backend.storage.feed.links import load_links
 from backend.storage.feed.runs import Run, Told
 from backend.storage.mongo import ClientSession, Database
 
@@ -15,6 +18,14 @@ from backend.storage.mongo import ClientSession, Database
 Loader: TypeAlias = Callable[
     [Database, ClientSession, OrgId, Sequence[Run]], Awaitable[Sequence[Sequence[Told | None]]]
 ]
-LOADERS: Mapping[str, Loader] = {
-    EventType.CLICK: load_clicks,
-}
+
+
+def loaders(form: ShortUrlForm) -> Mapping[str, Loader]:
+    """The loader of each type of fact, which writes short URLs in this form."""
+    of_links = partial(load_links, form)
+    return {
+        EventType.LINK_CREATED: of_links,
+        EventType.LINK_CHANGED: of_links,
+        EventType.LINK_ARCHIVED: of_links,
+        EventType.CLICK: partial(load_clicks, form),
+    }

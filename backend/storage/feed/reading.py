@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from bson import Timestamp
 
@@ -16,8 +17,9 @@ from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event, EventType
 from backend.domain.feed.facts import events_of
 from backend.domain.ids import OrgId
+from backend.domain.short_urls import ShortUrlForm
 from backend.storage.feed import entries, heads
-from backend.storage.feed.loading import LOADERS
+from backend.storage.feed.loading import loaders
 from backend.storage.feed.runs import Run
 from backend.storage.mongo import ClientSession, Database, Document
 
@@ -40,31 +42,33 @@ async def read_feed(
     org_id: OrgId,
     after: Cursor,
     *,
+    url_form: ShortUrlForm,
     types: Collection[EventType] = frozenset(EventType),
     limit: int = MOST_EVENTS,
 ) -> FeedPage:
     """The organization's events behind this cursor that are of these types, at most `limit`.
 
-    Whatever was committed before an event that it gives, it gives before, or another page has given it.
-    Raises StorageError.
+    `url_form` says how their short URLs are written. Whatever was committed before an event that it gives, it
+    gives before, or another page has given it. Raises StorageError.
     """
     async with await database.client.start_session(snapshot=True) as session:
         head = (await heads.find_heads(database, [org_id], session))[org_id]
         runs: list[Run] = []
         left = limit
+        load = partial(_load, database, session, org_id, url_form)
         condition = _condition(org_id, after, head, types)
         found = database[entries.NAME].find(condition, session=session, batch_size=_ENTRIES_AT_ONCE)
         async for entry in found.sort("place", 1):
             for run in _runs(entry, after, types):
                 if not left:
-                    return FeedPage(await _load(database, session, org_id, runs), run.begin, has_more=True)
+                    return FeedPage(await load(runs), run.begin, has_more=True)
                 part = replace(run, count=min(run.count, left))
                 left -= part.count
                 runs.append(part)
                 if part.count < run.count:
-                    return FeedPage(await _load(database, session, org_id, runs), part.end, has_more=True)
+                    return FeedPage(await load(runs), part.end, has_more=True)
         behind = max(after, Cursor(head + 1))
-        return FeedPage(await _load(database, session, org_id, runs), behind, has_more=False)
+        return FeedPage(await load(runs), behind, has_more=False)
 
 
 async def cursor_at(database: Database, org_id: OrgId, moment: datetime) -> Cursor:
@@ -105,13 +109,14 @@ def _runs(entry: Document, after: Cursor, types: Collection[EventType]) -> Itera
 
 
 async def _load(
-    database: Database, session: ClientSession, org_id: OrgId, runs: Sequence[Run]
+    database: Database, session: ClientSession, org_id: OrgId, url_form: ShortUrlForm, runs: Sequence[Run]
 ) -> list[Event]:
     """The events of these runs, in their order, without those of which nothing is known any more."""
     known: dict[Cursor, list[Event]] = {}
+    loader = loaders(url_form)
     for type_ in dict.fromkeys(run.fact["type"] for run in runs):
         own = [run for run in runs if run.fact["type"] == type_]
-        for run, told in zip(own, await LOADERS[type_](database, session, org_id, own), strict=True):
+        for run, told in zip(own, await loader[type_](database, session, org_id, own), strict=True):
             known[run.begin] = [
                 Event(run.id_of(n), EventType(type_), each.at, org_id, each.data, run.cursor_behind(n))
                 for n, each in enumerate(told)

@@ -13,6 +13,7 @@ from backend.domain.click_block import blocks_of
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.events import Event, EventType
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.short_urls import ShortUrlForm
 from backend.storage.click_blocks import ship_blocks
 from backend.storage.feed.reading import cursor_at, read_feed
 from backend.storage.feed.sequencer import place_waiting
@@ -21,6 +22,7 @@ from tests.clicks import click
 from tests.fresh_database import fresh_database
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
+FORM = ShortUrlForm()
 LINK = LinkId(str(uuid.uuid4()))
 
 
@@ -47,10 +49,10 @@ async def test_what_waits_is_not_seen(database: Database, org_id: OrgId) -> None
     """Events are seen once they have their places, and then in pages of any size, each once and in order."""
     await ship(database, org_id, 5)
     await ship(database, org_id, 3, first=5)
-    page = await read_feed(database, org_id, START)
+    page = await read_feed(database, org_id, START, url_form=FORM)
     assert (list(page.events), page.next_cursor, page.has_more) == ([], START, False)
     assert await place_waiting(database) == 2
-    whole = await read_feed(database, org_id, START)
+    whole = await read_feed(database, org_id, START, url_form=FORM)
     assert [each.at for each in whole.events] == [NOW + timedelta(seconds=number) for number in range(8)]
     assert (whole.next_cursor, whole.has_more) == (Cursor(3), False)
     assert len({each.id for each in whole.events}) == 8
@@ -58,13 +60,14 @@ async def test_what_waits_is_not_seen(database: Database, org_id: OrgId) -> None
         read: list[Event] = []
         cursor, has_more = START, True
         while has_more:
-            part = await read_feed(database, org_id, cursor, limit=size)
+            part = await read_feed(database, org_id, cursor, url_form=FORM, limit=size)
             read += part.events
             cursor, has_more = Cursor.parse(str(part.next_cursor)), part.has_more
         assert read == list(whole.events)
-    behind = [await read_feed(database, org_id, each.cursor) for each in whole.events]
+    behind = [await read_feed(database, org_id, each.cursor, url_form=FORM) for each in whole.events]
     assert [list(each.events) for each in behind] == [list(whole.events[n:]) for n in range(1, 9)]
-    assert not (await read_feed(database, org_id, START, types=[EventType.LEAD])).events
+    leads = await read_feed(database, org_id, START, url_form=FORM, types=[EventType.LEAD])
+    assert not leads.events
 
 
 async def test_where_a_moment_is(database: Database, org_id: OrgId) -> None:

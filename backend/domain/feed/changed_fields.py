@@ -1,0 +1,28 @@
+"""Which fields of a link a change has changed, as others see links."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from backend.domain.link_input import is_same
+from backend.domain.link_json import own_link_json
+from backend.domain.links import Link
+from backend.domain.short_urls import ShortUrlForm
+
+# That it was changed, and when, each event says.
+_ALWAYS = "modified_at"
+
+
+def changed_fields(before: Link, after: Link, at: datetime) -> list[str]:
+    """The names of the fields that a change at this time has changed, as `own_link_json` names them.
+
+    `state` is among them if that has changed, `has_password` also where another password took its place, and
+    `tags` also where ids went that stood for nothing.
+    """
+    was, is_now = (own_link_json(each, each.tag_ids, ShortUrlForm(), at) for each in (before, after))
+    changed = {name for name, value in is_now.items() if not is_same(value, was[name])} - {_ALWAYS}
+    if before.limits.password_hash != after.limits.password_hash:
+        changed.add("has_password")
+    if before.limits.is_used_up != after.limits.is_used_up:
+        changed.add("state")
+    return sorted(changed)
