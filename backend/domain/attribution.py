@@ -200,6 +200,15 @@ class Device:
             self.direct_visits,
         )
 
+    def has_other_history(self, before: Device) -> bool:
+        """Whether its visits or customers are not those of before."""
+        return (self.touches, self.direct_visits, self.customers, self.first_touch) != (
+            before.touches,
+            before.direct_visits,
+            before.customers,
+            before.first_touch,
+        )
+
     def taken_back(self, customer_id: CustomerId, at: datetime) -> Device:
         """A copy of the device that was never this customer's, as was told at `at`."""
         customers = [

@@ -13,6 +13,7 @@ from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
 from backend.domain.credit import kept_credit
 from backend.domain.device_clock import DeviceClock, clock_of, counted_at, whole_milliseconds, with_clock
+from backend.domain.feed.facts import Fact, call_fact, device_fact, identify_fact
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.records import Record, RecordKey
 from backend.domain.tellings import Telling
@@ -87,7 +88,7 @@ class Decisions:
     stored records of which another telling says more. `credited` are stored records whose credit changes
     because an earlier touch arrived late. `devices` has the device of every call that is stored, even if
     nothing about it changed: so two transactions for the same device write the same document, and MongoDB
-    lets only one of them through.
+    lets only one of them through. `facts` are for the feeds of the organizations, in order of arrival.
     """
 
     results: list[list[Result]] = field(default_factory=list)
@@ -98,6 +99,11 @@ class Decisions:
     identities: list[Identity] = field(default_factory=list)
     devices: dict[DeviceKey, Device] = field(default_factory=dict)
     credited: dict[RecordKey, Credit] = field(default_factory=dict)
+    facts: dict[OrgId, list[Fact]] = field(default_factory=dict)
+
+    def tell(self, org_id: OrgId, fact: Fact) -> None:
+        """Add to what the organization's feed is to say."""
+        self.facts.setdefault(org_id, []).append(fact)
 
 
 def call_key(batch: Batch, call: Call) -> CallKey:
@@ -149,6 +155,7 @@ def decide(batches: Sequence[Batch], known: Known) -> Decisions:
         results = [intake.take(timed, arrived, at) for arrived, at in timed.calls]
         intake.decisions.results.append(results)
     intake.credit()
+    intake.tell_devices()
     return intake.decisions
 
 
@@ -215,6 +222,13 @@ class _Intake:
                     if credit != stored.credit:
                         self.decisions.credited[stored.key] = credit
 
+    def tell_devices(self) -> None:
+        """Tell of the devices whose visits or customers have changed."""
+        for key, device in self.decisions.devices.items():
+            before = self.known.devices.get(key)
+            if before is None or device.has_other_history(before):
+                self.decisions.tell(device.org_id, device_fact(device.id))
+
     def _credit_of(self, record: Record) -> Credit:
         device_id = record.device_id
         if device_id is None:
@@ -233,6 +247,7 @@ class _Intake:
             told = (_telling(batch, arrived, at),)
             record = Record(call.kind, batch.org_id, call.call_id, told, call.page, call.fields)
             self.decisions.records[record.key] = record
+            self.decisions.tell(batch.org_id, call_fact(call.kind, call.call_id))
             if once:
                 self.told[once] = record
                 self._tell_identities(record)
@@ -254,6 +269,9 @@ class _Intake:
             self.told[once] = record
             is_new = record.key in self.decisions.records
             (self.decisions.records if is_new else self.decisions.completed)[record.key] = record
+            number = len(record.tellings) - 1
+            if number == len(stored.tellings):  # else it has too many to keep another one
+                self.decisions.tell(record.org_id, call_fact(record.kind, record.call_id, number))
             own = record.combined
             clock = timed.clock if own.device_id == batch.device_id else None
             self._note(self._seen(record.org_id, own.device_id, own.at, clock))
@@ -282,6 +300,9 @@ class _Intake:
     ) -> None:
         """Note that a call identified a device, if there is one, as a customer."""
         said = _said_of_customer(call.kind, call.fields)
+        if call.kind is Kind.IDENTIFY:
+            device_id = device.id if device else None
+            self.decisions.tell(batch.org_id, identify_fact(device_id, customer_id, at))
         if device is None:
             self.decisions.identities.append(Identity(batch.org_id, None, customer_id, at, said))
             return

@@ -97,6 +97,16 @@ class Record:
         again = replace(self, tellings=tellings, page=page, fields=call.fields | self.fields)
         return again if again.device_id == self.device_id else replace(again, credit=Credit())
 
+    def until(self, number: int) -> Record:
+        """The record as it was with its telling of this number, counted from 0: without what came later."""
+        later = {name for each in self.tellings[number + 1 :] for name in each.added}
+        return replace(
+            self,
+            tellings=self.tellings[: number + 1],
+            page=None if "page" in later else self.page,
+            fields={name: value for name, value in self.fields.items() if name not in later},
+        )
+
     def credited(self, credit: Credit) -> Record:
         """The record with this credit."""
         # Not by dataclasses.replace, which takes twice as long: this is done for every call.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from backend.current import resources
@@ -12,6 +11,7 @@ from backend.domain.call_texts import as_stored
 from backend.domain.credit import CreditShare
 from backend.domain.errors import FieldError
 from backend.domain.explanation import CreditStep, Verdict, touch_in_words
+from backend.domain.link_json import exact_time_json
 from backend.domain.short_urls import ShortUrlForm
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
@@ -50,8 +50,8 @@ class _Answer:
         return {
             "id": sale.id,
             "transaction_id": sale.transaction_id,
-            "at": _time(sale.at),
-            "received_at": _time(sale.received_at),
+            "at": exact_time_json(sale.at),
+            "received_at": exact_time_json(sale.received_at),
             "device_id": sale.device_id,
             "customer_id": explanation.verdict.customer_id,
             "currency": sale.currency,
@@ -71,7 +71,7 @@ class _Answer:
                 "credit": rules.to.value,
                 "model": rules.model.value,
                 "lookback_days": rules.lookback_days,
-                "as_of": _time(rules.as_of) if rules.as_of else None,
+                "as_of": exact_time_json(rules.as_of) if rules.as_of else None,
                 "in_words": rules.in_words,
             },
             "shares": [
@@ -92,7 +92,7 @@ class _Answer:
         refund = None if step.refund is None else self._sale.refunds[step.refund]
         return {
             "kind": step.kind.value,
-            "at": _time(step.at),
+            "at": exact_time_json(step.at),
             "in_words": step.in_words,
             "device_id": step.device_id,
             "customer_id": step.customer_id,
@@ -106,7 +106,7 @@ class _Answer:
             return None
         link = self._sale.links.get(touch.link_id) if touch.link_id else None
         return {
-            "at": _time(touch.at),
+            "at": exact_time_json(touch.at),
             "link_id": touch.link_id,
             "link_name": link.link_name if link else None,
             "short_url": self._form.write(link.domain, link.path) if link else None,
@@ -122,9 +122,4 @@ class _Answer:
         if click is None:
             return None
         names = ("country", "platform", "system", "browser", "referrer_host", "variant")
-        return {"at": _time(click.at), **{name: getattr(click, name) or None for name in names}}
-
-
-def _time(at: datetime) -> str:
-    """A time in UTC, to the millisecond: the order of steps may hang on it."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return {"at": exact_time_json(click.at), **{name: getattr(click, name) or None for name in names}}

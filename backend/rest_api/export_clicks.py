@@ -10,6 +10,7 @@ from quart import Response
 from backend.current import resources
 from backend.domain.click_rows import RowFormat, Selection
 from backend.domain.field_rules import Instant, Rule, Uuid, Word
+from backend.domain.link_json import exact_time_json
 from backend.file_answer import file_answer
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
@@ -45,7 +46,7 @@ async def export_clicks() -> Response:
     organization = await get_organization(resources().database, caller().org_id)
     headers = {"Content-Disposition": f'attachment; filename="clicks.{form}"'}
     if since := single_clicks_since(organization.click_days, now):
-        headers[SINCE_HEADER] = since.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        headers[SINCE_HEADER] = exact_time_json(since)
     unreadable = await find_unreadable(resources().database, caller().org_id, selection)
     while True:
         try:

@@ -33,6 +33,7 @@ from backend.domain.records import Record, RecordKey
 from backend.storage import calls, conversions, counted_once, devices, events, identities, leads, records
 from backend.storage.blocking import BlockingDatabase, BlockingSession, in_thread, transact
 from backend.storage.dated_writes import Days, Written, keep_dates_right
+from backend.storage.feed.entries import AgesBy, note_blocking
 from backend.storage.mongo import Database, Document, is_duplicate, run_to_the_end
 from backend.storage.organizations import read_retention_days
 
@@ -188,6 +189,7 @@ def _write(
     for kind, collection in _RECORDS.items():
         if updates := _record_changes(kind, decisions, before, days):
             database[collection.name].bulk_write(updates, session=session, ordered=False)
+    note_blocking(database, session, decisions.facts, AgesBy.VISITORS)
 
 
 def _new_documents(decisions: Decisions, days: Days) -> dict[str, list[Document]]:

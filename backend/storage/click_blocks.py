@@ -21,6 +21,7 @@ from backend.storage.click_logs import AlreadyShipped, Moved, advance, shipped_p
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal, Stage
 from backend.storage.deferred_links import add_handoffs
 from backend.storage.feed import entries
+from backend.storage.feed.entries import AgesBy
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction, until_confirmed
 from backend.storage.ownership import ByIdPrefix
 
@@ -70,7 +71,7 @@ async def ship_blocks(
         await advance(database, session, log_id, start, end)
         if documents:
             await database[NAME].insert_many(documents, session=session)
-            await entries.note(database, session, _facts(documents))
+            await entries.note(database, session, _facts(documents), AgesBy.CLICKS)
         await add_handoffs(database, session, handoffs)
 
     while True:

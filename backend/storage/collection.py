@@ -44,6 +44,8 @@ class Personal:
     touches: tuple[str, ...] = ()
     # A field with what was told of the document, also by others than whose it is.
     tellings: str | None = None
+    # The fields of these that name somebody. An erasure only empties them.
+    tell_of: tuple[str, ...] = ("customer_id", "device_id")
     # Documents that show what belongs to a person are erased last, so that an erasure can be repeated.
     erased_after: int = 0
 

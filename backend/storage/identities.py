@@ -9,12 +9,15 @@ from datetime import datetime, timedelta
 from pymongo import IndexModel, UpdateMany, UpdateOne
 
 from backend.domain.attribution import Device
+from backend.domain.feed.facts import device_fact, identify_fact
 from backend.domain.histories import MOST_DEVICES
 from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.domain.intake import Identity
 from backend.storage import devices
 from backend.storage.blocking import BlockingDatabase, BlockingSession
 from backend.storage.collection import BY_ID, AgesFrom, Collection, Personal, Stage
+from backend.storage.feed import entries
+from backend.storage.feed.entries import AgesBy
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.ownership import ByIdPrefix
 
@@ -138,8 +141,13 @@ async def take_back(
             {"_id": own_id} | STANDING, {"$set": {"taken_back_at": at}}, session=session
         )
         is_known = bool(changed.matched_count)
-        if device and is_known:
+        if not is_known:
+            return
+        facts = [identify_fact(device_id, customer_id, at, taken_back=True)]
+        if device:
             await devices.set_history(database, session, device.taken_back(customer_id, at))
+            facts.append(device_fact(device_id))
+        await entries.note(database, session, {org_id: facts}, AgesBy.VISITORS)
 
     await in_transaction(database, work)
     return is_known

@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
+from backend.domain.feed.facts import install_fact
 from backend.domain.ids import InstallId, LinkId, OrgId
 from backend.domain.installs import Install, Match
 from backend.storage import counted_once
 from backend.storage.collection import BY_ID, IN_ID, AgesFrom, Collection, Personal, Stage
 from backend.storage.dated_writes import Days, Written, write_dated
 from backend.storage.deferred_links import claim
+from backend.storage.feed import entries
+from backend.storage.feed.entries import AgesBy
 from backend.storage.install_counts import add_install
 from backend.storage.mongo import ClientSession, Database, until_confirmed
 from backend.storage.ownership import ByIdPrefix
@@ -79,6 +82,8 @@ async def record_install(database: Database, install: Install) -> bool:
             await claim(database, session, install)
         if install.link_id:
             await add_install(database, session, install.org_id, install.link_id, install.at)
+        facts = {install.org_id: [install_fact(install.install_id)]}
+        await entries.note(database, session, facts, AgesBy.VISITORS)
         return [Written(COLLECTION, install.org_id, {"_id": own_id})]
 
     try:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 from backend.domain.attribution import Device, Times
+from backend.domain.feed.facts import device_fact, erased_fact
 from backend.domain.ids import OrgId
 from backend.domain.persons import Person
 from backend.storage import devices, identities
 from backend.storage.belongings import Belongings, SharedDevice, Subject, find_belongings
 from backend.storage.collection import IN_ID, Collection, Personal
 from backend.storage.collections import personal_collections
-from backend.storage.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.feed import entries
+from backend.storage.feed.entries import AgesBy
+from backend.storage.mongo import ClientSession, Database, Document, in_transaction, server_time
 from backend.storage.touches import CLICK_FIELDS
 
 # The name under which `erase_subject` counts devices that are kept for other persons.
 SHARED_DEVICES = "shared_devices"
+# For so long the feed says whom readers are to erase. Whoever passes data on has to pass on that it is to be
+# erased (GDPR, article 19), and a reader may stop for a month, or a receiver be out of order; but the ids
+# must not stay for ever either.
+TOLD_FOR = timedelta(days=90)
 
 
 async def export_subject(
@@ -61,6 +69,8 @@ async def erase_subject(database: Database, org_id: OrgId, subject: Subject) -> 
     back. If it is interrupted, run it again to finish.
     """
     belongings = await find_belongings(database, org_id, subject)
+    # First: as soon as the rest has gone, nobody knows any more whom readers are to erase.
+    await _tell(database, org_id, belongings)
     for shared in belongings.shared:
         await _leave(database, org_id, shared)
     erased = {}
@@ -71,7 +81,7 @@ async def erase_subject(database: Database, org_id: OrgId, subject: Subject) -> 
         condition = each.scope(org_id) | _condition(org_id, personal, belongings)
         erased[each.name] = (await database[each.name].delete_many(condition)).deleted_count
         if personal.tellings:
-            await _forget_tellings(database, each, personal.tellings, org_id, belongings)
+            await _forget_tellings(database, each, personal, org_id, belongings)
     return erased | {SHARED_DEVICES: len(belongings.shared)}
 
 
@@ -85,19 +95,23 @@ async def _leave(database: Database, org_id: OrgId, shared: SharedDevice) -> Non
         device = await devices.find_device(database, org_id, shared.id, session)
         if device:
             await _forget_click_ids(database, session, device, shared.times)
-            kept = replace(device.outside(shared.times), customers=device.customers)
-            await devices.set_history(database, session, kept)
+            await _keep(database, session, replace(device.outside(shared.times), customers=device.customers))
 
     await in_transaction(database, work)
 
 
 async def _forget_tellings(
-    database: Database, collection: Collection, tellings: str, org_id: OrgId, belongings: Belongings
+    database: Database, collection: Collection, personal: Personal, org_id: OrgId, belongings: Belongings
 ) -> None:
-    """Remove the person from what was told of others' records, and did not count."""
-    named = {"customer_id": sorted(belongings.person.customers), "device_id": belongings.devices}
-    for field, ids in named.items():
-        if ids:
+    """Remove the person from what was told in documents that are not the person's alone."""
+    tellings = personal.tellings
+    named = {
+        "customer_id": sorted(belongings.person.customers),
+        "device_id": belongings.devices,
+        "install_id": belongings.installs,
+    }
+    for field in personal.tell_of:
+        if ids := named[field]:
             await database[collection.name].update_many(
                 {"org_id": org_id, f"{tellings}.{field}": {"$in": ids}},
                 {"$set": {f"{tellings}.$[each].{field}": None}},
@@ -112,7 +126,31 @@ async def _forget_customers(database: Database, org_id: OrgId, shared: SharedDev
         device = await devices.find_device(database, org_id, shared.id, session)
         if device:
             kept = device.outside(shared.times).without_customers(person.customers)
-            await devices.set_history(database, session, kept)
+            await _keep(database, session, kept)
+
+    await in_transaction(database, work)
+
+
+async def _keep(database: Database, session: ClientSession, device: Device) -> None:
+    await devices.set_history(database, session, device)
+    await entries.note(database, session, {device.org_id: [device_fact(device.id)]}, AgesBy.VISITORS)
+
+
+async def _tell(database: Database, org_id: OrgId, belongings: Belongings) -> None:
+    """Tell readers of the feed whom to erase, too."""
+    now = await server_time(database)
+    theirs: dict[str, Sequence[Any]] = {
+        "devices": belongings.devices,
+        "shared_devices": [
+            {"device_id": each.id, "times": [{"from": begin, "to": end} for begin, end in each.times]}
+            for each in belongings.shared
+        ],
+        "installs": belongings.installs,
+    }
+    fact = erased_fact(belongings.person, theirs, now)
+
+    async def work(session: ClientSession) -> None:
+        await entries.note(database, session, {org_id: [fact]}, expires_at=now + TOLD_FOR)
 
     await in_transaction(database, work)
 

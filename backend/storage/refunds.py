@@ -10,6 +10,7 @@ from typing import Any
 from bson import Decimal128
 from pymongo import UpdateOne
 
+from backend.domain.feed.facts import Fact, refund_fact
 from backend.domain.ids import OrgId
 from backend.domain.refunds import (
     PaidSale,
@@ -22,6 +23,8 @@ from backend.domain.refunds import (
 )
 from backend.storage import conversions, counted_once, records
 from backend.storage.blocking import BlockingDatabase, BlockingSession, in_thread, transact
+from backend.storage.calls import key_of
+from backend.storage.feed.entries import AgesBy, note_blocking
 from backend.storage.mongo import Database, Document
 
 FIELD = "refunds"
@@ -86,6 +89,17 @@ def _write(
         database[conversions.NAME].bulk_write(updates, session=session, ordered=False)
         marks = [counted_once.document(key, at) for key, at in decisions.counted.items()]
         database[counted_once.NAME].insert_many(marks, session=session, ordered=False)
+        note_blocking(database, session, _facts(found, decisions), AgesBy.VISITORS)
+
+
+def _facts(found: Mapping[SaleKey, Document], decisions: RefundDecisions) -> dict[OrgId, list[Fact]]:
+    facts: dict[OrgId, list[Fact]] = {}
+    for key, refunds in decisions.added.items():
+        org_id, call_id = key_of(found[key]["_id"])
+        first = len(found[key].get(FIELD, ()))
+        told = [refund_fact(call_id, number) for number in range(first, first + len(refunds))]
+        facts.setdefault(org_id, []).extend(told)
+    return facts
 
 
 def _document(refund: Refund) -> Document:

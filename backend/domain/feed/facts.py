@@ -7,19 +7,70 @@ in fields of these names, so that an erasure finds them: `device_id`, `customer_
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, TypeAlias
 
+from backend.domain.calls import Kind
 from backend.domain.feed.events import EventType
-from backend.domain.ids import TagId
+from backend.domain.ids import CallId, CustomerId, DeviceId, InstallId, TagId
+from backend.domain.persons import Person
 
 # Its `type` is that of the events it stands for, or the name of something that only analytics reads.
 Fact: TypeAlias = dict[str, Any]
 TAG = "tag"
+DEVICE = "device"
 
 
 def clicks_fact(block: str, clicks: int) -> Fact:
     """So many clicks, which are in the block with this id (without the organization's)."""
     return {"type": EventType.CLICK.value, "block": block, "clicks": clicks}
+
+
+def call_fact(kind: Kind, call_id: CallId, telling: int = 0) -> Fact:
+    """A lead, conversion or event was told: the telling with this number of the record with this id."""
+    return {"type": kind.value, "call": call_id} | ({"telling": telling} if telling else {})
+
+
+def refund_fact(call_id: CallId, number: int) -> Fact:
+    """The refund with this number, counted from 0, of the conversion with this id was told."""
+    return {"type": EventType.REFUND.value, "call": call_id, "number": number}
+
+
+def identify_fact(
+    device_id: DeviceId | None, customer_id: CustomerId, at: datetime, *, taken_back: bool = False
+) -> Fact:
+    """A device was identified as a customer, a customer was told of without one, or that was taken back."""
+    fact = {"type": EventType.IDENTIFY.value, "device_id": device_id, "customer_id": customer_id, "at": at}
+    return fact | ({"taken_back": True} if taken_back else {})
+
+
+def device_fact(device_id: DeviceId) -> Fact:
+    """A device's visits or customers have changed. No event: analytics reads what has become of the device.
+
+    Also records may be credited to other visits of the device now.
+    """
+    return {"type": DEVICE, "device_id": device_id}
+
+
+def install_fact(install_id: InstallId) -> Fact:
+    """An app was launched for the first time."""
+    return {"type": EventType.INSTALL.value, "install_id": install_id}
+
+
+def erased_fact(person: Person, belongings: Mapping[str, Sequence[Any]], at: datetime) -> Fact:
+    """Everything about a person was erased.
+
+    `belongings` are the person's `devices`, `shared_devices` and `installs`. All names are lists, so that
+    no erasure takes them for facts about the person: they tell readers whom to erase.
+    """
+    return {
+        "type": EventType.ERASED.value,
+        "at": at,
+        "customers": sorted(person.customers),
+        "emails_sha256": sorted(person.emails),
+        **belongings,
+    }
 
 
 def tag_fact(tag_id: TagId, name: str | None) -> Fact:

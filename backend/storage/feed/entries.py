@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
 
 from bson import Timestamp, encode
 from pymongo import IndexModel
@@ -17,20 +19,37 @@ from pymongo import IndexModel
 from backend.domain.feed.facts import Fact
 from backend.domain.ids import OrgId
 from backend.storage.blocking import BlockingDatabase, BlockingSession
-from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
+from backend.storage.collection import Collection, NoRetention, Personal, Stage
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "feed_entries"
+# The fields of facts that name somebody. Those of facts that say whom to erase have other names.
+_NAMES = ("customer_id", "device_id", "install_id")
 COLLECTION = Collection(
     name=NAME,
     indexes=[
         IndexModel("stamp", partialFilterExpression={"waits": True}, name="waiting"),
         IndexModel([("org_id", 1), ("place", 1)], partialFilterExpression={"place": {"$exists": True}}),
+        IndexModel(
+            [("org_id", 1), ("ages_by", 1), ("stamp", 1)],
+            partialFilterExpression={"ages_by": {"$exists": True}},
+        ),
+        *(
+            IndexModel(
+                [("org_id", 1), (f"facts.{name}", 1)],
+                partialFilterExpression={f"facts.{name}": {"$exists": True}},
+            )
+            for name in _NAMES
+        ),
+        # As the index of other collections that expire, but most entries do not.
+        IndexModel(
+            "expires_at", expireAfterSeconds=0, partialFilterExpression={"expires_at": {"$exists": True}}
+        ),
     ],
     owned_by=ByIdPrefix(),
-    personal=NotPersonal("it names calls and blocks, which are erased where they are"),
-    retention=NoRetention("it names what is stored elsewhere, and says nothing once that is gone"),
+    personal=Personal(tellings="facts", tell_of=_NAMES),
+    retention=NoRetention("storage/feed/aging deletes it some time after what it names has gone"),
     archived=Stage.HISTORY,
     shard_key={"org_id": 1, "_id": 1},
 )
@@ -42,23 +61,54 @@ _MOST_FACTS = 200
 _MOST_BYTES = 1_000_000
 
 
-async def note(database: Database, session: ClientSession, facts: Mapping[OrgId, Sequence[Fact]]) -> None:
-    """Note these facts in the caller's transaction, in their order."""
-    if documents := _documents(facts):
+class AgesBy(StrEnum):
+    """The field of an organization that says for how many days what facts name is kept."""
+
+    CLICKS = "click_days"
+    VISITORS = "retention_days"
+
+
+async def note(
+    database: Database,
+    session: ClientSession,
+    facts: Mapping[OrgId, Sequence[Fact]],
+    ages_by: AgesBy | None = None,
+    expires_at: datetime | None = None,
+) -> None:
+    """Note these facts in the caller's transaction, in their order.
+
+    They are kept without limit, or as `ages_by` says, or until they expire.
+    """
+    if documents := _documents(facts, ages_by, expires_at):
         await database[NAME].insert_many(documents, session=session)
 
 
 def note_blocking(
-    database: BlockingDatabase, session: BlockingSession, facts: Mapping[OrgId, Sequence[Fact]]
+    database: BlockingDatabase,
+    session: BlockingSession,
+    facts: Mapping[OrgId, Sequence[Fact]],
+    ages_by: AgesBy | None = None,
 ) -> None:
-    """Note these facts in the caller's transaction, in their order, by the driver's blocking calls."""
-    if documents := _documents(facts):
+    """As `note`, by the driver's blocking calls."""
+    if documents := _documents(facts, ages_by):
         database[NAME].insert_many(documents, session=session)
 
 
-def _documents(facts: Mapping[OrgId, Sequence[Fact]]) -> list[Document]:
+def _documents(
+    facts: Mapping[OrgId, Sequence[Fact]], ages_by: AgesBy | None, expires_at: datetime | None = None
+) -> list[Document]:
+    limits: Document = {"ages_by": ages_by.value} if ages_by else {}
+    if expires_at:
+        limits["expires_at"] = expires_at
     return [
-        {"_id": f"{org_id}/{uuid.uuid4().hex}", "org_id": org_id, "stamp": _NOW, "waits": True, "facts": part}
+        {
+            "_id": f"{org_id}/{uuid.uuid4().hex}",
+            "org_id": org_id,
+            "stamp": _NOW,
+            "waits": True,
+            **limits,
+            "facts": part,
+        }
         for org_id, each in facts.items()
         for part in _parts(each)
     ]

@@ -10,7 +10,12 @@ from backend.domain.feed.events import EventType
 from backend.domain.ids import OrgId
 from backend.domain.short_urls import ShortUrlForm
 from backend.storage.feed.clicks import load_clicks
+from backend.storage.feed.erasures import load_erasures
+from backend.storage.feed.identities import load_identities
+from backend.storage.feed.installs import load_installs
 from backend.storage.feed.links import load_links
+from backend.storage.feed.records import COLLECTIONS, load_records
+from backend.storage.feed.refunds import load_refunds
 from backend.storage.feed.runs import Run, Told
 from backend.storage.mongo import ClientSession, Database
 
@@ -28,4 +33,9 @@ def loaders(form: ShortUrlForm) -> Mapping[str, Loader]:
         EventType.LINK_CHANGED: of_links,
         EventType.LINK_ARCHIVED: of_links,
         EventType.CLICK: partial(load_clicks, form),
+        **{kind.value: partial(load_records, kind) for kind in COLLECTIONS},
+        EventType.REFUND: load_refunds,
+        EventType.IDENTIFY: load_identities,
+        EventType.INSTALL: load_installs,
+        EventType.ERASED: load_erasures,
     }

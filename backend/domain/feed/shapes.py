@@ -1,0 +1,191 @@
+"""What the data of each type of event looks like, as JSON Schema, for the OpenAPI document and for tests.
+
+Every field is always there, and null where nothing is known. Later versions only add fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from backend.domain.attribution import CLICK_ID_SIGNALS
+from backend.domain.destination import Outcome
+from backend.domain.feed.events import EventType
+from backend.domain.field_rules import Schema
+from backend.domain.installs import AppPlatform, Match
+from backend.domain.links import UTM_FIELDS
+
+_TEXT: Schema = {"type": "string"}
+_UUID: Schema = {"type": "string", "format": "uuid"}
+_TIME: Schema = {"type": "string", "format": "date-time"}
+_FLAG: Schema = {"type": "boolean"}
+_AMOUNT: Schema = {"type": "string", "pattern": r"^[0-9]+([.][0-9]+)?$"}
+_CURRENCY: Schema = {"type": "string", "pattern": "^[A-Z]{3}$"}
+_SHA256: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+
+
+def _said(schema: Schema, description: str) -> Schema:
+    return schema | {"description": description}
+
+
+def _or_null(schema: Schema, description: str) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}], "description": description}
+
+
+def _list_of(schema: Schema, description: str) -> Schema:
+    return {"type": "array", "items": schema, "description": description}
+
+
+def _object(description: str, properties: Mapping[str, Schema]) -> Schema:
+    """The schema of an object that has all of these fields."""
+    return {
+        "type": "object",
+        "description": description,
+        "required": list(properties),
+        "properties": dict(properties),
+    }
+
+
+_DEVICE_ID = "The browser's id, from its cookie cl_device_id."
+_TOUCH = _object(
+    "The visit that is credited with it by its device, as far as is known when the event is read.",
+    {
+        "at": _TIME,
+        "link_id": _or_null(_UUID, "The link that led to the visit."),
+        "variant": _or_null(_TEXT, "The part of a split of the link that was shown."),
+        "utm": {
+            "type": "object",
+            "properties": dict.fromkeys(UTM_FIELDS, _TEXT),
+            "description": "Those that are known.",
+        },
+        "click_ids": _list_of(
+            {"type": "string", "enum": list(CLICK_ID_SIGNALS)}, "The names of the ad click ids it came with."
+        ),
+    },
+)
+
+
+def _record(description: str, fields: Mapping[str, Schema]) -> Schema:
+    """The schema of a lead, a conversion or an event of a site's own."""
+    return _object(
+        f"{description} It says what was known with this telling, and nothing that was only told later.",
+        {
+            "id": _said(_UUID, "The same for everything that is told of it."),
+            "told_by": _said({"type": "string", "enum": ["browser", "server"]}, "Who told this."),
+            "told_again": _said(_FLAG, "Whether it was told before, so that this only completes it."),
+            "customer_id": _or_null(_TEXT, "Your own id of the customer that it was told of."),
+            "device_id": _or_null(_UUID, _DEVICE_ID),
+            "page": _or_null(_TEXT, "The page that it happened on."),
+            **fields,
+            "link_id": _or_null(_UUID, "The link that is credited with it."),
+            "touch": _or_null(_TOUCH, "The visit that is credited with it by its device."),
+        },
+    )
+
+
+_METADATA = _or_null({"type": "object", "additionalProperties": True}, "Your own data.")
+_CLICK = _object(
+    "Somebody followed a link.",
+    {
+        "link_id": _UUID,
+        "short_url": _or_null(_TEXT, "The link's; null if the link was deleted for good."),
+        "counted": _said(_FLAG, "Whether it counts. Those of bots, and repeats, do not."),
+        "reason": _or_null(_TEXT, "Why it does not count."),
+        "outcome": _said(
+            {"type": "string", "enum": [each.value for each in Outcome]}, "Where the visitor was led."
+        ),
+        "platform": _TEXT,
+        "system": _TEXT,
+        "browser": _TEXT,
+        "client_kind": _TEXT,
+        "country": _or_null(_TEXT, "ISO 3166 code."),
+        "referrer_host": _or_null(_TEXT, "The site that the visitor came from."),
+        "variant": _or_null(_TEXT, "The part of a split of the link that was shown."),
+    },
+)
+_LEAD = _record(
+    "A lead.",
+    {
+        "event_id": _or_null(_TEXT, "Your own id of the lead."),
+        "name": _or_null(_TEXT, "The customer's name."),
+        "email_sha256": _or_null(_SHA256, "SHA-256 of the e-mail address."),
+        "client_timestamp": _or_null(_TEXT, "When it happened by the visitor's clock."),
+        "metadata": _METADATA,
+    },
+)
+_CONVERSION = _record(
+    "A sale.",
+    {
+        "transaction_id": _or_null(_TEXT, "Your own id of the order."),
+        "revenue": _said(_AMOUNT, "What was paid, in major units."),
+        "currency": _said(_CURRENCY, "ISO 4217 code."),
+        "product_id": _or_null(_TEXT, "Your own id of what was sold."),
+        "metadata": _METADATA,
+    },
+)
+_EVENT = _record(
+    "An event of your own naming.",
+    {
+        "name": _TEXT,
+        "product_id": _or_null(_TEXT, "Your own id of what it is about."),
+        "metadata": _METADATA,
+    },
+)
+_REFUND = _object(
+    "What was paid back of a sale.",
+    {
+        "id": _said(_TEXT, "Your own id of the refund."),
+        "conversion_id": _said(_UUID, "The `id` of the sale's events."),
+        "transaction_id": _said(_TEXT, "Your own id of the order."),
+        "amount": _said(_AMOUNT, "In major units: the whole or a part of the revenue."),
+        "currency": _said(_CURRENCY, "ISO 4217 code."),
+    },
+)
+_IDENTIFY = _object(
+    "A device was identified as a customer, a customer was told of without a device, or that was taken back. "
+    "Name and hashes are what is known of them when the event is read.",
+    {
+        "device_id": _or_null(_UUID, _DEVICE_ID),
+        "customer_id": _said(_TEXT, "Your own id of the customer."),
+        "taken_back": _said(_FLAG, "Whether it was told to be wrong: the device never was this customer's."),
+        "name": _or_null(_TEXT, "The customer's name."),
+        "emails_sha256": _list_of(_SHA256, "SHA-256 of the customer's e-mail addresses, the latest last."),
+        "phone_sha256": _or_null(_SHA256, "SHA-256 of the customer's phone number."),
+    },
+)
+_INSTALL = _object(
+    "The first launch of an app on a device.",
+    {
+        "install_id": _said(_TEXT, "The app's own id of the installation."),
+        "platform": {"type": "string", "enum": [each.value for each in AppPlatform]},
+        "link_id": _or_null(_UUID, "The link that led to it."),
+        "match": _said({"type": "string", "enum": [each.value for each in Match]}, "How the link was found."),
+    },
+)
+_PERIOD = _object(
+    "A time from `from` on, and before `to`. Null is without limit.",
+    {"from": _or_null(_TIME, "Its start."), "to": _or_null(_TIME, "Its end.")},
+)
+_SHARED_DEVICE = _object(
+    "A device that others use too. What it did in these times is the person's, unless it names a customer.",
+    {"device_id": _UUID, "times": _list_of(_PERIOD, "When it was the person's.")},
+)
+_ERASED = _object(
+    "Everything about a person was erased here. Erase what you have of these.",
+    {
+        "customers": _list_of(_TEXT, "Your own ids of the customer."),
+        "devices": _list_of(_UUID, "Devices that nobody else uses."),
+        "shared_devices": _list_of(_SHARED_DEVICE, "Devices that others use too."),
+        "emails_sha256": _list_of(_SHA256, "SHA-256 of the person's e-mail addresses."),
+        "installs": _list_of(_TEXT, "Installations of an app."),
+    },
+)
+SHAPES: Mapping[EventType, Schema] = {
+    EventType.CLICK: _CLICK,
+    EventType.LEAD: _LEAD,
+    EventType.CONVERSION: _CONVERSION,
+    EventType.REFUND: _REFUND,
+    EventType.EVENT: _EVENT,
+    EventType.IDENTIFY: _IDENTIFY,
+    EventType.INSTALL: _INSTALL,
+    EventType.ERASED: _ERASED,
+}

@@ -1,0 +1,68 @@
+"""Leads, conversions and events in a feed: each telling of one is an event of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from backend.domain.attribution import Touch
+from backend.domain.calls import Kind
+from backend.domain.ids import OrgId
+from backend.domain.link_json import exact_time_json
+from backend.domain.records import Record
+from backend.domain.server_calls import OWN_FIELDS
+from backend.storage import conversions, events, leads, records
+from backend.storage.feed.named import find_named
+from backend.storage.feed.runs import Run, Told
+from backend.storage.mongo import ClientSession, Database
+
+COLLECTIONS: Mapping[Kind, str] = {
+    Kind.LEAD: leads.NAME,
+    Kind.CONVERSION: conversions.NAME,
+    Kind.EVENT: events.NAME,
+}
+
+
+async def load_records(
+    kind: Kind, database: Database, session: ClientSession, org_id: OrgId, runs: Sequence[Run]
+) -> list[list[Told | None]]:
+    """What was told of records of this kind."""
+    calls = (run.fact["call"] for run in runs)
+    found = await find_named(database, session, COLLECTIONS[kind], org_id, calls)
+    known = {call: records.record_of(kind, each) for call, each in found.items()}
+    return [[_told(known.get(run.fact["call"]), run.fact.get("telling", 0))] for run in runs]
+
+
+def _told(record: Record | None, number: int) -> Told | None:
+    if record is None or number >= len(record.tellings):
+        return None
+    then = record.until(number)
+    data = {
+        "id": record.call_id,
+        "told_by": "server" if record.tellings[number].is_server else "browser",
+        "told_again": number > 0,
+        "customer_id": then.customer_id,
+        "device_id": then.device_id,
+        "page": then.page,
+        **{name: _json(then.fields.get(name)) for name in OWN_FIELDS[record.kind]},
+        "link_id": record.credit.last.link_id if record.credit.last else None,
+        "touch": _touch(record.credit.last),
+    }
+    return Told(then.at, data)
+
+
+def _json(value: Any) -> Any:
+    return f"{value:f}" if isinstance(value, Decimal) else value
+
+
+def _touch(touch: Touch | None) -> dict[str, Any] | None:
+    if touch is None:
+        return None
+    return {
+        "at": exact_time_json(touch.at),
+        "link_id": touch.link_id,
+        "variant": touch.variant,
+        "utm": touch.utm,
+        "click_ids": list(touch.click_ids),
+    }

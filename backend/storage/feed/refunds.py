@@ -1,0 +1,36 @@
+"""Refunds in a feed, which are in the documents of their sales."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backend.domain.ids import OrgId
+from backend.storage import conversions
+from backend.storage.calls import key_of
+from backend.storage.feed.named import find_named
+from backend.storage.feed.runs import Run, Told
+from backend.storage.mongo import ClientSession, Database, Document
+from backend.storage.refunds import refunds_of
+
+
+async def load_refunds(
+    database: Database, session: ClientSession, org_id: OrgId, runs: Sequence[Run]
+) -> list[list[Told | None]]:
+    """What was paid back."""
+    sales = await find_named(database, session, conversions.NAME, org_id, (run.fact["call"] for run in runs))
+    return [[_told(sales.get(run.fact["call"]), run.fact["number"])] for run in runs]
+
+
+def _told(sale: Document | None, number: int) -> Told | None:
+    refunds = refunds_of(sale) if sale else ()
+    if sale is None or number >= len(refunds):
+        return None
+    refund = refunds[number]
+    data = {
+        "id": refund.refund_id,
+        "conversion_id": key_of(sale["_id"])[1],
+        "transaction_id": sale["transaction_id"],
+        "amount": f"{refund.amount:f}",
+        "currency": sale["currency"],
+    }
+    return Told(refund.at, data)
