@@ -16,6 +16,7 @@ from backend.storage.mongod_process import REPLICA_SET, MongoDBNotFound
 START_TIMEOUT = 60.0  # seconds; recovery after a crash replays the journal
 # MongoDB's error codes.
 _NOT_YET_INITIALIZED = 94
+_ALREADY_INITIALIZED = 23
 _NOT_ADMITTED = {13, 18}
 # The user whose password is the content of the key file, in every mongod that has one: no user has to be
 # made first, and none is lost with a database that is replaced by a copy.
@@ -95,9 +96,18 @@ def _configure_replica_set(admin: Any, member: str) -> None:
         config = admin.command("replSetGetConfig")["config"]
     except OperationFailure as error:
         if error.code == _NOT_YET_INITIALIZED:
-            admin.command("replSetInitiate", {"_id": REPLICA_SET, "members": [{"_id": 0, "host": member}]})
+            _initiate(admin, {"_id": REPLICA_SET, "members": [{"_id": 0, "host": member}]})
         return
     if config["members"][0]["host"] != member:
         config["members"][0]["host"] = member
         config["version"] += 1
         admin.command("replSetReconfig", config, force=True)
+
+
+def _initiate(admin: Any, config: dict[str, Any]) -> None:
+    try:
+        admin.command("replSetInitiate", config)
+    except OperationFailure as error:
+        # Whoever was killed while it asked for the same may still have been heard.
+        if error.code != _ALREADY_INITIALIZED:
+            raise
