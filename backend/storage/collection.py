@@ -49,6 +49,11 @@ class Personal:
     # Documents that show what belongs to a person are erased last, so that an erasure can be repeated.
     erased_after: int = 0
 
+    @property
+    def has_owners(self) -> bool:
+        """Whether a document may be about one visitor, and is not only told by or of many."""
+        return any((self.customer, self.device, self.email_sha256, self.install))
+
 
 class NoRetention(Reason):
     """The organization's retention time does not apply, for the reason given."""

@@ -38,6 +38,8 @@ async def export_subject(
     """
     belongings = await find_belongings(database, org_id, subject)
     for each, personal in personal_collections():
+        if not personal.has_owners:
+            continue
         condition = each.scope(org_id) | _condition(org_id, personal, belongings)
         async for document in database[each.name].find(condition).sort("_id", 1):
             if subject.device_id or _is_about(belongings.person, document):
@@ -78,8 +80,9 @@ async def erase_subject(database: Database, org_id: OrgId, subject: Subject) -> 
         if each.name == identities.NAME:  # the last, since they show which devices these are
             for shared in belongings.shared:
                 await _forget_customers(database, org_id, shared, belongings.person)
-        condition = each.scope(org_id) | _condition(org_id, personal, belongings)
-        erased[each.name] = (await database[each.name].delete_many(condition)).deleted_count
+        if personal.has_owners:
+            condition = each.scope(org_id) | _condition(org_id, personal, belongings)
+            erased[each.name] = (await database[each.name].delete_many(condition)).deleted_count
         if personal.tellings:
             await _forget_tellings(database, each, personal, org_id, belongings)
     return erased | {SHARED_DEVICES: len(belongings.shared)}
