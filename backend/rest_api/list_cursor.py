@@ -18,7 +18,7 @@ _HEX = frozenset("0123456789abcdef")
 _MOST = 10**9
 
 
-class InvalidCursor(ValueError):
+class InvalidListCursor(ValueError):
     """The text is not a cursor of this list. The message completes a sentence that starts with "cursor"."""
 
 
@@ -41,14 +41,14 @@ class ListCursor:
 
 
 def read_cursor(text: str, question: str, order: LinkOrder) -> ListCursor:
-    """The cursor in this text. Raises InvalidCursor, also where it is of another list."""
+    """The cursor in this text. Raises InvalidListCursor, also where it is of another list."""
     try:
         mark, first, second = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         cursor = _cursor(first, second, order)
     except (ValueError, TypeError, RecursionError):
-        raise InvalidCursor("is not one that was answered here") from None
+        raise InvalidListCursor("is not one that was answered here") from None
     if mark != _mark(question):
-        raise InvalidCursor("belongs to a list with other filters or another order")
+        raise InvalidListCursor("belongs to a list with other filters or another order")
     return cursor
 
 

@@ -16,7 +16,7 @@ from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.link_reference import parse_link_id
-from backend.rest_api.list_cursor import InvalidCursor, ListCursor, read_cursor
+from backend.rest_api.list_cursor import InvalidListCursor, ListCursor, read_cursor
 from backend.rest_api.query_string import query_refusal, read_query
 from backend.storage.link_facts import read_facts
 from backend.storage.link_listing import (
@@ -107,7 +107,7 @@ def _read() -> _Asked:
     question = repr((wanted, sort))
     try:
         cursor = read_cursor(given["cursor"], question, sort.order) if "cursor" in given else None
-    except InvalidCursor as error:
+    except InvalidListCursor as error:
         raise query_refusal("cursor", str(error)) from None
     return _Asked(wanted, sort, given.get("size", DEFAULT_SIZE), cursor, question)
 

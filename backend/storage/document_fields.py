@@ -15,7 +15,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from bson import Decimal128, ObjectId
+from bson import Decimal128, ObjectId, Timestamp
 
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import CONTROL, CONTROL_BUT_LINES, parse_string
@@ -55,7 +55,7 @@ def check_plain(name: str, value: object, depth: int = 0, *, is_json: bool = Fal
             raise InvalidField(name, "must not be bytes")
     elif isinstance(value, float) and not math.isfinite(value):
         raise InvalidField(name, "must be a finite number")
-    elif not isinstance(value, int | float | datetime | Decimal128 | ObjectId | None):
+    elif not isinstance(value, int | float | datetime | Timestamp | Decimal128 | ObjectId | None):
         raise InvalidField(name, f"must not be a {type(value).__name__}")
 
 

@@ -13,12 +13,13 @@ from backend.domain.click_ids import click_id
 from backend.domain.clicks import record_line
 from backend.domain.destination import Outcome
 from backend.domain.destination_policy import DestinationRules
-from backend.domain.ids import InstallId, LinkId, OrgId, UserId
+from backend.domain.ids import CustomerId, InstallId, LinkId, OrgId, UserId
 from backend.domain.installs import AppPlatform, Install
 from backend.domain.link_reports import parse_report
 from backend.domain.users import User
 from backend.storage import clicks as clicks_before
 from backend.storage.apps import set_apps
+from backend.storage.belongings import Subject
 from backend.storage.broken_destinations import BrokenDestination, keep_results
 from backend.storage.click_signing import PURPOSE
 from backend.storage.installs import record_install
@@ -27,11 +28,13 @@ from backend.storage.link_reports import add_report
 from backend.storage.links import find_link, list_links
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_destination_rules
+from backend.storage.privacy import erase_subject
 from backend.storage.signing_keys import signing_key
 from backend.storage.taken_clicks import take_clicks
 from backend.storage.users import insert_user
 from tests.api.sales import tell
 from tests.clicks import click, defer, fold, ship
+from tests.feeds import place_all
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
 
@@ -73,6 +76,8 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     org_ids = (organization.id, OrgId("another"))
     user = User(UserId(str(uuid.uuid4())), email, PASSWORD_HASH, org_ids, datetime.now(UTC))
     await insert_user(database, user)
+    await place_all(database, organization.id)
+    await erase_subject(database, organization.id, Subject(customer_id=CustomerId("nobody")))
     return link_ids
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bson import Decimal128, ObjectId
+from bson import Decimal128, ObjectId, Timestamp
 
 from backend.archives.archive_file import (
     RefusedArchive,
@@ -96,6 +96,18 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("click_folds", {"fold": "x"}, "fold is not whole"),
     ("devices", {"device_id": str(uuid.uuid4())}, "_id does not belong to what the document is about"),
     ("identities", {"customer_id": "eve"}, "_id does not belong to what the document is about"),
+    # feeds
+    ("feed_heads", {"place": -1}, "place must be a whole number from 0"),
+    ("feed_entries", {"place": 0}, "place must be a whole number from 1"),
+    ("feed_entries", {"place": 10**6}, "place must not be behind the last one of the feed"),
+    ("feed_entries", {"waits": True, "place": 1}, "place is of entries that do not wait for one"),
+    ("feed_entries", {"waits": False}, "waits must be true, or left out"),
+    ("feed_entries", {"stamp": NOW}, "stamp must be a time of MongoDB's"),
+    ("feed_entries", {"stamp": Timestamp(0, 0)}, "stamp must be a time of MongoDB's"),
+    ("feed_entries", {"stamp": Timestamp(NOW + timedelta(days=9), 1)}, "stamp must not be later than now"),
+    ("feed_entries", {"expires_at": NOW + timedelta(days=900)}, "expires_at must be a date at most"),
+    ("feed_entries", {"ages_by": "never"}, "ages_by must be one of"),
+    ("feed_entries", {"facts": [{"type": "lead", "call": 5}]}, "facts are not such as are kept for so long"),
     # hosts, keys and people
     ("domains", {"_id": "api.shop.example"}, "_id is the API's own host name"),
     ("domains", {"_id": "localhost"}, "_id is the API's own host name"),

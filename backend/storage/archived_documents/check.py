@@ -15,6 +15,7 @@ from backend.storage import domains, refusals
 from backend.storage.archived_documents import (
     clicks,
     counts,
+    feed,
     findings,
     links,
     organization,
@@ -31,6 +32,7 @@ RULES: dict[str, DocumentRule] = {
     **links.RULES,
     **clicks.RULES,
     **counts.RULES,
+    **feed.RULES,
     **findings.RULES,
     **visitors.RULES,
     **repeats.RULES,

@@ -25,6 +25,13 @@ class Holdings:
     link_ids: set[LinkId] = field(default_factory=set)
     domains: set[str] = field(default_factory=set)
     marks: set[str] = field(default_factory=set)
+    # Of the feed; an archive has it before the entries.
+    last_place: int = 0
+
+    @property
+    def latest(self) -> datetime:
+        """The latest time that the clock of the archive's machine may have shown."""
+        return self.now + _SLACK
 
     def add(self, name: str, document: Document) -> None:
         """Note what later documents may refer to in this document."""
@@ -65,5 +72,5 @@ def expires_within(kept: timedelta, document: Document, holdings: Holdings) -> N
     Without one, the document is valid.
     """
     expires_at = document.get("expires_at")
-    if expires_at is not None and expires_at > holdings.now + kept + _SLACK:
+    if expires_at is not None and expires_at > holdings.latest + kept:
         raise InvalidField("expires_at", f"must be a date at most {kept} from now")

@@ -1,0 +1,52 @@
+"""The feed of an organization that is restored goes on where it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+
+from backend.archives.export import export_organization
+from backend.domain.feed.events import EventType
+from backend.domain.short_urls import ShortUrlForm
+from backend.storage.feed import entries
+from backend.storage.feed.reading import read_feed
+from backend.storage.mongo import Database, Document
+from tests.api.sales import SALE, tell
+from tests.archives.forging import Archive, forge, remove, restore
+from tests.feeds import read_all
+from tests.organizations import TestOrganization
+from tests.sdk_batches import Visitor, call
+
+
+async def test_a_restored_feed_goes_on(
+    client: httpx.AsyncClient,
+    database: Database,
+    elsewhere: Database,
+    organization: TestOrganization,
+    tmp_path: Path,
+) -> None:
+    """Events have their ids and places, a cursor from before leads on, and what waited comes behind all."""
+    org_id, file = organization.id, tmp_path / "organization.jsonl"
+    await Visitor(client, organization).results(call("identify", customer_id="ada"), call("lead"))
+    await tell(client, organization, "conversions", SALE | {"customer_id": "ada"})
+    before = await read_all(database, org_id)
+    refund = {"refund_id": "r", "transaction_id": SALE["transaction_id"], "amount": 1, "currency": "EUR"}
+    await tell(client, organization, "conversions/refund", refund)
+    [*_, refunded] = await read_all(database, org_id)
+    await export_organization(database, org_id, file, lambda *_: None)
+    archive = Archive(file, organization)
+
+    def wait(name: str, document: Document) -> Document | None:
+        """The archive as it were if the refund had not had its place yet."""
+        if name == "feed_heads":
+            return document | {"place": before[-1].cursor.place}
+        if name != entries.NAME or document["facts"][0]["type"] != EventType.REFUND:
+            return None
+        return {field: value for field, value in document.items() if field != "place"} | {"waits": True}
+
+    await restore(elsewhere, forge(archive, tmp_path, wait))
+    assert await read_all(elsewhere, org_id) == [*before, refunded]
+    page = await read_feed(elsewhere, org_id, before[0].cursor, url_form=ShortUrlForm())
+    assert list(page.events) == [*before[1:], refunded]
+    await remove(elsewhere, archive)
