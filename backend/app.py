@@ -41,6 +41,7 @@ from backend.settings import Settings, load_settings
 from backend.storage.click_signing import ClickSigning
 from backend.storage.database import SERVICE_SECONDS, Indexes, open_database
 from backend.storage.destination_policies import DestinationPolicies
+from backend.storage.feed.aging import FeedAging
 from backend.storage.feed.sequencer import Sequencer
 from backend.storage.feed.watch import FeedWatch
 from backend.storage.former_devices import DeviceMove
@@ -195,6 +196,7 @@ class Service:
             DeviceMove(database),
             DestinationWatch(database, self.resources.pages, self._clock, hours),
             Sequencer(database),
+            FeedAging(database, self._clock),
             self.resources.feed,
         ):
             task.start()

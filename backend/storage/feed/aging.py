@@ -1,0 +1,82 @@
+"""Deletes entries of feeds whose facts have expired, so that they do not stay for ever.
+
+What they named has gone by then, or goes at about the same time: records, devices and identities after the
+organization's `retention_days`, clicks after its `click_days`. Entries about links stay, since they hold what
+they say. A place is never given again (storage/feed/heads), so that no cursor comes to mean something else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from datetime import datetime, timedelta
+
+from bson import Timestamp
+
+from backend.clock import Clock
+from backend.concurrency.background_task import BackgroundTask
+from backend.domain.organizations import Organization
+from backend.storage.feed import entries
+from backend.storage.feed.entries import AgesBy
+from backend.storage.leases import take_lease
+from backend.storage.mongo import Database, StorageError, is_unreachable
+from backend.storage.organizations import list_organizations
+
+LEASE = "feed_aging"
+_EVERY = timedelta(hours=1)
+_LOOK_EVERY = timedelta(minutes=5)
+# What was noted late, or by another clock, stays a little longer than what it names.
+_SPARE = timedelta(days=1)
+
+
+class FeedAging:
+    """Deletes old entries in the background, in one process of all, once an hour."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._id = uuid.uuid4().hex
+        self._task = BackgroundTask("deleting what has expired in feeds", self._go_on)
+
+    def start(self) -> None:
+        """Start to look."""
+        self._task.start()
+
+    async def stop(self) -> None:
+        """Stop; another process goes on when the hour is over."""
+        await self._task.stop()
+
+    async def _go_on(self) -> None:
+        while True:
+            try:
+                if await take_lease(self._database, LEASE, self._id, _EVERY):
+                    await delete_expired(self._database, self._clock())
+                    await asyncio.sleep(_EVERY.total_seconds())
+            except StorageError as error:
+                if not is_unreachable(error):
+                    raise
+            await asyncio.sleep(_LOOK_EVERY.total_seconds())
+
+
+async def delete_expired(database: Database, now: datetime) -> int:
+    """Delete the entries whose facts have expired by this time, of all organizations. Returns how many.
+
+    An entry that still waits for its place stays until it has one.
+    """
+    deleted = 0
+    for organization in await list_organizations(database):
+        for ages_by, days in _days_of(organization).items():
+            if days is None:
+                continue
+            old = {
+                "org_id": organization.id,
+                "ages_by": ages_by.value,
+                "stamp": {"$lt": Timestamp(now - timedelta(days=days) - _SPARE, 0)},
+                "place": {"$exists": True},
+            }
+            deleted += (await database[entries.NAME].delete_many(old)).deleted_count
+    return deleted
+
+
+def _days_of(organization: Organization) -> dict[AgesBy, int | None]:
+    return {AgesBy.CLICKS: organization.click_days, AgesBy.VISITORS: organization.retention_days}
