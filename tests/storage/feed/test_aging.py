@@ -1,0 +1,74 @@
+"""Entries of feeds go once what they name has expired."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from backend.app import Service
+from backend.domain.click_block import blocks_of
+from backend.domain.feed.events import EventType
+from backend.domain.feed.facts import tag_fact
+from backend.domain.ids import InstallId, LinkId, OrgId, TagId
+from backend.domain.installs import AppPlatform, Install
+from backend.storage.click_blocks import ship_blocks
+from backend.storage.feed import entries, heads
+from backend.storage.feed.aging import delete_expired
+from backend.storage.installs import record_install
+from backend.storage.mongo import Database, in_transaction
+from backend.storage.organizations import create_organization
+from backend.storage.retention import set_retention
+from tests.clicks import click
+from tests.feeds import place_all
+from tests.fresh_database import fresh_database
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+async def database(service: Service) -> AsyncIterator[Database]:
+    """A database of this test's own: what expires, expires for all organizations."""
+    async with fresh_database(service.resources.database) as own:
+        yield own
+
+
+async def types_of(database: Database, org_id: OrgId) -> list[str]:
+    """The types of all facts that the organization's feed has."""
+    found = database[entries.NAME].find({"org_id": org_id}).sort("place", 1)
+    return [fact["type"] async for entry in found for fact in entry["facts"]]
+
+
+async def test_what_expires(database: Database) -> None:
+    """Clicks go after `click_days`, what visitors did after `retention_days`, and nothing else ever."""
+    now = datetime.now(UTC)
+    org_id = (await create_organization(database, "Acme", now)).id
+    await ship_blocks(database, "log", 0, 100, blocks_of([click(org_id, LinkId("link"), now)]))
+    await record_install(database, Install(org_id, InstallId("phone"), AppPlatform.IOS, None, now))
+    facts = {org_id: [tag_fact(TagId("tag"), "Spring")]}
+    await in_transaction(database, lambda session: entries.note(database, session, facts))
+    await place_all(database, org_id)
+    await set_retention(database, org_id, 30)
+    await database["organizations"].update_one({"_id": org_id}, {"$set": {"click_days": 60}})
+    everything = await types_of(database, org_id)
+    assert everything == [EventType.CLICK, EventType.INSTALL, "tag"]
+    assert await delete_expired(database, now + 30 * DAY) == 0
+    assert await delete_expired(database, now + 32 * DAY) == 1
+    assert await types_of(database, org_id) == [EventType.CLICK, "tag"]
+    assert await delete_expired(database, now + 62 * DAY) == 1
+    await set_retention(database, org_id, None)
+    assert await delete_expired(database, now + 9_999 * DAY) == 0
+    assert await types_of(database, org_id) == ["tag"]
+    assert await database[heads.NAME].find_one({"_id": org_id}) == {"_id": org_id, "place": 3}
+
+
+async def test_what_waits_stays(database: Database) -> None:
+    """However old an entry is, it gets its place first: readers learn of all that was acknowledged."""
+    now = datetime.now(UTC)
+    org_id = (await create_organization(database, "Acme", now)).id
+    await set_retention(database, org_id, 30)
+    await record_install(database, Install(org_id, InstallId("phone"), AppPlatform.IOS, None, now))
+    assert await delete_expired(database, now + 99 * DAY) == 0
+    await place_all(database, org_id)
+    assert await delete_expired(database, now + 99 * DAY) == 1
