@@ -1,0 +1,370 @@
+"""What becomes of links, in a feed."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.app import Service
+from backend.clock import utc_now
+from backend.domain.feed.events import Event, EventType
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.link_input import NEW_LINK_FIELDS, parse_new_link
+from backend.domain.link_operations import ChangeLink, CreateLink, LinkRequest
+from backend.domain.links import CreatedBy
+from backend.domain.short_urls import ShortUrlForm
+from backend.imports.link_csv import read_rows
+from backend.imports.link_import import LinkImport
+from backend.imports.row import ImportRow
+from backend.settings import Settings
+from backend.storage.database import open_database
+from backend.storage.destination_policies import DestinationPolicies
+from backend.storage.feed import entries
+from backend.storage.link_holds import NotHeld, hold_link, release_link
+from backend.storage.link_writes import Submission, store_link, write_links
+from backend.storage.mongo import Database, Document
+from backend.storage.told_changes import mark_used_up
+from tests.api.links import API, link_body
+from tests.api.test_link_rules import GERMAN, rule
+from tests.api.whole_links import Links
+from tests.clicks import click, ship
+from tests.conftest import MovableClock
+from tests.feed import events_of, place_all
+from tests.organizations import TestOrganization
+
+CREATED, CHANGED, ARCHIVED = "link.created", "link.changed", "link.archived"
+SWITCHED = ["is_enabled", "state"]
+ON_ARCHIVING = ["archived_at", "is_archived", "is_enabled", "state"]
+# What answers of the REST API say of a link that is counted, and is no part of the link.
+COUNTED = {"clicks", "clicks_left"}
+
+
+@pytest.fixture
+def links(client: httpx.AsyncClient, organization: TestOrganization) -> Links:
+    """The links of this test's organization."""
+    return Links(client, organization)
+
+
+class Told:
+    """What the organization's feed has told of links."""
+
+    def __init__(self, database: Database, org_id: OrgId) -> None:
+        self._database = database
+        self._org_id = org_id
+        self._read = 0
+
+    async def events(self) -> list[Event]:
+        """All events."""
+        return await events_of(self._database, self._org_id)
+
+    async def news(self) -> list[tuple[str, list[str]]]:
+        """Type and changed fields of each event since the last call."""
+        events = await self.events()
+        new, self._read = events[self._read :], len(events)
+        return [(each.type.value, each.data["changed"]) for each in new]
+
+
+@pytest.fixture
+def told(database: Database, organization: TestOrganization) -> Told:
+    """What the feed of this test's organization has told."""
+    return Told(database, organization.id)
+
+
+@dataclass
+class History:
+    """Changes of links in every way; each step sees what it told."""
+
+    links: Links
+    told: Told
+    database: Database
+
+    async def _call(self, method: str, path: str, body: object = None) -> list[tuple[str, list[str]]]:
+        """What a request tells."""
+        headers = self.links.organization.headers
+        answer = await self.links.client.request(method, API + path, json=body, headers=headers)
+        assert answer.is_success, answer.text
+        return await self.told.news()
+
+    async def of_one_link(self) -> None:
+        """One link, from its creation to the archive and back."""
+
+        async def patch(**fields: Any) -> list[tuple[str, list[str]]]:
+            return await self._call("PATCH", f"/links/{link_id}", fields)
+
+        body = link_body(self.links.organization, selected_path="first", custom_data={"a": 1})
+        assert await self._call("POST", "/create-link", body) == [(CREATED, [])]
+        link_id = LinkId((await self.links.list())[0]["id"])
+        update = {"link_name": "Other"}
+        assert await self._call("PATCH", f"/update-link/{link_id}", update) == [(CHANGED, ["link_name"])]
+        off = {"is_enabled": False}
+        assert await self._call("PATCH", f"/links/change-status/{link_id}", off) == [(CHANGED, SWITCHED)]
+        assert await patch(is_enabled=True) == [(CHANGED, SWITCHED)]
+        several = {"utm_source": "mail", "custom_data": {"a": 1.0}, "expired_url": "https://o.example/"}
+        assert await patch(tags=["Shoes"], **several) == [(CHANGED, sorted(["tags", *several]))]
+        for password in ("kites", "ropes", None):
+            assert await patch(password=password) == [(CHANGED, ["has_password"])]
+        assert await patch(max_clicks=1) == [(CHANGED, ["max_clicks"])]
+        await self._held(link_id)
+        await mark_used_up(self.database, link_id, 1, utc_now())
+        assert await self.told.news() == [(CHANGED, ["state"])]
+        assert await patch(max_clicks=None) == [(CHANGED, ["max_clicks", "state"])]
+        assert await patch(rules=[GERMAN]) == [(CHANGED, ["rules"])]
+        assert await self._call("DELETE", f"/links/{link_id}") == [(ARCHIVED, ON_ARCHIVING)]
+        assert await patch(link_name="Third") == [(CHANGED, ["link_name"])]
+        assert await patch(is_archived=False) == [(CHANGED, ON_ARCHIVING)]
+        renamed = sorted([*ON_ARCHIVING, "link_name"])
+        assert await patch(is_archived=True, link_name="Fourth") == [(ARCHIVED, renamed)]
+
+    async def _held(self, link_id: LinkId) -> None:
+        await hold_link(self.database, link_id, "phishing", utc_now())
+        assert await self.told.news() == [(CHANGED, ["hold", "state"])]
+        await hold_link(self.database, link_id, "malware", utc_now())
+        assert await self.told.news() == [(CHANGED, ["hold"])]
+        await release_link(self.database, link_id, utc_now())
+        assert await self.told.news() == [(CHANGED, ["hold", "state"])]
+
+    async def of_several_links(self) -> None:
+        """Upserts, a copy and a bulk, and links that are deleted for good."""
+
+        def body(**fields: Any) -> dict[str, Any]:
+            return link_body(self.links.organization, **fields)
+
+        once = body(external_id="sku", password="kites", max_clicks=3)
+        assert await self._call("POST", "/links", once) == [(CREATED, [])]
+        again = body(external_id="sku", utm_term="x")
+        assert await self._call("POST", "/links", again) == [(CHANGED, ["utm_term"])]
+        link_id = (await self.links.list())[0]["id"]
+        copy = {"link_name": "Copy"}
+        assert await self._call("POST", f"/links/{link_id}/duplicate", copy) == [(CREATED, [])]
+        operations: list[dict[str, Any]] = [
+            {"op": "create", "link": body(selected_path="bulk", external_id="bulk")},
+            {"op": "upsert", "link": body(external_id="bulk", tags=["Hats"])},
+            {"op": "create", "link": body(selected_path="bulk")},
+            {"op": "update", "id": link_id, "link": {"ios_behavior": 2}},
+            {"op": "archive", "id": link_id},
+        ]
+        bulk = [(CREATED, []), (CHANGED, ["tags"]), (CHANGED, ["ios_behavior"]), (ARCHIVED, ON_ARCHIVING)]
+        assert await self._call("POST", "/links/bulk", {"operations": operations}) == bulk
+        assert await self._call("DELETE", f"/links/{link_id}?purge=true") == [(ARCHIVED, [])]
+        link_id = (await self.links.make())["id"]
+        assert await self.told.news() == [(CREATED, [])]
+        purged = await self._call("DELETE", f"/links/{link_id}?purge=true")
+        assert purged == [(ARCHIVED, ON_ARCHIVING), (ARCHIVED, [])]
+        first, last = (await self.told.events())[-2:]
+        assert (first.data["purged"], last.data["purged"], last.data["link"]["id"]) == (False, True, link_id)
+
+    async def of_a_file(self, folder: Path) -> None:
+        """An import, twice."""
+        org_id, domain = self.links.organization.id, self.links.organization.domain
+        rows = _rows(folder, f'{domain},imported,https://a.example/,A,"New, Hats"')
+        for expected in (1, 0):
+            link_import = LinkImport(self.database, org_id, utc_now(), dry_run=False)
+            await link_import.run(rows, lambda _: None)
+            assert await self.told.news() == [(CREATED, [])] * expected
+
+    async def tags_before(self) -> None:
+        """Tags for the links."""
+        for name in ("Shoes", "Hats"):
+            assert await self._call("POST", "/tags", {"name": name}) == []
+
+    async def tags_behind(self) -> None:
+        """Of the tags, one gets another name and one goes."""
+        assert await self._call("PATCH", "/tags/Hats", {"name": "Caps"}) == []
+        assert await self._call("DELETE", "/tags/Shoes") == []
+
+
+def _rows(folder: Path, row: str) -> list[ImportRow]:
+    file = folder / "links.csv"
+    file.write_text(f"domain,selected_path,destination_url,link_name,tags\n{row}\n")
+    return read_rows(file)
+
+
+async def test_each_change_is_told_once(
+    links: Links, told: Told, database: Database, organization: TestOrganization, tmp_path: Path
+) -> None:
+    """Whoever replays the events has what the REST API answers, and the facts behind them what is stored."""
+    history = History(links, told, database)
+    await history.tags_before()
+    await history.of_one_link()
+    await history.of_several_links()
+    await history.of_a_file(tmp_path)
+    await history.tags_behind()
+    known: dict[str, Document] = {}
+    for event in await told.events():
+        assert event.org_id == organization.id
+        if event.data.get("purged"):
+            del known[event.data["link"]["id"]]
+        else:
+            known[event.data["link"]["id"]] = event.data["link"]
+    answered = [*await links.list(), *await links.list("state=archived")]
+    assert known == {
+        each["id"]: {name: value for name, value in each.items() if name not in COUNTED} for each in answered
+    }
+    assert len(known) == 4
+    assert await replayed(database, organization.id) == await stored(database, organization.id)
+
+
+async def replayed(database: Database, org_id: OrgId) -> tuple[dict[str, Document], dict[str, str]]:
+    """The links, and the names of tags, that follow from the facts in their order."""
+    links: dict[str, Document] = {}
+    tags: dict[str, str] = {}
+    await place_all(database, org_id)
+    found = database[entries.NAME].find({"org_id": org_id}).sort("place", 1)
+    for fact in [fact async for entry in found for fact in entry["facts"]]:
+        if fact["type"] == "tag" and fact["name"] is None:
+            del tags[fact["tag_id"]]
+        elif fact["type"] == "tag":
+            tags[fact["tag_id"]] = fact["name"]
+        elif fact.get("purged"):
+            del links[fact["link"]["_id"]]
+        elif fact["type"].startswith("link."):
+            links[fact["link"]["_id"]] = fact["link"] | {"has_password": fact.get("has_password", False)}
+    return links, tags
+
+
+async def stored(database: Database, org_id: OrgId) -> tuple[dict[str, Document], dict[str, str]]:
+    """The links that are stored, without their passwords, and the names of tags."""
+    links = {}
+    async for link in database["links"].find({"org_id": org_id}):
+        link["has_password"] = link["limits"].pop("password_hash", None) is not None
+        links[link["_id"]] = link
+    return links, {each["_id"]: each["name"] async for each in database["tags"].find({"org_id": org_id})}
+
+
+async def test_what_changes_nothing_tells_nothing(links: Links, told: Told, database: Database) -> None:
+    """Neither rejected operations, nor changes of nothing, nor repeats are in the feed."""
+    made = await links.make(selected_path="taken", utm_source="mail", external_id="sku", is_enabled=False)
+    key = {"Idempotency-Key": "a-key-of-a-program"}
+    once = await links.post(headers=key, selected_path="once")
+    await links.call("DELETE", f"/{(archived := await links.make())['id']}")
+    assert [type_ for type_, _ in await told.news()] == [CREATED, CREATED, CREATED, ARCHIVED]
+    link, body = f"/{made['id']}", {"destination_url": f"https://{links.organization.domain}/taken"}
+    unknown = {"op": "archive", "id": str(uuid.uuid4())}
+    answers = [
+        await links.post(selected_path="taken"),
+        await links.post(domain="go.others.localhost"),
+        await links.post(external_id="sku", selected_path="another"),
+        await links.call("PATCH", link, body),
+        await links.call("PATCH", link, {"utm_source": "mail", "link_name": made["link_name"]}),
+        await links.post(external_id="sku"),
+        await links.post(headers=key, selected_path="once"),
+        await links.call("DELETE", f"/{archived['id']}"),
+        await links.call("DELETE", f"/{uuid.uuid4()}?purge=true"),
+        await links.call("POST", "/bulk", {"operations": [unknown]}),
+    ]
+    assert [each.status_code for each in answers] == [400, 400, 400, 400, 200, 200, 201, 204, 404, 200]
+    assert answers[6].text == once.text
+    with pytest.raises(NotHeld):
+        await release_link(database, LinkId(made["id"]), utc_now())
+    await mark_used_up(database, LinkId(made["id"]), 5, utc_now())
+    assert await told.news() == []
+
+
+async def test_one_path_wanted_at_once(links: Links, told: Told) -> None:
+    """Of twenty requests for one path one makes the link, and the feed tells of it once."""
+    answers = await asyncio.gather(*(links.post(selected_path="one") for _ in range(20)))
+    assert sorted(each.status_code for each in answers) == [201, *[400] * 19]
+    assert await told.news() == [(CREATED, [])]
+
+
+async def test_clicks_that_are_used_up(links: Links, told: Told) -> None:
+    """A visitor who takes the last click of a link changes the link, which the feed tells once."""
+    made = await links.make(max_clicks=1)
+    assert [await links.visit(made["path"]) for _ in range(3)] == [302, 404, 404]
+    assert await told.news() == [(CREATED, []), (CHANGED, ["state"])]
+    *_, last = await told.events()
+    assert last.data["link"]["state"] == "expired"
+
+
+async def test_no_password_is_told(links: Links, told: Told, database: Database) -> None:
+    """A fact has no hash of a password, and says only that there is one."""
+    made = await links.make(password="kites & ropes")
+    await links.call("PATCH", f"/{made['id']}", {"link_name": "Other"})
+    await told.news()
+    found = [each async for each in database[entries.NAME].find({"org_id": links.organization.id})]
+    assert len(found) == 2
+    assert "argon2" not in str(found)
+    assert [each.data["link"]["has_password"] for each in await told.events()] == [True, True]
+
+
+async def test_when_it_happened(links: Links, told: Told, clock: MovableClock) -> None:
+    """An event has the time of the operation, and the link the state that it had then."""
+    expires = (clock() + 10 * clock.offset.resolution * 1_000_000).isoformat()
+    await links.make(expires_at=expires)
+    clock.offset += clock.offset.resolution * 60_000_000
+    (event,) = await told.events()
+    assert (utc_now() - event.at).total_seconds() < 60
+    assert (event.data["link"]["state"], (await links.list())[0]["state"]) == ("enabled", "expired")
+
+
+async def test_short_urls(links: Links, database: Database, organization: TestOrganization) -> None:
+    """Events of links and of clicks have the short URL as this service writes it; a click of a link that is
+    gone has none."""
+    made = await links.make(selected_path="a")
+    gone = LinkId(str(uuid.uuid4()))
+    clicks = [click(organization.id, each, utc_now()) for each in (LinkId(made["id"]), gone)]
+    await ship(database, clicks)
+    form = ShortUrlForm(8080)
+    types = (EventType.LINK_CREATED, EventType.CLICK)
+    events = await events_of(database, organization.id, types, form=form)
+    short_url = f"http://{organization.domain}:8080/a"
+    told = [
+        each.data["link"]["short_url"] if each.type is EventType.LINK_CREATED else each.data["short_url"]
+        for each in events
+    ]
+    assert told == [short_url, short_url, None]
+
+
+@pytest.fixture
+async def other_host(settings: Settings, tmp_path: Path, service: Service) -> AsyncIterator[Database]:
+    """The same database, as another host has it."""
+    async with open_database(settings) as database:
+        yield database
+
+
+async def test_two_hosts_change_one_link(
+    links: Links, told: Told, database: Database, other_host: Database, organization: TestOrganization
+) -> None:
+    """Events of a link come in the order of its changes: each differs from the one before in what it says
+    has changed, and in nothing else."""
+    made = await links.make()
+
+    async def change(host: Database, field: str) -> None:
+        for number in range(25):
+            operation = ChangeLink(LinkId(made["id"]), {field: str(number)})
+            request = LinkRequest(organization.id, CreatedBy.REST, utc_now(), operation)
+            await store_link(host, request, DestinationPolicies(host))
+
+    fields = {"utm_source": database, "utm_term": other_host}
+    await asyncio.gather(*(change(host, field) for field, host in fields.items()))
+    events = await told.events()
+    assert len(events) == 51
+    shown = [event.data["link"] for event in events]
+    for (before, after), event in zip(itertools.pairwise(shown), events[1:], strict=True):
+        differing = [name for name in after if after[name] != before[name] and name != "modified_at"]
+        assert differing == event.data["changed"]
+    assert {event.data["changed"][0] for event in events[1:]} == {*fields}
+    assert await replayed(database, organization.id) == await stored(database, organization.id)
+
+
+async def test_large_links(database: Database, organization: TestOrganization) -> None:
+    """However large links are, and however many are stored together, MongoDB takes their entries, each of
+    which is far from its limit."""
+    rules = [rule(f"https://shop.example/{number}/" + "y" * 1_900) for number in range(16)]
+    new = parse_new_link(link_body(organization, rules=rules), NEW_LINK_FIELDS)
+    requests = [LinkRequest(organization.id, CreatedBy.REST, utc_now(), CreateLink(new)) for _ in range(80)]
+    await write_links(database, [Submission(requests)], DestinationPolicies(database))
+    sizes = {"$project": {"size": {"$bsonSize": "$$ROOT"}}}
+    found = database[entries.NAME].aggregate([{"$match": {"org_id": organization.id}}, sizes])
+    measured = [each["size"] async for each in found]
+    assert len(measured) >= 3
+    assert max(measured) < 2_000_000
+    assert len(await events_of(database, organization.id)) == 80

@@ -1,0 +1,69 @@
+"""Who writes links: each of them notes it in the feed (backend/storage/feed)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+STORAGE = Path(__file__).parents[2] / "backend" / "storage"
+WRITES = {
+    "bulk_write", "delete_many", "delete_one", "find_one_and_delete", "find_one_and_replace",
+    "find_one_and_update", "insert_many", "insert_one", "replace_one", "update_many", "update_one",
+}  # fmt: skip
+# Who writes links, and tags, by the name of the collection, and tells it in the same transaction.
+TELLS = {"demo_history.py", "link_writes.py", "named_items.py", "purge.py", "told_changes.py"}
+# Who does so and tells nobody, and why.
+TELLS_NOTHING = {
+    "organization_deletion.py": "the feed of the organization is deleted with its links",
+    "restores.py": "an archive has the feed beside the links that it tells of",
+}
+# Who writes collections that others name, among which are no links.
+OTHERS = {
+    "batches.py": "leads, conversions and events",
+    "counters.py": "counters",
+    "dated_writes.py": "what visitors did",
+    "demo_clicks.py": "counts of clicks",
+    "privacy.py": "what names a visitor, as no link does",
+    "retention.py": "what expires",
+    "rollups.py": "counts of clicks",
+}
+
+
+def _writes(source: str) -> Iterator[str]:
+    """The collections that this code writes: `links.NAME` of `database[links.NAME].insert_one(...)`.
+
+    One that gets a name of its own may be written by that.
+    """
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=method, value=ast.Subscript(slice=collection))):
+                if method in WRITES:
+                    yield ast.unparse(collection)
+            case ast.Assign(value=ast.Subscript(value=database, slice=collection)):
+                if ast.unparse(database).endswith("database"):
+                    yield ast.unparse(collection)
+
+
+def _may_be_links(file: str, collection: str) -> bool:
+    if collection == "NAME" or collection.endswith(".NAME"):
+        return collection == "links.NAME" or (collection == "NAME" and file == "links.py")
+    return True
+
+
+def test_each_writer_of_links_is_known() -> None:
+    """Whoever writes links, or collections that others name, is in a list."""
+    found = {
+        file.name
+        for file in STORAGE.rglob("*.py")
+        for collection in _writes(file.read_text())
+        if _may_be_links(file.name, collection)
+    }
+    assert found == TELLS | TELLS_NOTHING.keys() | OTHERS.keys()
+
+
+def test_each_of_them_tells() -> None:
+    """Those who write links note in the feed what they did; for those who write named items, tags do."""
+    for name in TELLS - {"named_items.py"} | {"tags.py"}:
+        source = (STORAGE / name).read_text()
+        assert "entries.note(" in source or "entries.note_blocking(" in source, name
