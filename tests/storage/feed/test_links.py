@@ -31,6 +31,7 @@ from backend.storage.feed import entries
 from backend.storage.link_holds import NotHeld, hold_link, release_link
 from backend.storage.link_writes import Submission, store_link, write_links
 from backend.storage.mongo import Database, Document
+from backend.storage.purge import delete_told
 from backend.storage.told_changes import mark_used_up
 from tests.api.links import API, link_body
 from tests.api.test_link_rules import GERMAN, rule
@@ -76,6 +77,10 @@ class Told:
 def told(database: Database, organization: TestOrganization) -> Told:
     """What the feed of this test's organization has told."""
     return Told(database, organization.id)
+
+
+class Stopped(Exception):
+    """What carries out an operation is stopped."""
 
 
 @dataclass
@@ -266,6 +271,45 @@ async def test_what_changes_nothing_tells_nothing(links: Links, told: Told, data
         await release_link(database, LinkId(made["id"]), utc_now())
     await mark_used_up(database, LinkId(made["id"]), 5, utc_now())
     assert await told.news() == []
+
+
+async def test_what_is_not_stored_is_not_told(
+    links: Links, told: Told, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who stops between the note and the end of the transaction has stored and told nothing."""
+    made = await links.make()
+    assert await told.news() == [(CREATED, [])]
+    noted = []
+
+    async def note(*given: Any, **options: Any) -> None:
+        await entries_note(*given, **options)
+        noted.append(given)
+        raise Stopped
+
+    def note_blocking(*given: Any, **options: Any) -> None:
+        entries_note_blocking(*given, **options)
+        noted.append(given)
+        raise Stopped
+
+    entries_note, entries_note_blocking = entries.note, entries.note_blocking
+    monkeypatch.setattr(entries, "note", note)
+    monkeypatch.setattr(entries, "note_blocking", note_blocking)
+    policies = DestinationPolicies(database)
+    for operation in (
+        CreateLink(parse_new_link(link_body(links.organization))),
+        ChangeLink(LinkId(made["id"]), {"link_name": "Other"}),
+    ):
+        request = LinkRequest(links.organization.id, CreatedBy.REST, utc_now(), operation)
+        with pytest.raises(Stopped):
+            await store_link(database, request, policies)
+    with pytest.raises(Stopped):
+        await hold_link(database, LinkId(made["id"]), "phishing", utc_now())
+    with pytest.raises(Stopped):
+        await delete_told(database, {"_id": made["id"]}, utc_now())
+    assert len(noted) == 4
+    monkeypatch.undo()
+    assert await told.news() == []
+    assert await links.list() == [made]
 
 
 async def test_one_path_wanted_at_once(links: Links, told: Told) -> None:
