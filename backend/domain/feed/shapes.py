@@ -12,11 +12,13 @@ from backend.domain.destination import Outcome
 from backend.domain.feed.events import EventType
 from backend.domain.field_rules import Schema
 from backend.domain.installs import AppPlatform, Match
-from backend.domain.links import UTM_FIELDS
+from backend.domain.link_input import LINK_RULES
+from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, CreatedBy, LinkState
 
 _TEXT: Schema = {"type": "string"}
 _UUID: Schema = {"type": "string", "format": "uuid"}
 _TIME: Schema = {"type": "string", "format": "date-time"}
+_TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
 _FLAG: Schema = {"type": "boolean"}
 _AMOUNT: Schema = {"type": "string", "pattern": r"^[0-9]+([.][0-9]+)?$"}
 _CURRENCY: Schema = {"type": "string", "pattern": "^[A-Z]{3}$"}
@@ -179,7 +181,57 @@ _ERASED = _object(
         "installs": _list_of(_TEXT, "Installations of an app."),
     },
 )
+_LINK = _object(
+    "The link as it was then, by the names of the REST API, but for what is counted of it.",
+    {
+        "id": _UUID,
+        "external_id": _or_null(_TEXT, "Your own id of the link."),
+        "org_id": _TEXT,
+        "domain": _TEXT,
+        "path": _TEXT,
+        "short_url": _TEXT,
+        "destination_url": _TEXT,
+        "link_name": _TEXT,
+        "is_enabled": _FLAG,
+        "is_archived": _FLAG,
+        "state": _said(_TEXT, f"What it did for visitors then: {', '.join(LinkState)}; there may be more."),
+        "ios_behavior": {"type": "integer"},
+        "android_behavior": {"type": "integer"},
+        **dict.fromkeys((*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS), _TEXT_OR_NULL),
+        "custom_data": _or_null({"type": "object", "additionalProperties": True}, "Your own data."),
+        "rules": LINK_RULES.schema()["anyOf"][0],
+        "starts_at": _or_null(_TIME, "From when on it leads anywhere."),
+        "expires_at": _or_null(_TIME, "Until when it does."),
+        "max_clicks": _or_null({"type": "integer"}, "For how many clicks it does."),
+        "expired_url": _or_null(_TEXT, "Where it leads who comes too late."),
+        "has_password": _FLAG,
+        "tags": _list_of(_TEXT, "The names that its tags have when the event is read."),
+        "created_by": {"type": "string", "enum": [each.value for each in CreatedBy]},
+        "created_at": _TIME,
+        "modified_at": _TIME,
+        "archived_at": _or_null(_TIME, "When it was archived."),
+        "hold": _or_null(
+            _object("Since when and why.", {"at": _TIME, "why": _TEXT}), "Whoever runs Waylink stopped it."
+        ),
+        "imported_clicks": _or_null(
+            _object("Its count.", {"count": {"type": "integer"}, "source": _TEXT, "imported_at": _TIME}),
+            "What another service had counted.",
+        ),
+    },
+)
+_LINK_FIELDS: Mapping[str, Schema] = {
+    "link": _LINK,
+    "changed": _list_of(
+        _TEXT, "Which fields of the link have changed. `has_password` also where it got another password."
+    ),
+}
+_PURGED = _said(_FLAG, "Whether it was deleted for good; its short URL may be another link's from then on.")
 SHAPES: Mapping[EventType, Schema] = {
+    EventType.LINK_CREATED: _object("A link was made.", _LINK_FIELDS),
+    EventType.LINK_CHANGED: _object("A link was changed, or taken out of the archive.", _LINK_FIELDS),
+    EventType.LINK_ARCHIVED: _object(
+        "A link was archived, or deleted for good.", {**_LINK_FIELDS, "purged": _PURGED}
+    ),
     EventType.CLICK: _CLICK,
     EventType.LEAD: _LEAD,
     EventType.CONVERSION: _CONVERSION,

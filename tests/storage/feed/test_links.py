@@ -15,6 +15,7 @@ import pytest
 
 from backend.app import Service
 from backend.clock import utc_now
+from backend.domain.feed.cursor import START
 from backend.domain.feed.events import Event, EventType
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_input import NEW_LINK_FIELDS, parse_new_link
@@ -28,6 +29,7 @@ from backend.settings import Settings
 from backend.storage.database import open_database
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.feed import entries
+from backend.storage.feed.reading import read_feed
 from backend.storage.link_holds import NotHeld, hold_link, release_link
 from backend.storage.link_writes import Submission, store_link, write_links
 from backend.storage.mongo import Database, Document
@@ -38,9 +40,11 @@ from tests.api.test_link_rules import GERMAN, rule
 from tests.api.whole_links import Links
 from tests.clicks import click, ship
 from tests.conftest import MovableClock
-from tests.feed import events_of, place_all
+from tests.feeds import place_all, read_all
 from tests.organizations import TestOrganization
+from tests.replayed_links import replayed, stored
 
+LINK_TYPES = (EventType.LINK_CREATED, EventType.LINK_CHANGED, EventType.LINK_ARCHIVED)
 CREATED, CHANGED, ARCHIVED = "link.created", "link.changed", "link.archived"
 SWITCHED = ["is_enabled", "state"]
 ON_ARCHIVING = ["archived_at", "is_archived", "is_enabled", "state"]
@@ -64,7 +68,7 @@ class Told:
 
     async def events(self) -> list[Event]:
         """All events."""
-        return await events_of(self._database, self._org_id)
+        return await read_all(self._database, self._org_id, LINK_TYPES)
 
     async def news(self) -> list[tuple[str, list[str]]]:
         """Type and changed fields of each event since the last call."""
@@ -217,33 +221,6 @@ async def test_each_change_is_told_once(
     assert await replayed(database, organization.id) == await stored(database, organization.id)
 
 
-async def replayed(database: Database, org_id: OrgId) -> tuple[dict[str, Document], dict[str, str]]:
-    """The links, and the names of tags, that follow from the facts in their order."""
-    links: dict[str, Document] = {}
-    tags: dict[str, str] = {}
-    await place_all(database, org_id)
-    found = database[entries.NAME].find({"org_id": org_id}).sort("place", 1)
-    for fact in [fact async for entry in found for fact in entry["facts"]]:
-        if fact["type"] == "tag" and fact["name"] is None:
-            del tags[fact["tag_id"]]
-        elif fact["type"] == "tag":
-            tags[fact["tag_id"]] = fact["name"]
-        elif fact.get("purged"):
-            del links[fact["link"]["_id"]]
-        elif fact["type"].startswith("link."):
-            links[fact["link"]["_id"]] = fact["link"] | {"has_password": fact.get("has_password", False)}
-    return links, tags
-
-
-async def stored(database: Database, org_id: OrgId) -> tuple[dict[str, Document], dict[str, str]]:
-    """The links that are stored, without their passwords, and the names of tags."""
-    links = {}
-    async for link in database["links"].find({"org_id": org_id}):
-        link["has_password"] = link["limits"].pop("password_hash", None) is not None
-        links[link["_id"]] = link
-    return links, {each["_id"]: each["name"] async for each in database["tags"].find({"org_id": org_id})}
-
-
 async def test_what_changes_nothing_tells_nothing(links: Links, told: Told, database: Database) -> None:
     """Neither rejected operations, nor changes of nothing, nor repeats are in the feed."""
     made = await links.make(selected_path="taken", utm_source="mail", external_id="sku", is_enabled=False)
@@ -356,13 +333,12 @@ async def test_short_urls(links: Links, database: Database, organization: TestOr
     gone = LinkId(str(uuid.uuid4()))
     clicks = [click(organization.id, each, utc_now()) for each in (LinkId(made["id"]), gone)]
     await ship(database, clicks)
-    form = ShortUrlForm(8080)
-    types = (EventType.LINK_CREATED, EventType.CLICK)
-    events = await events_of(database, organization.id, types, form=form)
+    await place_all(database, organization.id)
+    page = await read_feed(database, organization.id, START, url_form=ShortUrlForm(8080))
     short_url = f"http://{organization.domain}:8080/a"
     told = [
         each.data["link"]["short_url"] if each.type is EventType.LINK_CREATED else each.data["short_url"]
-        for each in events
+        for each in page.events
     ]
     assert told == [short_url, short_url, None]
 
@@ -411,4 +387,4 @@ async def test_large_links(database: Database, organization: TestOrganization) -
     measured = [each["size"] async for each in found]
     assert len(measured) >= 3
     assert max(measured) < 2_000_000
-    assert len(await events_of(database, organization.id)) == 80
+    assert len(await read_all(database, organization.id)) == 80
