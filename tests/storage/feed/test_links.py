@@ -256,7 +256,7 @@ async def test_what_is_not_stored_is_not_told(
     """Who stops between the note and the end of the transaction has stored and told nothing."""
     made = await links.make()
     assert await told.news() == [(CREATED, [])]
-    noted = []
+    noted: list[object] = []
 
     async def note(*given: Any, **options: Any) -> None:
         await entries_note(*given, **options)
