@@ -23,6 +23,8 @@ from backend.storage.mongo import TRANSACTION_SECONDS, Database, Document, Resul
 
 BlockingDatabase: TypeAlias = DriversDatabase[Document]
 BlockingSession: TypeAlias = ClientSession
+# Later the server does it by itself.
+_ABORT_SECONDS = 1.0
 
 
 async def in_thread(database: Database, work: Callable[[BlockingDatabase], ResultT]) -> ResultT:
@@ -52,6 +54,20 @@ def transact(database: BlockingDatabase, work: Callable[[BlockingSession], Resul
                         session.abort_transaction()
     finally:
         _end(session)
+
+
+def transact_once(session: BlockingSession, work: Callable[[BlockingSession], ResultT]) -> ResultT:
+    """Run `work` in one transaction of this session, as `transact` does, but not again.
+
+    Raises StorageError also where the server asks for another try. Nothing is left open then.
+    """
+    try:
+        with deadline(TRANSACTION_SECONDS):
+            return _try(session, work)
+    finally:
+        if session.in_transaction:
+            with deadline(_ABORT_SECONDS):
+                session.abort_transaction()
 
 
 def _try(session: BlockingSession, work: Callable[[BlockingSession], ResultT]) -> ResultT:

@@ -36,7 +36,9 @@ async def take_lease(database: Database, name: str, holder: str, duration: timed
         ]
     }
     until: Document = {"$add": ["$$NOW", duration // timedelta(milliseconds=1)]}
+    is_taken_over = {"$and": [is_free, {"$ne": ["$holder", {"$literal": holder}]}]}
     change = {
+        "former": {"$cond": [is_taken_over, "$holder", "$former"]},
         "holder": {"$cond": [is_free, {"$literal": holder}, "$holder"]},
         "until": {"$cond": [is_free, until, "$until"]},
     }
@@ -49,6 +51,12 @@ async def take_lease(database: Database, name: str, holder: str, duration: timed
             return False
         raise
     return bool(found["holder"] == holder)
+
+
+async def find_former_holder(database: Database, name: str) -> str | None:
+    """Who had the lease before its holder and has not ended it, but was killed or stopped. None: nobody."""
+    found = await database[NAME].find_one({"_id": name}, {"former": 1})
+    return found and found.get("former")
 
 
 async def end_lease(database: Database, name: str, holder: str) -> None:

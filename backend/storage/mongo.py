@@ -41,6 +41,7 @@ _TEMPORARY_CODES = frozenset(
         91,  # ShutdownInProgress
         112,  # WriteConflict
         189,  # PrimarySteppedDown
+        246,  # SnapshotUnavailable
         251,  # NoSuchTransaction
         290,  # TransactionExceededLifetimeLimitSeconds
         9001,  # SocketException

@@ -3,7 +3,8 @@
 An entry `waits` until the sequencer gives it its place among those of its organization
 (storage/feed/sequencer). Only then do readers see it: so nothing can appear behind a reader. `stamp` is
 MongoDB's own time of the write, which orders what waits: who wrote later because of the earlier one has a
-later stamp, whatever a host's clock says.
+later stamp, whatever a host's clock says. Stamps of placed entries never fall: one that was committed late
+gets that of the entry before it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pymongo import IndexModel
 from backend.domain.feed.facts import Fact
 from backend.domain.ids import OrgId
 from backend.storage.blocking import BlockingDatabase, BlockingSession
-from backend.storage.collection import Collection, NoRetention, Personal, Stage
+from backend.storage.collection import Collection, NoRetention, Personal, Stage, StaysWhole
 from backend.storage.mongo import ClientSession, Database, Document
 from backend.storage.ownership import ByIdPrefix
 
@@ -51,7 +52,9 @@ COLLECTION = Collection(
     personal=Personal(tellings="facts", tell_of=_NAMES),
     retention=NoRetention("storage/feed/aging deletes it some time after what it names has gone"),
     archived=Stage.HISTORY,
-    shard_key={"org_id": 1, "_id": 1},
+    shard_key=StaysWhole(
+        "one server's clock gives the stamps, whose order is then that of causes and effects"
+    ),
 )
 # MongoDB writes the time of the write in place of an empty one.
 _NOW = Timestamp(0, 0)

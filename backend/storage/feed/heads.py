@@ -1,11 +1,14 @@
-"""The `feed_heads` collection: the last place that was given to an entry of each organization's feed."""
+"""The `feed_heads` collection: the last place that was given to an entry of each organization's feed.
+
+`stamp` is that entry's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from backend.domain.ids import OrgId
-from backend.storage.collection import BY_ID, Collection, NoRetention, NotPersonal, Stage
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import ClientSession, Database
 from backend.storage.ownership import ById
 
@@ -17,7 +20,7 @@ COLLECTION = Collection(
     personal=NotPersonal("a number"),
     retention=NoRetention("a number; a place is never given twice, even where its entry is gone"),
     archived=Stage.HISTORY,
-    shard_key=BY_ID,
+    shard_key=StaysWhole("it is with the entries, so that one shard places them by itself"),
 )
 
 

@@ -26,11 +26,16 @@ from backend.storage.mongo import ClientSession, Database, Document
 MOST_EVENTS = 5_000
 # Entries that are read at a time.
 _ENTRIES_AT_ONCE = 500
+# Entries that are looked through for a page. Where few are of the wanted types, it would take too long else.
+_MOST_PLACES = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class FeedPage:
-    """A part of a feed: its events, where to go on, and whether there is more now."""
+    """A part of a feed: its events, where to go on, and whether there is more now.
+
+    It may be empty although there is more, where a long part of the feed has no events of the wanted types.
+    """
 
     events: Sequence[Event]
     next_cursor: Cursor
@@ -53,10 +58,11 @@ async def read_feed(
     """
     async with await database.client.start_session(snapshot=True) as session:
         head = (await heads.find_heads(database, [org_id], session))[org_id]
+        last = min(head, after.place + _MOST_PLACES)
         runs: list[Run] = []
         left = limit
         load = partial(_load, database, session, org_id, url_form)
-        condition = _condition(org_id, after, head, types)
+        condition = _condition(org_id, after, last, types)
         found = database[entries.NAME].find(condition, session=session, batch_size=_ENTRIES_AT_ONCE)
         async for entry in found.sort("place", 1):
             for run in _runs(entry, after, types):
@@ -67,8 +73,8 @@ async def read_feed(
                 runs.append(part)
                 if part.count < run.count:
                     return FeedPage(await load(runs), part.end, has_more=True)
-        behind = max(after, Cursor(head + 1))
-        return FeedPage(await load(runs), behind, has_more=False)
+        behind = max(after, Cursor(last + 1))
+        return FeedPage(await load(runs), behind, has_more=last < head)
 
 
 async def cursor_at(database: Database, org_id: OrgId, moment: datetime) -> Cursor:
@@ -88,9 +94,9 @@ async def cursor_at(database: Database, org_id: OrgId, moment: datetime) -> Curs
     return Cursor(first)
 
 
-def _condition(org_id: OrgId, after: Cursor, head: int, types: Collection[EventType]) -> Document:
-    """The query for entries behind the cursor, up to the head, that have facts of these types."""
-    condition: Document = {"org_id": org_id, "place": {"$gte": after.place, "$lte": head}}
+def _condition(org_id: OrgId, after: Cursor, last: int, types: Collection[EventType]) -> Document:
+    """The query for entries behind the cursor, up to the place `last`, that have facts of these types."""
+    condition: Document = {"org_id": org_id, "place": {"$gte": after.place, "$lte": last}}
     if len(types) < len(EventType):
         condition["facts.type"] = {"$in": [each.value for each in types]}
     return condition
