@@ -6,6 +6,7 @@ Each tells by its connection what it does, a JSON text a step, and ends once som
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import random
@@ -15,6 +16,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -41,12 +43,13 @@ _TASKS = 3  # that write at once in a process
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a process works with. One in `stops` of its transactions is stopped before it is committed."""
+    """What a process works with. One in `stops` of its transactions is stopped before its
+    commit; with 0 none is."""
 
     uri: str
     name: str
     org_ids: Sequence[OrgId]
-    stops: int
+    stops: int = 0
 
 
 class _Stopper(monitoring.CommandListener):
@@ -110,7 +113,7 @@ def order_without_lease(place: Place, connection: Connection) -> None:
 
 
 def read(place: Place, connection: Connection) -> None:
-    """Read all feeds from their beginning and never go back: tell each page. When it is to end, read the rest."""
+    """Read all feeds from their beginning and never go back: tell each page. At the end, read the rest."""
     _Child(connection).run(place, _read)
 
 
@@ -124,15 +127,13 @@ async def _write(database: Database, child: _Child, place: Place) -> None:
 
 
 async def _store(database: Database, child: _Child, org_ids: Sequence[OrgId], clicks: int) -> None:
-    """Store clicks of these organizations in one transaction, as a shipper does, until that is acknowledged."""
+    """Store clicks of these organizations in a transaction, as a shipper does, until that is acknowledged."""
     link = LinkId(str(uuid.uuid4()))
     made = [click(org_id, link, NOW + timedelta(seconds=n)) for org_id in org_ids for n in range(clicks)]
     blocks, log = blocks_of(made), uuid.uuid4().hex
     child.tell("begins", link, org_ids, clicks, time.monotonic())
-    try:
+    with contextlib.suppress(AlreadyShipped):
         await _until_answered(lambda: ship_blocks(database, log, 0, 1, blocks))
-    except AlreadyShipped:
-        pass
     child.tell("stored", link, time.monotonic())
 
 
@@ -158,7 +159,7 @@ async def _read_one(database: Database, child: _Child, org_id: OrgId) -> None:
     cursor = START
     while True:
         is_last = not child.is_wanted
-        page = await _until_answered(lambda: _page(database, org_id, cursor))
+        page = await _until_answered(partial(_page, database, org_id, cursor))
         cursor = page.next_cursor
         events = [
             [each.data["link_id"], round((each.at - NOW).total_seconds()), each.id] for each in page.events

@@ -12,29 +12,31 @@ import time
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
 from backend.domain.feed.cursor import START
-from backend.domain.ids import OrgId
+from backend.domain.feed.events import Event
+from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
 from backend.storage.database import Indexes, open_database
 from backend.storage.feed import entries
 from backend.storage.feed.reading import read_feed
-from tests.faults.feed_processes import Place, order, order_without_lease, read, write
+from tests.clicks import click, ship
+from tests.faults.feed_processes import NOW, Place, order, order_without_lease, read, write
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.forked_service import FORK_SERVER
-from tests.polling import wait_for
+from tests.polling import wait_for_async
 from tests.replica_set import ReplicaSet, replica_set
 
 DATABASE = "feeds"
 ORGANIZATIONS = 3
 WRITERS, SEQUENCERS, READERS = 3, 2, 2
-STOPS = 12  # one of so many transactions is stopped before its commit
+# One of so many transactions is stopped before its commit.
+WRITERS_STOPS, SEQUENCERS_STOPS = 12, 5
 SECONDS = 8.0
 PATIENCE = 60.0
 # Behind the end of a lease, and of a transaction that is left open.
@@ -44,7 +46,7 @@ Key = tuple[str, int]
 
 @dataclass
 class Seen:
-    """What writers were told, by the system's clock, which all processes share, and what each reader has read."""
+    """What writers were told, by the clock that all processes share, and what each reader has read."""
 
     begun: dict[str, float] = field(default_factory=dict)
     stored: dict[str, float] = field(default_factory=dict)
@@ -71,8 +73,8 @@ class Child:
         self.work = work
         self._place, self._seen = place, seen
         self._connection, theirs = FORK_SERVER.Pipe()
-        self._process = FORK_SERVER.Process(target=work, args=(place, theirs), daemon=True)
-        self._process.start()
+        self.process = FORK_SERVER.Process(target=work, args=(place, theirs), daemon=True)
+        self.process.start()
         theirs.close()
         self.stops = threading.Semaphore(0)
         self._thread = threading.Thread(target=self._listen, daemon=True)
@@ -90,13 +92,14 @@ class Child:
             return
 
     def send(self, number: signal.Signals) -> None:
-        """Send it a signal."""
-        os.kill(self._process.pid or 0, number)
+        """Send it a signal, unless it has ended."""
+        with suppress(ProcessLookupError):
+            os.kill(self.process.pid or 0, number)
 
     def replaced(self) -> Child:
         """Kill it, and start another one that does the same."""
         self.send(signal.SIGKILL)
-        self._process.join()
+        self.process.join()
         return Child(self.work, self._place, self._seen)
 
     def end(self) -> None:
@@ -104,12 +107,12 @@ class Child:
         self.send(signal.SIGCONT)
         self._connection.send_bytes(b"end")
         deadline = time.monotonic() + PATIENCE
-        while self._process.is_alive():
+        while self.process.is_alive():
             assert time.monotonic() < deadline, f"{self.work.__name__} does not end"
             if self.stops.acquire(timeout=0.05):
                 self.send(signal.SIGCONT)
         self._thread.join(PATIENCE)
-        assert self._process.exitcode == 0, f"{self.work.__name__} has failed"
+        assert self.process.exitcode == 0, f"{self.work.__name__} has failed"
 
 
 @pytest.fixture(scope="module")
@@ -122,25 +125,25 @@ def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaSet]:
 @contextmanager
 def children(seen: Seen, place: Place) -> Iterator[dict[str, list[Child]]]:
     """Writers, sequencers and readers, for the length of the block."""
-    calm = Place(place.uri, place.name, place.org_ids, stops=0)
+    writing, ordering = replace(place, stops=WRITERS_STOPS), replace(place, stops=SEQUENCERS_STOPS)
     started = {
-        "writers": [Child(write, place, seen) for _ in range(WRITERS)],
-        "sequencers": [Child(order, place, seen) for _ in range(SEQUENCERS)],
-        "others": [Child(order_without_lease, place, seen)],
-        "readers": [Child(read, calm, seen) for _ in range(READERS)],
+        "writers": [Child(write, writing, seen) for _ in range(WRITERS)],
+        "sequencers": [Child(order, ordering, seen) for _ in range(SEQUENCERS)],
+        "others": [Child(order_without_lease, ordering, seen)],
+        "readers": [Child(read, place, seen) for _ in range(READERS)],
     }
     try:
         yield started
     finally:
         for each in [child for group in started.values() for child in group]:
-            each._process.kill()
+            each.process.kill()
 
 
 async def test_every_reader_sees_the_one_order(
     members: ReplicaSet, times_as_long: int, outcome: TellOutcome
 ) -> None:
-    """Whoever reads all the time, reads each stored event once, in the order that everybody reads for ever."""
-    place = Place(members.uri, DATABASE, [OrgId(str(uuid.uuid4())) for _ in range(ORGANIZATIONS)], STOPS)
+    """Whoever reads all the time reads each stored event once, in the order that everybody reads for ever."""
+    place = Place(members.uri, DATABASE, [OrgId(str(uuid.uuid4())) for _ in range(ORGANIZATIONS)])
     seen = Seen()
     settings = Settings(mongodb_uri=members.uri, mongodb_database=DATABASE)
     async with open_database(settings, Indexes.MAKE) as database:
@@ -163,6 +166,9 @@ async def test_every_reader_sees_the_one_order(
                 assert [(link, id_) for link, _, id_ in events] == truth
                 check_events(seen, org_id, events)
                 check_causes(seen, events)
+            found = database[entries.NAME].find({"org_id": org_id}, sort=[("place", 1)])
+            places = [each["place"] async for each in found]
+            assert places == list(range(1, len(places) + 1))
     acknowledged = sum(sum(seen.wanted[link].values()) for link in seen.stored)
     told = sum(map(len, seen.read.values())) // READERS
     cut_off = sum(sum(seen.wanted[link].values()) for link in seen.begun.keys() - seen.stored.keys())
@@ -177,27 +183,30 @@ class Disturbances:
 
     stopped: int = 0
     killed: int = 0
-    stepped_down: int = 0
+    primaries: int = 0
 
     @property
     def is_idle(self) -> bool:
         """Whether anything was left undone."""
-        return not (self.stopped and self.killed and self.stepped_down)
+        return not (self.stopped and self.killed and self.primaries)
 
     def __str__(self) -> str:
-        return f"{self.stopped} stopped before a commit, {self.killed} killed, {self.stepped_down} primaries killed"
+        return f"{self.stopped} stopped before a commit, {self.killed} killed, and {self.primaries} primaries"
 
 
 def disturb(members: ReplicaSet, running: dict[str, list[Child]], seconds: float) -> Disturbances:
-    """Let go on, or kill, who has stopped before a commit, some at once and some late; kill the primary now and then."""
+    """Let go on, or kill, who has stopped before a commit, some at once and some late.
+
+    Now and then the primary is killed.
+    """
     done = Disturbances()
     end = time.monotonic() + seconds
     next_kill = time.monotonic() + seconds / 4
     late: dict[Child, float] = {}
-    while (now := time.monotonic()) < end or not done.stepped_down:
+    while (now := time.monotonic()) < end or not done.primaries:
         if now > next_kill:
             members.start_again(members.kill_primary())
-            done.stepped_down += 1
+            done.primaries += 1
             next_kill = time.monotonic() + max(10.0, seconds / 4)
         for group in running.values():
             for number, child in enumerate(group):
@@ -227,7 +236,10 @@ def go_on(group: list[Child]) -> None:
 
 
 def check_events(seen: Seen, org_id: OrgId, events: list[tuple[str, int, str]]) -> None:
-    """Fail unless these are all events of the organization that were acknowledged, each once; others may be stored too."""
+    """Fail unless these are all events of the organization that were acknowledged, each once.
+
+    Of those that were not, all of a block are there, or none.
+    """
     numbers = defaultdict(list)
     for link, number, _ in events:
         numbers[link].append(number)
@@ -243,3 +255,26 @@ def check_causes(seen: Seen, events: list[tuple[str, int, str]]) -> None:
     for link in dict.fromkeys(link for link, _, _ in events):
         assert latest <= seen.stored.get(link, float("inf")), "an effect is before its cause"
         latest = max(latest, seen.begun[link])
+
+
+async def test_a_stopped_sequencer_holds_up_nobody(members: ReplicaSet) -> None:
+    """Where one has stopped before its commit, another goes on as soon as the lease has ended."""
+    place = Place(members.uri, "stopped", [OrgId(str(uuid.uuid4()))])
+    settings = Settings(mongodb_uri=members.uri, mongodb_database=place.name)
+    async with open_database(settings, Indexes.MAKE) as database:
+        lifetime = {"setParameter": 1, "transactionLifetimeLimitSeconds": 60}  # as MongoDB has it by itself
+        await database.client.admin.command(lifetime)
+        stopped = Child(order, replace(place, stops=1), Seen())
+        await ship(database, [click(place.org_ids[0], LinkId(str(uuid.uuid4())), NOW)])
+        assert await asyncio.to_thread(stopped.stops.acquire, timeout=PATIENCE)
+        began = time.monotonic()
+        other = Child(order, place, Seen())
+
+        async def read_all() -> list[Event]:
+            return list((await read_feed(database, place.org_ids[0], START)).events)
+
+        events = await wait_for_async(read_all, "nothing gets a place", seconds=PATIENCE)
+        assert time.monotonic() - began < PATIENCE / 3
+        for each in (stopped, other):
+            await asyncio.to_thread(each.end)
+        assert await read_all() == events

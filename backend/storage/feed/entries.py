@@ -31,7 +31,9 @@ COLLECTION = Collection(
     name=NAME,
     indexes=[
         IndexModel("stamp", partialFilterExpression={"waits": True}, name="waiting"),
-        IndexModel([("org_id", 1), ("place", 1)], partialFilterExpression={"place": {"$exists": True}}),
+        IndexModel(
+            [("org_id", 1), ("place", 1)], partialFilterExpression={"place": {"$exists": True}}, unique=True
+        ),
         IndexModel(
             [("org_id", 1), ("ages_by", 1), ("stamp", 1)],
             partialFilterExpression={"ages_by": {"$exists": True}},

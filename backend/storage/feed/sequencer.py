@@ -36,6 +36,10 @@ _WAITING: Document = {"waits": True}
 _OLDEST_FIRST = [("stamp", 1)]  # also names the index; without it MongoDB reads the whole collection
 
 
+class _Overtaken(Exception):
+    """Another sequencer moves the head of the same feed."""
+
+
 class Sequencer:
     """Places entries in the background, in one process of all at a time.
 
@@ -132,10 +136,8 @@ def _place(database: BlockingDatabase, session: BlockingSession, at_once: int) -
         return 0
     try:
         return transact_once(session, lambda session: _place_in(database, session, at_once))
-    except StorageError as error:
-        if is_conflict(error):
-            return 0
-        raise
+    except _Overtaken:
+        return 0
 
 
 def _place_in(database: BlockingDatabase, session: BlockingSession, at_once: int) -> int:
@@ -160,7 +162,11 @@ def _place_in(database: BlockingDatabase, session: BlockingSession, at_once: int
                 )
             )
         moved.append(UpdateOne({"_id": org_id}, {"$set": {"place": place, "stamp": stamp}}, upsert=True))
-    # Heads come first: there, two sequencers conflict.
-    database[heads.NAME].bulk_write(moved, session=session, ordered=False)
+    try:  # first of all: here two sequencers meet
+        database[heads.NAME].bulk_write(moved, session=session, ordered=False)
+    except StorageError as error:
+        if is_conflict(error):
+            raise _Overtaken from error
+        raise
     database[entries.NAME].bulk_write(placed, session=session, ordered=False)
     return len(placed)
