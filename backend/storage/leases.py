@@ -56,7 +56,8 @@ async def take_lease(database: Database, name: str, holder: str, duration: timed
 async def find_former_holder(database: Database, name: str) -> str | None:
     """Who had the lease before its holder and has not ended it, but was killed or stopped. None: nobody."""
     found = await database[NAME].find_one({"_id": name}, {"former": 1})
-    return found and found.get("former")
+    former: str | None = (found or {}).get("former")
+    return former
 
 
 async def end_lease(database: Database, name: str, holder: str) -> None:

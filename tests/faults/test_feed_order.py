@@ -25,11 +25,12 @@ from backend.settings import Settings
 from backend.storage.database import Indexes, open_database
 from backend.storage.feed import entries
 from backend.storage.feed.reading import read_feed
+from backend.storage.mongo import Database
 from tests.clicks import click, ship
 from tests.faults.feed_processes import NOW, Place, order, order_without_lease, read, write
 from tests.faults.outcomes import Outcome, TellOutcome
 from tests.forked_service import FORK_SERVER
-from tests.polling import wait_for_async
+from tests.polling import wait_for, wait_for_async
 from tests.replica_set import ReplicaSet, replica_set
 
 DATABASE = "feeds"
@@ -152,8 +153,7 @@ async def test_every_reader_sees_the_one_order(
             for group in ("writers", "others"):
                 for each in running[group]:
                     await asyncio.to_thread(each.end)
-            while await database[entries.NAME].find_one({"waits": True}, sort=[("stamp", 1)]):
-                await asyncio.to_thread(go_on, running["sequencers"])
+            await asyncio.to_thread(until_placed, running["sequencers"], database)
             for group in ("readers", "sequencers"):
                 for each in running[group]:
                     await asyncio.to_thread(each.end)
@@ -228,11 +228,16 @@ def disturb(members: ReplicaSet, running: dict[str, list[Child]], seconds: float
     return done
 
 
-def go_on(group: list[Child]) -> None:
-    """Let these go on wherever they stop."""
-    for each in group:
-        each.send(signal.SIGCONT)
-    time.sleep(0.1)
+def until_placed(sequencers: list[Child], database: Database) -> None:
+    """Let the sequencers go on wherever they stop, until nothing waits for its place."""
+    stored = database.delegate[entries.NAME]
+
+    def waiting() -> int:
+        for each in sequencers:
+            each.send(signal.SIGCONT)
+        return stored.count_documents({"waits": True})
+
+    wait_for(waiting, "entries wait", lambda seen: not seen, seconds=PATIENCE)
 
 
 def check_events(seen: Seen, org_id: OrgId, events: list[tuple[str, int, str]]) -> None:
