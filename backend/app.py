@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import MutableMapping
 from contextlib import AsyncExitStack
 from typing import Any
@@ -19,7 +20,7 @@ from backend.interpreter import set_up_interpreter
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.json_api.one_way_rule import OneWayRule
 from backend.operations.blueprint import operations
-from backend.operations.health import not_ready_while
+from backend.operations.health import STOPPING, not_ready_while
 from backend.operations.logs import configure_logs
 from backend.operations.metrics import update_before_scrape
 from backend.operations.observation import ObservedRoute, observe
@@ -99,7 +100,7 @@ class Service:
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
-            await self._lifespan(receive, send)
+            await self._lifespan(scope, receive, send)
         elif scope["type"] != "http":  # nobody here speaks WebSocket
             await send({"type": "websocket.close", "code": 1000})
         elif self._is_for_api(scope):
@@ -202,14 +203,21 @@ class Service:
             task.start()
             self._opened.push_async_callback(task.stop)
 
+    async def _let_go(self, stopping: asyncio.Event) -> None:
+        """Let go of who waits for events once the server begins to stop."""
+        await stopping.wait()
+        await self.resources.feed.end_waits()
+
     async def shutdown(self) -> None:
         """Close what `startup` opened, in reverse order."""
         await self._opened.aclose()
 
-    async def _lifespan(self, receive: Any, send: Any) -> None:
+    async def _lifespan(self, scope: Scope, receive: Any, send: Any) -> None:
         await receive()
         try:
             await self.startup()
+            if stopping := scope.get("state", {}).get(STOPPING):
+                self._opened.callback(asyncio.create_task(self._let_go(stopping)).cancel)
         except Exception as error:
             await self.shutdown()
             await send({"type": "lifespan.startup.failed", "message": str(error)})

@@ -1,4 +1,5 @@
-"""Answers that are files, sent while they are written, for as long as the client reads them."""
+"""Answers that are files, sent while they are written, for as long as the client reads them; also the pieces
+of other long answers."""
 
 from __future__ import annotations
 
@@ -30,14 +31,15 @@ async def file_answer(
 
 async def _begun(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     head = await anext(pieces, b"")
-    return _in_time(head + await anext(pieces, b""), pieces)
+    return read_in_time(head + await anext(pieces, b""), pieces)
 
 
 async def _nothing() -> AsyncGenerator[bytes, None]:
     yield b""
 
 
-async def _in_time(first: bytes, others: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+async def read_in_time(first: bytes, others: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """These pieces, as long as the client reads each within `PIECE_SECONDS`; else the connection ends."""
     reader = asyncio.current_task()
     assert reader is not None
     async with aclosing(_small_pieces(first, others)) as pieces:

@@ -221,6 +221,13 @@ ADDRESS_LIMIT_EXCEEDED = ErrorRow(
     "Too many requests came from this address; try again after the seconds in Retry-After",
     "RATE_LIMIT_EXCEEDED",
 )
+TOO_MANY_READERS = ErrorRow(
+    429,
+    429,
+    "Too Many Requests",
+    "Too many requests of your organization wait for events; end some of them, or ask without wait",
+    "TOO_MANY_READERS",
+)
 SERVER_FAULT = ErrorRow(
     500, 500, "Internal Server Error", "The request failed through a fault of the service", "SERVER_FAULT"
 )

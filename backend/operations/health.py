@@ -11,7 +11,7 @@ from backend.current import resources
 from backend.operations.blueprint import operations
 from backend.storage.mongo import StorageError, ping
 
-# In the scope's `state` of requests that arrive while the server stops.
+# In the `state` of the application and of its requests: an asyncio.Event, set when the server begins to stop.
 STOPPING = "stopping"
 # Seconds within which the database must answer. Load balancers ask again after a few seconds.
 PATIENCE = 2.0
@@ -35,7 +35,8 @@ async def ready() -> Response:
 
     Also 503 while the service stops or background work fails; `status` says which.
     """
-    if request.scope.get("state", {}).get(STOPPING):
+    stopping = request.scope.get("state", {}).get(STOPPING)
+    if stopping and stopping.is_set():
         return _answer(503, "stopping")
     if failing := [each for failures in current_app.extensions.get(_KEY, ()) for each in failures()]:
         return _answer(503, f"background work fails: {', '.join(failing)}")

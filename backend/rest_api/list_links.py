@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.current import resources
-from backend.domain.errors import InvalidField
-from backend.domain.field_rules import Rule, Schema, Text
+from backend.domain.field_rules import Rule, Text
 from backend.domain.link_json import whole_link_json
 from backend.domain.link_listing import FILTERS, NEWEST_FIRST, LinkFilter, LinkSort, SortRule
 from backend.domain.links import Link
@@ -18,6 +17,7 @@ from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.link_reference import parse_link_id
 from backend.rest_api.list_cursor import InvalidListCursor, ListCursor, read_cursor
 from backend.rest_api.query_string import query_refusal, read_query
+from backend.rest_api.whole_number import WholeNumber
 from backend.storage.link_facts import read_facts
 from backend.storage.link_listing import (
     MOST_RANKED,
@@ -34,28 +34,10 @@ DEFAULT_SIZE = 20
 MAX_SIZE = 200
 
 
-@dataclass(frozen=True, slots=True)
-class SizeRule:
-    """A number of links, written in digits."""
-
-    most: int
-
-    def parse(self, field: str, value: object) -> int:
-        """The number. Raises InvalidField."""
-        text = str(value)
-        if not (text.isascii() and text.isdecimal() and len(text) < 10 and 1 <= int(text) <= self.most):
-            raise InvalidField(field, f"must be a whole number from 1 to {self.most}")
-        return int(text)
-
-    def schema(self) -> Schema:
-        """JSON Schema of the number."""
-        return {"type": "integer", "minimum": 1, "maximum": self.most, "default": DEFAULT_SIZE}
-
-
 QUERY: dict[str, Rule[Any]] = {
     **FILTERS,
     "sort": SortRule(),
-    "size": SizeRule(MAX_SIZE),
+    "size": WholeNumber(1, MAX_SIZE, default=DEFAULT_SIZE),
     "cursor": Text(8192),  # it may hold a name of 1,024 characters
 }
 

@@ -9,6 +9,7 @@ from backend.domain.field_rules import Schema
 from backend.json_api.authentication import KEY_HEADER
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
+from backend.rest_api.event_schemas import EVENT_SCHEMAS
 from backend.rest_api.link_schemas import LINK_SCHEMAS
 from backend.rest_api.operation import Operation, reference
 from backend.rest_api.operations import OPERATIONS
@@ -35,7 +36,7 @@ def openapi_document(server_url: str) -> dict[str, Any]:
         "security": [{"apiKey": []}],
         "paths": paths,
         "components": {
-            "schemas": SCHEMAS | LINK_SCHEMAS | SALES_SCHEMAS,
+            "schemas": SCHEMAS | LINK_SCHEMAS | SALES_SCHEMAS | EVENT_SCHEMAS,
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
             "headers": {
                 name: {"description": meaning, "schema": {"type": "integer", "minimum": 0}}
@@ -73,9 +74,8 @@ def _responses(operation: Operation) -> dict[str, Any]:
 
 
 def _content(operation: Operation) -> dict[str, Any]:
-    if operation.answer:
-        return _json(reference(operation.answer))
-    return {
+    answer = _json(reference(operation.answer)) if operation.answer else {}
+    return answer | {
         media_type: {"schema": {"type": "string", "description": meaning}}
         for media_type, meaning in operation.files.items()
     }

@@ -29,8 +29,8 @@ KEY_ERRORS = (error_table.KEY_MISSING, error_table.KEY_INVALID)
 class Operation:
     """One method of one path.
 
-    `endpoint` names its Quart route, `answer` the schema of its answer. If that is None, the answer is a file
-    of one of the media types in `files`, or has no body if there are none.
+    `endpoint` names its Quart route, `answer` the schema of its answer in JSON. It may also be of one of the
+    media types in `files`: always so if `answer` is None, or without a body if there are none.
     """
 
     endpoint: str

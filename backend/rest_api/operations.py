@@ -9,6 +9,7 @@ from backend.rest_api import (
     operations_on_analytics,
     operations_on_clicks,
     operations_on_destinations,
+    operations_on_events,
     operations_on_identities,
     operations_on_links,
     operations_on_named_items,
@@ -23,4 +24,5 @@ OPERATIONS = (
     *operations_on_sales.OPERATIONS,
     *operations_on_analytics.OPERATIONS,
     *operations_on_identities.OPERATIONS,
+    *operations_on_events.OPERATIONS,
 )

@@ -34,18 +34,19 @@ class LastAnswers:
 
     A client that keeps connections open then opens a new one, instead of sending its next request on a
     connection that is about to close.
+
+    The application finds `stopping` in its `state`, of which the server gives each request a copy.
     """
 
     def __init__(self, app: Any) -> None:
         self._app = app
-        self.stopping = False
+        self.stopping = asyncio.Event()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if not self.stopping or scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        marked = {**scope, "state": {**scope.get("state", {}), STOPPING: True}}
-        await self._app(marked, receive, _closing(send) if scope["http_version"] < "2" else send)
+        if scope["type"] == "lifespan":
+            scope["state"][STOPPING] = self.stopping
+        closes = self.stopping.is_set() and scope["type"] == "http" and scope["http_version"] < "2"
+        await self._app(scope, receive, _closing(send) if closes else send)
 
 
 def _closing(send: Any) -> Any:
@@ -63,7 +64,7 @@ async def drain(app: LastAnswers, listener: socket.socket, seconds: float) -> No
     Closes `listener`. The server can then close its own copy: no connection is left in the queue, where it
     would be reset.
     """
-    app.stopping = True
+    app.stopping.set()
     await asyncio.sleep(seconds)
     _refuse_new_connections(listener)
     await asyncio.sleep(LAST_ARRIVALS)

@@ -184,8 +184,8 @@ OF_NEWER_OPERATIONS = {
     "TAG_TAKEN",
     "TEMPLATE_TAKEN",
 }
-# The rows of limits are provoked in test_call_limits.
-BY_A_LIMIT = {"ADDRESS_LIMIT_EXCEEDED", "RATE_LIMIT_EXCEEDED"}
+# The rows of limits are provoked in test_call_limits and test_events.
+BY_A_LIMIT = {"ADDRESS_LIMIT_EXCEEDED", "RATE_LIMIT_EXCEEDED", "TOO_MANY_READERS"}
 BY_A_FAULT = {"BODY_TOO_SLOW", "SERVER_FAULT", "STORAGE_UNREACHABLE"}
 
 
