@@ -23,6 +23,7 @@ from backend.dashboard.links import (
     make_link,
     sales,
 )
+from backend.dashboard.live import live
 from backend.dashboard.site import install, origins
 from backend.dashboard.tags import tags, templates
 
@@ -44,6 +45,7 @@ __all__ = [
     "link_rules",
     "links_file",
     "listing",
+    "live",
     "make_link",
     "origins",
     "overview",

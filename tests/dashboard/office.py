@@ -15,7 +15,7 @@ from tests.dashboard.routes import routes
 from tests.service_process import ServiceProcess, run_command
 
 # Not pages: images, files, and what scripts ask for.
-NOT_PAGES = ("/assets/", "/qr.", "/install/status", "/clicks", ".csv")
+NOT_PAGES = ("/assets/", "/qr.", "/install/status", "/clicks", "/live/stream", ".csv")
 # Pages that look different with these arguments.
 VIEWS = (
     "/attribution?period=all&by=link&sort=-revenue_per_click&campaign=",

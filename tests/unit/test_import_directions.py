@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "qr_image": {"concurrency"},
     "sdk_files": set(),
     "file_answer": set(),
-    "interpreter": set(),
+        "interpreter": set(),
     "passwords": {"domain"},
     "api_host": {"concurrency", "domain"},
     "clock": set(),
@@ -40,6 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "block_list", "clock", "domain", "proxies", "rate_limits", "settings", "storage", "web_client",
     },
     # pieces that interfaces and the command line use
+    "event_stream": {"file_answer", "storage"},
     "json_api": {"concurrency", "current", "domain", "rate_limits", "storage"},
     "archives": {"domain", "storage"},
     "imports": {"domain", "passwords", "storage"},
@@ -47,7 +48,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "doctor": {"api_host", "clock", "domain", "settings", "storage"},
     # interfaces, which never import each other
     "rest_api": {
-        "concurrency", "current", "domain", "file_answer", "json_api", "passwords", "storage", "web_client",
+        "concurrency", "current", "domain", "event_stream", "file_answer", "json_api", "passwords", "storage",
+        "web_client",
     },
     "sdk_api": {"concurrency", "current", "domain", "json_api", "sdk_files", "settings", "storage"},
     "app_api": {"current", "domain", "json_api", "storage"},
@@ -55,8 +57,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "clock", "concurrency", "current", "domain", "passwords", "proxies", "qr_image", "storage",
     },
     "dashboard": {
-        "concurrency", "current", "doctor", "domain", "file_answer", "passwords", "qr_image", "rate_limits",
-        "sdk_files", "storage", "web_client",
+        "concurrency", "current", "doctor", "domain", "event_stream", "file_answer", "passwords", "qr_image",
+        "rate_limits", "sdk_files", "storage", "web_client",
     },
     "operations": {"concurrency", "current", "domain", "storage"},
     # what puts them together, and runs them

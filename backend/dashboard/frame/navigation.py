@@ -19,6 +19,7 @@ class Item:
 
 ITEMS = (
     Item("Overview", "home", "home"),
+    Item("Live", "live", "live"),
     Item("Links", "links", "links"),
     Item("Tags", "tags", "tag"),
     Item("UTM templates", "templates", "template"),

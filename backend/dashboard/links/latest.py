@@ -11,34 +11,14 @@ from backend.current import resources
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.labels import PLATFORMS
+from backend.dashboard.frame.outcomes import OUTCOMES, REASONS
 from backend.dashboard.links.own_link import own_link
 from backend.domain.click_block import moment
-from backend.domain.clicks import Click, NotCounted
-from backend.domain.destination import Outcome
+from backend.domain.clicks import Click
 from backend.domain.ids import LinkId
 from backend.storage.latest_clicks import MOST_CLICKS, latest_clicks
 from backend.storage.mongo import StorageError, is_too_slow
 
-_OUTCOMES = {
-    Outcome.WEB: "To the website",
-    Outcome.INTENT: "To the Android app or its store",
-    Outcome.APP_STORE: "To the App Store",
-    Outcome.APP_PAGE: "Page that opens the app",
-    Outcome.PREVIEW: "Link preview",
-    Outcome.NOT_FOUND: "Error page",
-    Outcome.HELD: "Page of a stopped link",
-}
-_REASONS: dict[str, str] = {
-    NotCounted.HEAD: "a check (HEAD)",
-    NotCounted.PREFETCH: "loaded ahead of a click",
-    NotCounted.CRAWLER: "a crawler",
-    NotCounted.PREVIEW_FETCHER: "a link preview",
-    NotCounted.DISABLED: "the link was disabled",
-    NotCounted.NOT_STARTED: "before the link's start",
-    NotCounted.EXPIRED: "the link had expired",
-    NotCounted.PASSWORD: "asked for the password",
-    NotCounted.HELD: "the link was stopped by the operator",
-}
 # A click is mostly stored within a second. One that takes longer than this shows on the next load.
 _LATE = timedelta(seconds=30)
 # Clicks of all links that one question of the script may read.
@@ -88,9 +68,9 @@ async def links_clicks(link_id: LinkId) -> Response:
 
 def _row(click: Click) -> dict[str, str]:
     """What people read about a click, and its time in milliseconds since 1970."""
-    outcome = _OUTCOMES.get(click.outcome, click.outcome.value)
+    outcome = OUTCOMES.get(click.outcome, click.outcome.value)
     if click.reason is not None:
-        reason = _REASONS.get(click.reason, click.reason)
+        reason = REASONS.get(click.reason, click.reason)
         outcome = f"Not counted: {reason}"
     platform = PLATFORMS.get(click.platform, click.platform)
     facts = (platform, click.system if click.system != platform else "", click.browser)

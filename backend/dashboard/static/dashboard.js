@@ -76,6 +76,8 @@ function nameCountries(root) {
   }
 }
 nameCountries(document);
+// Other scripts show more.
+document.addEventListener('waylink:shown', (event) => nameCountries(event.target));
 
 // The check of an installation goes on asking until a call has arrived, while the page is looked at.
 const live = document.querySelector('[data-live]');

@@ -1,0 +1,27 @@
+"""What became of requests for links, in words."""
+
+from __future__ import annotations
+
+from backend.domain.clicks import NotCounted
+from backend.domain.destination import Outcome
+
+OUTCOMES: dict[str, str] = {
+    Outcome.WEB: "To the website",
+    Outcome.INTENT: "To the Android app or its store",
+    Outcome.APP_STORE: "To the App Store",
+    Outcome.APP_PAGE: "Page that opens the app",
+    Outcome.PREVIEW: "Link preview",
+    Outcome.NOT_FOUND: "Error page",
+    Outcome.HELD: "Page of a stopped link",
+}
+REASONS: dict[str, str] = {
+    NotCounted.HEAD: "a check (HEAD)",
+    NotCounted.PREFETCH: "loaded ahead of a click",
+    NotCounted.CRAWLER: "a crawler",
+    NotCounted.PREVIEW_FETCHER: "a link preview",
+    NotCounted.DISABLED: "the link was disabled",
+    NotCounted.NOT_STARTED: "before the link's start",
+    NotCounted.EXPIRED: "the link had expired",
+    NotCounted.PASSWORD: "asked for the password",
+    NotCounted.HELD: "the link was stopped by the operator",
+}

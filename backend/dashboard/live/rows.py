@@ -1,0 +1,69 @@
+"""Events in words, for the page Live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from quart import url_for
+
+from backend.current import resources
+from backend.dashboard.analytics.time_zone import zone_of_browser
+from backend.dashboard.frame.blueprint import org_id
+from backend.dashboard.frame.labels import PLATFORMS
+from backend.dashboard.live.words import in_words
+from backend.domain.feed.events import Event
+from backend.domain.ids import LinkId
+from backend.domain.links import Link
+from backend.storage.links import find_links
+
+# What a cell shows that has nothing.
+_NOTHING = ""
+
+
+async def rows_of(events: Iterable[Event]) -> list[dict[str, str]]:
+    """What people read about each of these events, the newest first."""
+    events = list(events)
+    ids = {link_id for event in events if (link_id := _link_id(event))}
+    links = await find_links(resources().database, ids, org_id())
+    return [_row(event, links) for event in reversed(events)]
+
+
+def _link_id(event: Event) -> LinkId | None:
+    found = event.data.get("link_id") or (event.data.get("link") or {}).get("id")
+    return LinkId(found) if found else None
+
+
+def _row(event: Event, links: Mapping[LinkId, Link]) -> dict[str, str]:
+    link = links.get(_link_id(event) or LinkId(""))
+    what, detail = in_words(event)
+    return {
+        "time": event.at.astimezone(zone_of_browser()).strftime("%-d %b, %H:%M:%S"),
+        "what": what,
+        "detail": detail,
+        "link": _name(event, link),
+        "address": url_for("dashboard.links_one", link_id=link.id) if link else _NOTHING,
+        "amount": _amount(event.data),
+        "country": event.data.get("country") or _NOTHING,
+        "device": _device(event.data),
+    }
+
+
+def _name(event: Event, link: Link | None) -> str:
+    if told := event.data.get("link"):
+        return str(told["link_name"])
+    if link:
+        return link.link_name
+    return "A link that was deleted" if _link_id(event) else _NOTHING
+
+
+def _amount(data: Mapping[str, Any]) -> str:
+    amount = data.get("revenue", data.get("amount"))
+    return f"{amount} {data['currency']}" if amount is not None else _NOTHING
+
+
+def _device(data: Mapping[str, Any]) -> str:
+    platform = PLATFORMS.get(data.get("platform") or "", data.get("platform") or "")
+    system = data.get("system") or ""
+    facts = (platform, system if system != platform else "", data.get("browser") or "")
+    return ", ".join(fact for fact in facts if fact)
