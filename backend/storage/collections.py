@@ -56,6 +56,8 @@ from backend.storage import (
 from backend.storage.collection import AgesFrom, Collection, Personal, ShardKey, Stage, StaysWhole
 from backend.storage.feed import entries, heads
 from backend.storage.ownership import ByLink, Nobodys, Owned
+from backend.storage.webhooks import deliveries as webhook_deliveries
+from backend.storage.webhooks import endpoints as webhooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     apps.COLLECTION,
     origins.COLLECTION,
     domains.COLLECTION,
+    webhooks.COLLECTION,
     api_keys.COLLECTION,
     users.COLLECTION,
     organizations.COLLECTION,
@@ -118,6 +121,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     link_reports.COLLECTION,
     destination_rounds.COLLECTION,
     leases.COLLECTION,
+    webhook_deliveries.COLLECTION,
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backend.web_client.public_addresses import is_public
+from backend.domain.public_addresses import is_public
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from backend.storage.archived_documents import (
     organization,
     repeats,
     visitors,
+    webhooks,
 )
 from backend.storage.archived_documents.holdings import DocumentRule, Holdings
 from backend.storage.document_fields import check_plain
@@ -36,6 +37,7 @@ RULES: dict[str, DocumentRule] = {
     **findings.RULES,
     **visitors.RULES,
     **repeats.RULES,
+    **webhooks.RULES,
 }
 
 

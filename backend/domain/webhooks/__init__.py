@@ -1,0 +1,1 @@
+"""Webhooks: an organization's events, sent to addresses that it names."""

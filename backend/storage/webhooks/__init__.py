@@ -1,0 +1,1 @@
+"""What is kept of webhooks: endpoints, who delivers to them, and what was delivered lately."""

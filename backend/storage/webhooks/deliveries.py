@@ -1,0 +1,63 @@
+"""The `webhook_deliveries` collection: the last attempts to send something to each endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+
+from backend.domain.ids import EndpointId, OrgId
+from backend.domain.webhooks.deliveries import Delivery
+from backend.storage.collection import (
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+    StaysWhole,
+)
+from backend.storage.mongo import Database, known_fields
+from backend.storage.ownership import ByField
+
+NAME = "webhook_deliveries"
+MOST_KEPT = 100
+KEPT = timedelta(days=7)
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[EXPIRY_INDEX],
+    owned_by=ByField(),
+    personal=NotPersonal("ids of events, and how an organization's own server answered"),
+    retention=NoRetention("the last attempts, and gone a week after the last"),
+    archived=NotArchived("gone within a week"),
+    shard_key=StaysWhole("an organization has few"),
+)
+
+
+async def note_deliveries(
+    database: Database, org_id: OrgId, endpoint_id: EndpointId, made: Sequence[Delivery], now: datetime
+) -> None:
+    """Add these attempts; only the last MOST_KEPT stay."""
+    documents = [asdict(each) | {"event_ids": list(each.event_ids)} for each in made[-MOST_KEPT:]]
+    update = {
+        "$push": {"recent": {"$each": documents, "$slice": -MOST_KEPT}},
+        "$set": {"org_id": org_id, "expires_at": now + KEPT},
+    }
+    await database[NAME].update_one({"_id": endpoint_id}, update, upsert=True)
+
+
+async def list_deliveries(database: Database, org_id: OrgId, endpoint_id: str) -> list[Delivery]:
+    """The last attempts to send something to the organization's endpoint, the newest first.
+
+    Attempts of the last seconds may be missing. None for an endpoint that the organization does not have.
+    """
+    found = await database[NAME].find_one({"_id": endpoint_id, "org_id": org_id}) or {"recent": []}
+    made = [
+        Delivery(**known_fields(each, Delivery) | {"event_ids": tuple(each["event_ids"])})
+        for each in found["recent"]
+    ]
+    return made[::-1]
+
+
+async def forget(database: Database, endpoint_id: str) -> None:
+    """Delete the attempts of this endpoint."""
+    await database[NAME].delete_one({"_id": endpoint_id})

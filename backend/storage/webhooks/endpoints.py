@@ -1,0 +1,251 @@
+"""The `webhooks` collection: endpoints, each with how far its organization's feed was delivered to it.
+
+Whoever delivers to an endpoint is its `holder` (storage/webhooks/holding), and names the `term` in which it
+is that with all that it writes. What the organization changes here takes the endpoint from its holder: what
+the holder writes then is refused, and who takes the endpoint next sees the change.
+"""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from pymongo import IndexModel, ReturnDocument
+
+from backend.domain.errors import InvalidField
+from backend.domain.feed.cursor import Cursor
+from backend.domain.feed.events import EventType
+from backend.domain.ids import EndpointId, OrgId
+from backend.domain.webhooks.endpoint import (
+    MOST_ENDPOINTS,
+    OLD_SECRET_KEPT,
+    Endpoint,
+    EndpointUnknown,
+    Form,
+    OldSecret,
+    TooManyEndpoints,
+)
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.feed.heads import find_heads
+from backend.storage.feed.reading import cursor_at
+from backend.storage.links import find_links
+from backend.storage.mongo import Database, Document, known_fields
+from backend.storage.ownership import ByField
+from backend.storage.tags import find_known_tags
+from backend.storage.webhooks import deliveries
+
+NAME = "webhooks"
+COLLECTION = Collection(
+    name=NAME,
+    indexes=[
+        IndexModel([("org_id", 1), ("created_at", 1)]),
+        IndexModel([("is_enabled", 1), ("slept_at", 1), ("holder", 1)]),
+    ],
+    owned_by=ByField(),
+    personal=NotPersonal("addresses of the organization's own servers"),
+    retention=NoRetention("the organization made it, and its own people delete it"),
+    archived=Stage.SETUP,
+    shard_key=StaysWhole("an organization has few"),
+)
+_SECRET_BYTES = 32
+# Of secrets that were replaced within a day.
+_MOST_OLD_SECRETS = 3
+# The organization took it back from whoever delivers to it.
+_TAKEN_BACK: Document = {"holder": None}
+_NEXT_TERM: Document = {"term": 1}
+# It is tried again at once.
+_UNTRIED: Document = {"failing_since": None, "failures": 0, "next_try_at": None}
+
+
+async def create_endpoint(
+    database: Database, org_id: OrgId, given: Mapping[str, Any], now: datetime
+) -> Endpoint:
+    """Store a new endpoint, which gets what happens from now on.
+
+    `given` are its fields, parsed by `endpoint_rules`, with at least `url`. The secret is to be shown once,
+    now. Raises InvalidField for links or tags that the organization does not have, and TooManyEndpoints.
+    """
+    await _check_chosen(database, org_id, given)
+    if await database[NAME].count_documents({"org_id": org_id}, limit=MOST_ENDPOINTS) >= MOST_ENDPOINTS:
+        raise TooManyEndpoints
+    endpoint = Endpoint(
+        id=EndpointId(str(uuid.uuid4())),
+        org_id=org_id,
+        created_at=_to_milliseconds(now),
+        cursor=Cursor((await find_heads(database, [org_id]))[org_id] + 1),
+        cursor_at=_to_milliseconds(now),
+        secret=_new_secret(),
+        **given,
+    )
+    await database[NAME].insert_one(to_document(endpoint))
+    return endpoint
+
+
+async def list_endpoints(database: Database, org_id: OrgId) -> list[Endpoint]:
+    """All endpoints of the organization, the oldest first."""
+    cursor = database[NAME].find({"org_id": org_id}).sort("created_at", 1)
+    return [from_document(found) async for found in cursor]
+
+
+async def get_endpoint(database: Database, org_id: OrgId, endpoint_id: str) -> Endpoint:
+    """The organization's endpoint with this id. Raises EndpointUnknown."""
+    return _found(await database[NAME].find_one({"_id": endpoint_id, "org_id": org_id}))
+
+
+async def change_endpoint(
+    database: Database, org_id: OrgId, endpoint_id: str, changes: Mapping[str, Any]
+) -> Endpoint:
+    """Change these fields, parsed by `endpoint_rules`. What fails is tried at once at a new URL, and when it
+    is enabled; what sleeps goes on sleeping.
+
+    While it is disabled nothing is sent, and its cursor stays. Raises InvalidField and EndpointUnknown.
+    """
+    await _check_chosen(database, org_id, changes)
+    update = _stored(changes)
+    if "url" in changes or changes.get("is_enabled"):
+        update |= _UNTRIED
+    return await _change(database, org_id, endpoint_id, update)
+
+
+async def delete_endpoint(database: Database, org_id: OrgId, endpoint_id: str) -> None:
+    """Delete the endpoint and its deliveries. A request that is under way may still arrive.
+
+    Raises EndpointUnknown.
+    """
+    deleted = await database[NAME].delete_one({"_id": endpoint_id, "org_id": org_id})
+    if not deleted.deleted_count:
+        raise EndpointUnknown(endpoint_id)
+    await deliveries.forget(database, endpoint_id)
+
+
+async def rotate_secret(database: Database, org_id: OrgId, endpoint_id: str, now: datetime) -> Endpoint:
+    """Give the endpoint a new secret, to be shown once, now. The one before signs beside it for a day.
+
+    Raises EndpointUnknown.
+    """
+    while True:
+        known = await get_endpoint(database, org_id, endpoint_id)
+        old = [OldSecret(known.secret, _to_milliseconds(now) + OLD_SECRET_KEPT), *known.old_secrets]
+        kept = [each for each in old if now < each.until][:_MOST_OLD_SECRETS]
+        update = {"secret": _new_secret(), "old_secrets": kept}
+        unchanged = {"_id": endpoint_id, "org_id": org_id, "secret": known.secret}
+        if found := await _take_back(database, unchanged, _stored(update)):
+            return from_document(found)
+
+
+async def go_on(database: Database, org_id: OrgId, endpoint_id: str) -> Endpoint:
+    """Wake the endpoint if it sleeps, and try at once: it gets all that waited, in order.
+
+    Raises EndpointUnknown.
+    """
+    return await _change(database, org_id, endpoint_id, {"slept_at": None, **_UNTRIED})
+
+
+async def replay(database: Database, org_id: OrgId, endpoint_id: str, since: datetime) -> Endpoint:
+    """Deliver again what was stored since this moment, with the same ids, and then go on.
+
+    The cursor is put back, never forward: what waits is not left out. Raises EndpointUnknown.
+    """
+    begin = await cursor_at(database, org_id, since)
+    while True:
+        known = await database[NAME].find_one({"_id": endpoint_id, "org_id": org_id})
+        endpoint = _found(known)
+        if begin >= endpoint.cursor:
+            return endpoint
+        assert known
+        update = {
+            "cursor": str(begin),
+            "cursor_at": _to_milliseconds(since),
+            "sent_to": str(max(endpoint.cursor, Cursor.parse(known["sent_to"]))),
+        }
+        unchanged = {"_id": endpoint_id, "org_id": org_id, "cursor": known["cursor"]}
+        if found := await _take_back(database, unchanged, update):
+            return from_document(found)
+
+
+async def find_troubled(database: Database) -> list[Endpoint]:
+    """The enabled endpoints of all organizations that fail or sleep, those first that do for longest."""
+    wanted = {"is_enabled": True, "failing_since": {"$ne": None}}
+    cursor = database[NAME].find(wanted).sort("failing_since", 1)
+    return [from_document(found) async for found in cursor]
+
+
+def to_document(endpoint: Endpoint) -> Document:
+    """The endpoint as it is stored when it is new."""
+    values = {each.name: getattr(endpoint, each.name) for each in fields(Endpoint) if each.name != "id"}
+    # Nothing before the cursor was sent.
+    more = {"sent_to": endpoint.cursor, "holder": None, "term": 0}
+    return {"_id": endpoint.id, **_stored(values | more)}
+
+
+def from_document(document: Document) -> Endpoint:
+    """The endpoint that is stored."""
+    told = known_fields(document, Endpoint) | {
+        "cursor": Cursor.parse(document["cursor"]),
+        "old_secrets": tuple(OldSecret(each["secret"], each["until"]) for each in document["old_secrets"]),
+        "types": tuple(EventType(each) for each in document["types"]),
+        "link_ids": tuple(document["link_ids"]),
+        "tag_ids": tuple(document["tag_ids"]),
+        "form": Form(document["form"]),
+    }
+    return Endpoint(id=document["_id"], **told)
+
+
+def _stored(values: Mapping[str, Any]) -> Document:
+    return {name: _stored_value(value) for name, value in values.items()}
+
+
+def _stored_value(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_stored_value(each) for each in value]
+    if isinstance(value, OldSecret):
+        return {"secret": value.secret, "until": value.until}
+    if isinstance(value, EventType | Form):
+        return value.value
+    return str(value) if isinstance(value, Cursor) else value
+
+
+async def _change(database: Database, org_id: OrgId, endpoint_id: str, update: Document) -> Endpoint:
+    return _found(await _take_back(database, {"_id": endpoint_id, "org_id": org_id}, update))
+
+
+async def _take_back(database: Database, wanted: Document, update: Document) -> Document | None:
+    """Change the endpoint, and take it from whoever delivers to it."""
+    found: Document | None = await database[NAME].find_one_and_update(
+        wanted, {"$set": update | _TAKEN_BACK, "$inc": _NEXT_TERM}, return_document=ReturnDocument.AFTER
+    )
+    return found
+
+
+async def _check_chosen(database: Database, org_id: OrgId, given: Mapping[str, Any]) -> None:
+    """Raise InvalidField where the links or tags are not all the organization's."""
+    if link_ids := given.get("link_ids"):
+        known = await find_links(database, link_ids, org_id)
+        _refuse_others("link_ids", link_ids, known, "a link")
+    if tag_ids := given.get("tag_ids"):
+        tags = await find_known_tags(database, None, org_id, (), tag_ids)
+        _refuse_others("tag_ids", tag_ids, tags.values(), "a tag")
+
+
+def _refuse_others(field: str, given: Iterable[str], known: Iterable[str], what: str) -> None:
+    if missing := set(given) - set(known):
+        raise InvalidField(field, f"must be ids of {what} of the organization; {min(missing)} is none")
+
+
+def _found(document: Document | None) -> Endpoint:
+    if document is None:
+        raise EndpointUnknown
+    return from_document(document)
+
+
+def _new_secret() -> str:
+    return "whsec_" + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+
+
+def _to_milliseconds(moment: datetime) -> datetime:
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

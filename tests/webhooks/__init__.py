@@ -1,0 +1,1 @@
+"""Webhooks: signed, in order, and in spite of faults."""
