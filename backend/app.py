@@ -16,6 +16,7 @@ from backend.clock import Clock, utc_now
 from backend.current import Resources, attach, handling
 from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
 from backend.destination_watch.watch import DestinationWatch
+from backend.domain.webhooks.receiver_url import is_loopback_url
 from backend.interpreter import set_up_interpreter
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.json_api.one_way_rule import OneWayRule
@@ -52,6 +53,9 @@ from backend.storage.mongo import Database
 from backend.storage.organization_deletion import DeletionSweep
 from backend.storage.pulse import Pulse
 from backend.web_client.page_reader import PageReader
+from backend.web_client.receivers import Receivers
+from backend.webhooks.delivery import WebhookDelivery
+from backend.webhooks.sender import Tools
 
 Scope = MutableMapping[str, Any]
 
@@ -142,6 +146,7 @@ class Service:
         await self._run(click_signing)
         self.resources = self._make_resources(database, pulse, block_list, click_signing)
         self._opened.push_async_callback(self.resources.rate_limits.stop)
+        self._opened.push_async_callback(self.resources.receivers.close)
         self._make_routes()
         update_before_scrape(self.api, self.redirector.report)
         not_ready_while(
@@ -175,6 +180,7 @@ class Service:
             PageReader(allows_private=self.settings.private_destinations),
             click_signing,
             FeedWatch(database),
+            Receivers(allows_loopback=is_loopback_url(self.settings.base_url)),
         )
 
     def _make_routes(self) -> None:
@@ -199,6 +205,7 @@ class Service:
             Sequencer(database),
             FeedAging(database, self._clock),
             self.resources.feed,
+            WebhookDelivery(self._webhook_tools()),
         ):
             task.start()
             self._opened.push_async_callback(task.stop)
@@ -207,6 +214,10 @@ class Service:
         """Let go of who waits for events once the server begins to stop."""
         await stopping.wait()
         await self.resources.feed.end_waits()
+
+    def _webhook_tools(self) -> Tools:
+        made = self.resources
+        return Tools(made.database, made.feed, made.receivers, self._clock, made.short_url_form)
 
     async def shutdown(self) -> None:
         """Close what `startup` opened, in reverse order."""

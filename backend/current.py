@@ -27,6 +27,7 @@ from backend.storage.key_cache import KeyCache
 from backend.storage.mongo import Database
 from backend.storage.pulse import Pulse
 from backend.web_client.page_reader import PageReader
+from backend.web_client.receivers import Receivers
 
 _KEY = "waylink"
 # From the arrival of a request, for all that it waits for in MongoDB, its turn in a group included. Less than
@@ -52,6 +53,7 @@ class Resources:
     pages: PageReader
     click_signing: ClickSigning
     feed: FeedWatch
+    receivers: Receivers
 
     @property
     def short_url_form(self) -> ShortUrlForm:

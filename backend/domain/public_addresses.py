@@ -20,6 +20,11 @@ def is_public(text: str) -> bool:
     return _is_public(address) and not (isinstance(address, IPv6Address) and address.is_site_local)
 
 
+def is_loopback(text: str) -> bool:
+    """Whether this is an address of the machine itself."""
+    return ip_address(text.partition("%")[0]).is_loopback
+
+
 def _is_public(address: IPv4Address | IPv6Address) -> bool:
     return address.is_global and not (
         address.is_private

@@ -7,6 +7,7 @@ writes must be refused by other means, or be harmless.
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 from pymongo import ReturnDocument
@@ -25,6 +26,7 @@ COLLECTION = Collection(
     archived=NotArchived("who does what is the installation"),
     shard_key=StaysWhole("one small document for each kind of work"),
 )
+_LONG_AGO = 3_600_000  # milliseconds
 
 
 async def take_lease(database: Database, name: str, holder: str, duration: timedelta) -> bool:
@@ -58,6 +60,19 @@ async def find_former_holder(database: Database, name: str) -> str | None:
     found = await database[NAME].find_one({"_id": name}, {"former": 1})
     former: str | None = (found or {}).get("former")
     return former
+
+
+async def live_leases(database: Database, prefix: str) -> set[str]:
+    """The names of the leases that somebody has now and that begin so."""
+    lasts = {"$expr": {"$gt": ["$until", "$$NOW"]}}
+    found = database[NAME].find({"_id": {"$regex": f"^{re.escape(prefix)}"}, **lasts}, {"_id": 1})
+    return {str(each["_id"]) async for each in found}
+
+
+async def forget_leases(database: Database, prefix: str) -> None:
+    """Delete the leases that begin so and ended an hour ago: where each holder has one of its own."""
+    ended = {"$expr": {"$lt": ["$until", {"$subtract": ["$$NOW", _LONG_AGO]}]}}
+    await database[NAME].delete_many({"_id": {"$regex": f"^{re.escape(prefix)}"}, **ended})
 
 
 async def end_lease(database: Database, name: str, holder: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import ssl
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
@@ -47,6 +48,19 @@ class Page:
     content: bytes
 
 
+@contextmanager
+def told_as_unreadable() -> Iterator[None]:
+    """Raise Unreadable where a request in the block gets no answer."""
+    try:
+        yield
+    except (TimeoutError, httpcore.TimeoutException):
+        raise Unreadable("did not answer in time") from None
+    except NotPublic:
+        raise Unreadable("is not in the public internet") from None
+    except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
+        raise Unreadable(_reason(error)) from None
+
+
 class PageReader:
     """Reads pages. With `allows_private`, also those inside the operator's own network."""
 
@@ -57,15 +71,9 @@ class PageReader:
     async def read(self, url: str, *, method: str = "GET", seconds: float = SECONDS) -> Page:
         """The page at a web address, behind at most MOST_REDIRECTS redirects. Raises Unreadable."""
         async with self._turns:
-            try:
+            with told_as_unreadable():
                 async with asyncio.timeout(seconds), self._pool() as pool:
                     return await self._follow(pool, method, encoded_address(url))
-            except (TimeoutError, httpcore.TimeoutException):
-                raise Unreadable("did not answer in time") from None
-            except NotPublic:
-                raise Unreadable("is not in the public internet") from None
-            except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
-                raise Unreadable(_reason(error)) from None
 
     def _pool(self) -> httpcore.AsyncConnectionPool:
         return httpcore.AsyncConnectionPool(

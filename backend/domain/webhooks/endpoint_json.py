@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from backend.domain.webhooks.deliveries import Delivery
@@ -49,5 +49,10 @@ def delivery_json(delivery: Delivery) -> dict[str, Any]:
     }
 
 
+def moment_json(moment: datetime) -> str:
+    """A time in UTC, to the millisecond, as events have it."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def _time(moment: datetime | None) -> str | None:
-    return moment and f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
+    return moment_json(moment) if moment else None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Schema, WebAddress
 from backend.domain.host_names import is_ip_address
-from backend.domain.public_addresses import is_public
+from backend.domain.public_addresses import is_loopback, is_public
 
 _LONGEST = 2_048
 _HTTPS = 443
@@ -59,10 +58,7 @@ def is_loopback_host(host: str) -> bool:
     name = host.lower().rstrip(".")
     if name == "localhost" or name.endswith(".localhost"):
         return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return is_ip_address(host) and is_loopback(host)
 
 
 def is_loopback_url(url: str) -> bool:

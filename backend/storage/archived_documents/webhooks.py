@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Mapping
 from functools import partial
 
@@ -14,6 +12,7 @@ from backend.domain.field_rules import Flag, Uuid, parse_string
 from backend.domain.webhooks.endpoint import Form
 from backend.domain.webhooks.endpoint_fields import MOST_CHOSEN, BatchSize
 from backend.domain.webhooks.receiver_url import ReceiverUrl
+from backend.domain.webhooks.signing import SECRET_BYTES, key_in
 from backend.storage.archived_documents.holdings import DocumentRule, Holdings
 from backend.storage.document_fields import (
     DocumentFields,
@@ -29,19 +28,15 @@ from backend.storage.document_fields import (
 from backend.storage.mongo import Document
 from backend.storage.webhooks import endpoints
 
-_PREFIX = "whsec_"
-_SECRET_BYTES = 32
-
 
 def _secret(name: str, value: object) -> object:
     given = parse_string(name, value)
     try:
-        if not given.startswith(_PREFIX):
-            raise ValueError
-        if len(base64.b64decode(given.removeprefix(_PREFIX), validate=True)) != _SECRET_BYTES:
-            raise ValueError
-    except (ValueError, binascii.Error):
-        raise InvalidField(name, "must be a secret as the service makes them") from None
+        is_ours = len(key_in(given)) == SECRET_BYTES
+    except ValueError:
+        is_ours = False
+    if not is_ours:
+        raise InvalidField(name, "must be a secret as the service makes them")
     return given
 
 

@@ -7,7 +7,6 @@ the holder writes then is refused, and who takes the endpoint next sees the chan
 
 from __future__ import annotations
 
-import base64
 import secrets
 import uuid
 from collections.abc import Iterable, Mapping
@@ -30,6 +29,7 @@ from backend.domain.webhooks.endpoint import (
     OldSecret,
     TooManyEndpoints,
 )
+from backend.domain.webhooks.signing import SECRET_BYTES, secret_text
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.feed.heads import find_heads
 from backend.storage.feed.reading import cursor_at
@@ -52,7 +52,6 @@ COLLECTION = Collection(
     archived=Stage.SETUP,
     shard_key=StaysWhole("an organization has few"),
 )
-_SECRET_BYTES = 32
 # Of secrets that were replaced within a day.
 _MOST_OLD_SECRETS = 3
 # The organization took it back from whoever delivers to it.
@@ -106,7 +105,7 @@ async def change_endpoint(
     While it is disabled nothing is sent, and its cursor stays. Raises InvalidField and EndpointUnknown.
     """
     await _check_chosen(database, org_id, changes)
-    update = _stored(changes)
+    update = stored_values(changes)
     if "url" in changes or changes.get("is_enabled"):
         update |= _UNTRIED
     return await _change(database, org_id, endpoint_id, update)
@@ -134,7 +133,7 @@ async def rotate_secret(database: Database, org_id: OrgId, endpoint_id: str, now
         kept = [each for each in old if now < each.until][:_MOST_OLD_SECRETS]
         update = {"secret": _new_secret(), "old_secrets": kept}
         unchanged = {"_id": endpoint_id, "org_id": org_id, "secret": known.secret}
-        if found := await _take_back(database, unchanged, _stored(update)):
+        if found := await _take_back(database, unchanged, stored_values(update)):
             return from_document(found)
 
 
@@ -180,7 +179,7 @@ def to_document(endpoint: Endpoint) -> Document:
     values = {each.name: getattr(endpoint, each.name) for each in fields(Endpoint) if each.name != "id"}
     # Nothing before the cursor was sent.
     more = {"sent_to": endpoint.cursor, "holder": None, "term": 0}
-    return {"_id": endpoint.id, **_stored(values | more)}
+    return {"_id": endpoint.id, **stored_values(values | more)}
 
 
 def from_document(document: Document) -> Endpoint:
@@ -196,7 +195,8 @@ def from_document(document: Document) -> Endpoint:
     return Endpoint(id=document["_id"], **told)
 
 
-def _stored(values: Mapping[str, Any]) -> Document:
+def stored_values(values: Mapping[str, Any]) -> Document:
+    """These fields of an endpoint as they are stored."""
     return {name: _stored_value(value) for name, value in values.items()}
 
 
@@ -244,7 +244,7 @@ def _found(document: Document | None) -> Endpoint:
 
 
 def _new_secret() -> str:
-    return "whsec_" + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+    return secret_text(secrets.token_bytes(SECRET_BYTES))
 
 
 def _to_milliseconds(moment: datetime) -> datetime:

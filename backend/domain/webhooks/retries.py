@@ -1,0 +1,75 @@
+"""What becomes of an endpoint when a request to it succeeds or fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from backend.domain.feed.events import Event
+from backend.domain.webhooks.endpoint import Endpoint
+
+# So long after the first of failures in a row an endpoint is tried for the last time.
+PATIENCE = timedelta(days=5)
+# Between attempts; the last one stays.
+PAUSES = tuple(
+    timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1_800, 3_600, 3 * 3_600, 6 * 3_600)
+)
+# The longest pause that a receiver may ask for.
+LONGEST_ASKED = timedelta(days=1)
+# Pauses are longer by up to this part, so that what failed together is not tried together.
+_JITTER = 0.2
+LONGEST_ERROR = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a request failed. `pause` is for how long the receiver asks to wait; with `is_gone` it wants no
+    more events at all."""
+
+    error: str
+    pause: timedelta = timedelta()
+    is_gone: bool = False
+
+
+def succeeded(endpoint: Endpoint, events: Sequence[Event], repeats: int) -> Endpoint:
+    """The endpoint after these events arrived, so many of which had been sent before."""
+    return replace(
+        endpoint,
+        cursor=events[-1].cursor,
+        cursor_at=max(endpoint.cursor_at, *(_whole(event.at) for event in events)),
+        failing_since=None,
+        failures=0,
+        next_try_at=None,
+        last_error=None,
+        delivered=endpoint.delivered + len(events),
+        repeats=endpoint.repeats + repeats,
+    )
+
+
+def failed(endpoint: Endpoint, failure: Failure, repeats: int, now: datetime, chance: float) -> Endpoint:
+    """The endpoint after a request failed now, so many of whose events had been sent before.
+
+    It sleeps where it has failed for PATIENCE, or its receiver is gone. `chance` is a random number from 0
+    to 1.
+    """
+    now = _whole(now)
+    since = endpoint.failing_since or now
+    failures = endpoint.failures + 1
+    pause = PAUSES[min(failures, len(PAUSES)) - 1] * (1 + _JITTER * chance)
+    asked = min(failure.pause, LONGEST_ASKED)
+    sleeps = failure.is_gone or now >= since + PATIENCE
+    return replace(
+        endpoint,
+        failing_since=since,
+        failures=failures,
+        next_try_at=None if sleeps else _whole(min(now + max(pause, asked), since + PATIENCE)),
+        slept_at=now if sleeps else None,
+        last_error=failure.error[:LONGEST_ERROR],
+        repeats=endpoint.repeats + repeats,
+    )
+
+
+def _whole(moment: datetime) -> datetime:
+    """To the millisecond, as it is stored."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

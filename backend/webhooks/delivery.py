@@ -1,0 +1,121 @@
+"""Delivers to endpoints in the background of a service: takes its share of them, and sends to each."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from backend.concurrency.background_task import BackgroundTask
+from backend.domain.ids import EndpointId
+from backend.storage.leases import end_lease, forget_leases, live_leases, take_lease
+from backend.storage.mongo import StorageError, is_unreachable
+from backend.storage.webhooks.holding import count_by_holder, release, take_free
+from backend.webhooks.metrics import FAILING
+from backend.webhooks.sender import Lost, Sender, Tools
+
+_PREFIX = "webhooks/"
+_LEASE = timedelta(seconds=6)
+# Seconds between two looks at which endpoints nobody delivers to.
+_BETWEEN = 1.0
+# How long a stopping service waits for requests that are under way.
+_LAST_SECONDS = 3.0
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    sender: Sender
+    task: asyncio.Task[None]
+
+
+class WebhookDelivery:
+    """Delivers to as many endpoints as is this process's share. Each has a task of its own."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._database = tools.database
+        self._holder = f"{_PREFIX}{uuid.uuid4().hex}"
+        self._running: dict[EndpointId, _Running] = {}
+        self._has_lease = False
+        self._task = BackgroundTask("delivering webhooks", self._go_on)
+
+    def start(self) -> None:
+        """Start to deliver."""
+        self._task.start()
+
+    async def stop(self) -> None:
+        """Stop. Others go on at once, once requests that are under way have been answered."""
+        await self._task.stop()
+        try:
+            await self._leave(list(self._running))
+            if self._has_lease:
+                await end_lease(self._database, self._holder, self._holder)
+        except StorageError as error:
+            if not is_unreachable(error):
+                raise
+
+    async def _go_on(self) -> None:
+        await forget_leases(self._database, _PREFIX)
+        while True:
+            await self._step()
+            await asyncio.sleep(_BETWEEN)
+
+    async def _step(self) -> None:
+        """Take endpoints that nobody delivers to, or leave some to others, so that each has its share."""
+        await self._forget_ended()
+        FAILING.set(
+            sum(each.sender.held.endpoint.failing_since is not None for each in self._running.values())
+        )
+        held = await count_by_holder(self._database)
+        if not held:
+            return
+        self._has_lease = True
+        await take_lease(self._database, self._holder, self._holder, _LEASE)
+        live = await live_leases(self._database, _PREFIX)
+        share, own = -(-sum(held.values()) // len(live)), held.get(self._holder, 0)
+        if share < own:
+            await self._leave(list(self._running)[share:])
+        elif share > own and any(holder not in live for holder in held):
+            await self._take(live, share - own)
+
+    async def _take(self, live: set[str], limit: int) -> None:
+        for held in await take_free(self._database, self._holder, live, limit):
+            if stale := self._running.pop(held.endpoint.id, None):
+                stale.task.cancel()  # its organization has changed the endpoint
+            sender = Sender(self._tools, held)
+            self._running[held.endpoint.id] = _Running(sender, asyncio.create_task(_run(sender)))
+
+    async def _leave(self, ids: Iterable[EndpointId]) -> None:
+        """Leave these endpoints to others, after the requests that are under way, but do not wait long."""
+        leaving = [self._running[each] for each in ids]
+        for each in leaving:
+            each.sender.ends = True
+            if not each.sender.is_sending:
+                each.task.cancel()
+        if leaving:
+            await asyncio.wait([each.task for each in leaving], timeout=_LAST_SECONDS)
+        for each in leaving:
+            each.task.cancel()
+        await self._forget_ended()
+
+    async def _forget_ended(self) -> None:
+        """Let others have the endpoints whose senders have ended, for whatever reason."""
+        for endpoint_id, each in list(self._running.items()):
+            if each.task.done() or each.task.cancelling():
+                await release(self._database, each.sender.held)
+                del self._running[endpoint_id]
+
+
+async def _run(sender: Sender) -> None:
+    """Deliver until the sender ends. Whatever went wrong, another sender goes on."""
+    try:
+        await sender.run()
+    except Lost:
+        pass
+    except Exception as error:
+        if not is_unreachable(error):
+            _logger.exception("Delivering to the webhook %s begins again", sender.held.endpoint.id)

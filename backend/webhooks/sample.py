@@ -1,0 +1,30 @@
+"""The test that somebody asks for: does the receiver answer, and does it take our signature?"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+
+from backend.domain.ids import OrgId
+from backend.domain.webhooks.deliveries import Delivery
+from backend.domain.webhooks.requests import test_request_of
+from backend.storage.mongo import Database
+from backend.storage.webhooks.deliveries import note_deliveries
+from backend.storage.webhooks.endpoints import get_endpoint
+from backend.web_client.receivers import Receivers
+from backend.webhooks.attempt import attempt
+
+
+async def send_test(
+    database: Database, receivers: Receivers, org_id: OrgId, endpoint_id: str, now: datetime
+) -> Delivery:
+    """Send a test to the organization's endpoint, in its form, whatever its state; wait for the answer.
+
+    It takes 15 seconds at most, is noted among the endpoint's deliveries, and changes nothing else.
+    Raises EndpointUnknown.
+    """
+    endpoint = await get_endpoint(database, org_id, endpoint_id)
+    request = test_request_of(endpoint, f"test-{uuid.uuid4().hex}", now)
+    made = await attempt(receivers, endpoint, request, now, is_test=True)
+    await note_deliveries(database, org_id, endpoint.id, [made.delivery], now)
+    return made.delivery

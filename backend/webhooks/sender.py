@@ -1,0 +1,235 @@
+"""Sends events to one endpoint, in order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+
+from backend.clock import Clock
+from backend.domain.feed.events import Event
+from backend.domain.ids import LinkId
+from backend.domain.links import Link
+from backend.domain.short_urls import ShortUrlForm
+from backend.domain.webhooks.deliveries import Delivery
+from backend.domain.webhooks.endpoint import Endpoint, Form
+from backend.domain.webhooks.requests import request_of
+from backend.domain.webhooks.retries import Failure, failed, succeeded
+from backend.domain.webhooks.selection import batches, link_of, selected, wanted_types
+from backend.storage.feed.reading import read_feed
+from backend.storage.feed.watch import FeedWatch
+from backend.storage.links import find_links
+from backend.storage.mongo import Database, StorageError
+from backend.storage.webhooks.deliveries import note_deliveries
+from backend.storage.webhooks.holding import Held, store_progress
+from backend.web_client.receivers import Receivers
+from backend.webhooks.attempt import attempt
+from backend.webhooks.metrics import DELAY, EVENTS, REPEATS, REQUESTS, SLEPT
+
+# Events that are read at a time.
+_AT_ONCE = 200
+# What was read is sent for so long: then it is read again, since somebody may have been erased meanwhile.
+_FRESH = 5.0
+# How long a cursor may be moved past what does not concern the endpoint before that is stored.
+_STORE_EVERY = 10.0
+_NOTE_EVERY = 0.5
+# Seconds until another look at the clock while a pause lasts, and at most until news.
+_LOOK_AGAIN = 1.0
+_WAIT = 30.0
+_logger = logging.getLogger(__name__)
+
+
+class Lost(Exception):
+    """The endpoint is not this process's any more."""
+
+
+class Turns:
+    """How many requests a process has under way. Those to endpoints that failed have turns of their own, so
+    that however many are dead, others do not wait for them."""
+
+    def __init__(self, well: int = 100, failing: int = 20) -> None:
+        self._well = asyncio.Semaphore(well)
+        self._failing = asyncio.Semaphore(failing)
+
+    def of(self, endpoint: Endpoint) -> AbstractAsyncContextManager[object]:
+        """A turn for a request to this endpoint."""
+        return self._failing if endpoint.failing_since else self._well
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What all senders of a process share."""
+
+    database: Database
+    feed: FeedWatch
+    receivers: Receivers
+    clock: Clock
+    short_urls: ShortUrlForm
+    turns: Turns = field(default_factory=Turns)
+
+
+class Sender:
+    """Delivers to an endpoint that this process holds. Whoever sets `ends` has it end after the request that
+    is under way; while none is (`is_sending`), `run` may be cancelled.
+    """
+
+    def __init__(self, tools: Tools, held: Held) -> None:
+        self.ends = False
+        self.is_sending = False
+        self._tools = tools
+        self._held = held
+        self._is_owed = False  # what arrived is not stored
+        self._stored_at = time.monotonic()
+        self._deliveries: list[Delivery] = []
+        self._noted_at = 0.0
+
+    @property
+    def held(self) -> Held:
+        """The endpoint, as far as this has come."""
+        return self._held
+
+    async def run(self) -> None:
+        """Deliver until the endpoint sleeps. Raises Lost when it is another process's, and StorageError."""
+        while not (self.ends or self._endpoint.slept_at):
+            await self._until_due()
+            if await self._tools.feed.wait(self._endpoint.org_id, self._endpoint.cursor, _WAIT):
+                await self._deliver_or_fail()
+            await self._store_now_and_then()
+        await self._settle()
+
+    @property
+    def _endpoint(self) -> Endpoint:
+        return self._held.endpoint
+
+    def _move(self, endpoint: Endpoint) -> None:
+        self._held = replace(self._held, endpoint=endpoint)
+
+    async def _until_due(self) -> None:
+        while due := self._endpoint.next_try_at:
+            left = (due - self._tools.clock()).total_seconds()
+            if left <= 0:
+                return
+            await self._store_now_and_then()
+            await asyncio.sleep(min(left, _LOOK_AGAIN))
+
+    async def _deliver_or_fail(self) -> None:
+        try:
+            await self._deliver()
+        except (Lost, StorageError):
+            raise
+        except Exception as error:
+            # Not to be tried again and again at once; and its organization is told.
+            _logger.exception("The request to the webhook %s can't be made", self._endpoint.id)
+            await self._fail(Failure(f"Waylink could not make the request: {type(error).__name__}"), 0)
+
+    async def _deliver(self) -> None:
+        """Deliver what comes next in the feed: what was read at once, or as much as is fresh."""
+        endpoint, read_at = self._endpoint, time.monotonic()
+        limit = max(_AT_ONCE, 10 * endpoint.batch_size)
+        page = await read_feed(
+            self._tools.database,
+            endpoint.org_id,
+            endpoint.cursor,
+            types=wanted_types(endpoint),
+            limit=limit,
+        )
+        links = await self._links_of(page.events)
+        chosen = selected(endpoint, page.events, links)
+        for batch in batches(chosen, endpoint.batch_size, self._held.sent_to):
+            if self.ends or time.monotonic() - read_at > _FRESH:
+                return
+            self.is_sending = True
+            try:
+                if not await self._send(batch, links):
+                    return
+            finally:
+                self.is_sending = False
+        self._move(replace(self._endpoint, cursor=page.next_cursor))
+        if not page.has_more:
+            await self._settle()
+
+    async def _links_of(self, events: Iterable[Event]) -> Mapping[LinkId, Link]:
+        """The links of events, as they are now, where they are needed."""
+        if not self._endpoint.tag_ids and self._endpoint.form is Form.JSON:
+            return {}
+        ids = {link_id for event in events if (link_id := link_of(event))}
+        return await find_links(self._tools.database, ids, self._endpoint.org_id) if ids else {}
+
+    async def _send(self, batch: Sequence[Event], links: Mapping[LinkId, Link]) -> bool:
+        """Send these events. Returns whether they arrived."""
+        endpoint = self._endpoint
+        short_urls = {
+            link.id: self._tools.short_urls.write(link.domain, link.path) for link in links.values()
+        }
+        request = request_of(endpoint, batch, short_urls)
+        sent_to = self._held.sent_to
+        repeats = sum(event.cursor <= sent_to for event in batch)
+        self._held = replace(self._held, sent_to=max(sent_to, batch[-1].cursor))
+        async with self._tools.turns.of(endpoint):
+            # One write between two requests: what arrived, what may arrive, and that the endpoint is ours.
+            await self._store()
+            made = await attempt(
+                self._tools.receivers, endpoint, request, self._tools.clock(), repeats=repeats
+            )
+        self._deliveries.append(made.delivery)
+        REPEATS.inc(repeats)
+        REQUESTS.labels("failed" if made.failure else "delivered").inc()
+        if made.failure:
+            await self._fail(made.failure, repeats)
+            return False
+        self._move(succeeded(endpoint, batch, repeats))
+        self._is_owed = True
+        self._observe(batch)
+        if time.monotonic() - self._noted_at > _NOTE_EVERY:
+            await self._note()
+        return True
+
+    def _observe(self, batch: Sequence[Event]) -> None:
+        now = self._tools.clock()
+        EVENTS.inc(len(batch))
+        for event in batch:
+            DELAY.observe(max(0.0, (now - event.at).total_seconds()))
+
+    async def _fail(self, failure: Failure, repeats: int) -> None:
+        before = self._endpoint
+        chance = random.random()  # noqa: S311 - jitter
+        after = failed(before, failure, repeats, self._tools.clock(), chance)
+        self._move(after)
+        if after.slept_at:
+            SLEPT.inc()
+            _logger.error(
+                "The webhook %s of %s sleeps until somebody says that it is to go on: %s",
+                after.id, after.org_id, after.last_error,
+            )  # fmt: skip
+        elif not before.failing_since:
+            _logger.warning("The webhook %s of %s fails: %s", after.id, after.org_id, after.last_error)
+        await self._store()
+        await self._note()
+
+    async def _settle(self) -> None:
+        """Have everything stored."""
+        if self._is_owed:
+            await self._store()
+        await self._note()
+
+    async def _store_now_and_then(self) -> None:
+        """Also where nothing is new: so this finds out that the endpoint is not its own any more."""
+        if time.monotonic() - self._stored_at > _STORE_EVERY:
+            await self._store()
+
+    async def _store(self) -> None:
+        if not await store_progress(self._tools.database, self._held):
+            raise Lost
+        self._is_owed, self._stored_at = False, time.monotonic()
+
+    async def _note(self) -> None:
+        if self._deliveries:
+            made, self._deliveries = self._deliveries, []
+            endpoint = self._endpoint
+            now = self._tools.clock()
+            await note_deliveries(self._tools.database, endpoint.org_id, endpoint.id, made, now)
+            self._noted_at = time.monotonic()
