@@ -148,7 +148,7 @@ class Sender:
                     return
             finally:
                 self.is_sending = False
-        self._move(replace(self._endpoint, cursor=page.next_cursor))
+        self._held = self._held.moved(page.next_cursor)
         if not page.has_more:
             await self._settle()
 

@@ -10,7 +10,7 @@ nothing, and can't set a cursor back.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from pymongo import ReturnDocument
 
@@ -45,6 +45,10 @@ class Held:
     holder: str
     term: int
     sent_to: Cursor
+
+    def moved(self, cursor: Cursor) -> Held:
+        """It, with everything before this cursor behind it."""
+        return replace(self, endpoint=replace(self.endpoint, cursor=cursor))
 
 
 async def count_by_holder(database: Database) -> dict[str | None, int]:
