@@ -16,7 +16,6 @@ from backend.clock import Clock, utc_now
 from backend.current import Resources, attach, handling
 from backend.dashboard import answer_browsers, attach_dashboard_service, dashboard
 from backend.destination_watch.watch import DestinationWatch
-from backend.domain.webhooks.receiver_url import is_loopback_url
 from backend.interpreter import set_up_interpreter
 from backend.json_api.error_handlers import answer_errors, answer_http_error
 from backend.json_api.one_way_rule import OneWayRule
@@ -180,7 +179,7 @@ class Service:
             PageReader(allows_private=self.settings.private_destinations),
             click_signing,
             FeedWatch(database),
-            Receivers(allows_loopback=is_loopback_url(self.settings.base_url)),
+            Receivers(allows_loopback=self.settings.allows_loopback_receivers),
         )
 
     def _make_routes(self) -> None:

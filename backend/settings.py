@@ -14,6 +14,7 @@ from dotenv import dotenv_values
 from backend import setting_values as values_of
 from backend.domain.errors import OperatorError
 from backend.domain.short_urls import ShortUrlForm
+from backend.domain.webhooks.receiver_url import is_loopback_url
 
 PREFIX = "WAYLINK_"
 _DOTENV = Path(".env")
@@ -260,6 +261,11 @@ class Settings:
     def short_url_form(self) -> ShortUrlForm:
         """How the service writes short URLs."""
         return ShortUrlForm(self.port if self.local_short_urls else None)
+
+    @property
+    def allows_loopback_receivers(self) -> bool:
+        """Whether webhooks may be sent to this machine, without TLS: where the service is at such an address."""
+        return is_loopback_url(self.base_url)
 
     @property
     def clicks_dir(self) -> Path:

@@ -27,6 +27,7 @@ from backend.settings import Settings
 from backend.storage import domain_removal
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.mongo import Database
+from backend.webhooks import delivery
 from tests import certificates, used_databases
 from tests.far_site import Site, far_site
 from tests.organizations import TestOrganization, create_test_organization
@@ -78,7 +79,7 @@ LONGEST_FIRST = (
     "tests/api/",
 )
 # Files whose tests wait most of their time: for processes that start, and for databases that are stopped.
-WAITING = ("tests/faults/", "tests/storage/test_embedded_mongodb.py", "tests/cli/")
+WAITING = ("tests/faults/", "tests/storage/test_embedded_mongodb.py", "tests/webhooks/", "tests/cli/")
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -184,6 +185,8 @@ def times_of_tests() -> Iterator[None]:
         patch.setattr(folder, "SWEEP_EVERY", 24 * 3600.0)
         # Daily keys are read once, and not by a clock that a test has just moved.
         patch.setattr(daily_keys, "LOOK_EVERY", 24 * 3600.0)
+        # What an organization changes of a webhook holds at once.
+        patch.setattr(delivery, "BETWEEN", 0.1)
         # On a busy machine a count may take longer than a request should wait, and then none is kept out.
         patch.setattr(ExactLimit, "PATIENCE", 20.0)
         yield

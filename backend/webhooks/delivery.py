@@ -20,7 +20,7 @@ from backend.webhooks.sender import Lost, Sender, Tools
 _PREFIX = "webhooks/"
 _LEASE = timedelta(seconds=6)
 # Seconds between two looks at which endpoints nobody delivers to.
-_BETWEEN = 1.0
+BETWEEN = 1.0
 # How long a stopping service waits for requests that are under way.
 _LAST_SECONDS = 3.0
 _logger = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class WebhookDelivery:
         await forget_leases(self._database, _PREFIX)
         while True:
             await self._step()
-            await asyncio.sleep(_BETWEEN)
+            await asyncio.sleep(BETWEEN)
 
     async def _step(self) -> None:
         """Take endpoints that nobody delivers to, or leave some to others, so that each has its share."""

@@ -45,6 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "archives": {"domain", "storage"},
     "imports": {"domain", "passwords", "storage"},
     "destination_watch": {"clock", "concurrency", "domain", "storage", "web_client"},
+    "webhooks": {"clock", "concurrency", "domain", "storage", "web_client"},
     "doctor": {"api_host", "clock", "domain", "settings", "storage"},
     # interfaces, which never import each other
     "rest_api": {
@@ -65,7 +66,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "app": {
         "api_host", "app_api", "block_list", "clock", "current", "dashboard", "destination_watch",
         "interpreter", "json_api", "operations", "proxies", "rate_limits", "redirector", "rest_api",
-        "sdk_api", "settings", "storage", "web_client",
+        "sdk_api", "settings", "storage", "web_client", "webhooks",
     },
     "serving": {"app", "concurrency", "domain", "interpreter", "json_api", "operations", "settings"},
     "cli": {

@@ -52,7 +52,7 @@ class BatchSize:
 def endpoint_rules(*, allows_loopback: bool) -> Mapping[str, Rule[Any]]:
     """The rules by the names of the fields; only `url` has to be given.
 
-    `allows_loopback`: whether the service's own base URL is one of this machine (`is_loopback_url`).
+    `allows_loopback`: as the settings say (`allows_loopback_receivers`).
     """
     return {
         "url": ReceiverUrl(allows_loopback),

@@ -15,7 +15,7 @@ from backend.domain.webhooks.selection import link_of
 _LONGEST = 80
 _SPACES = re.compile(r"\s+")
 # What chats make mentions and links of: @everyone, <!channel>, evil.example, https:...
-_ACTIVE = re.compile(r"(@)|([./:])(?=\S)")
+_ACTIVE = re.compile(r"@|[./:<](?=\S)")
 _BREAK = "\u200b"
 
 
