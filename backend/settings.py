@@ -264,7 +264,7 @@ class Settings:
 
     @property
     def allows_loopback_receivers(self) -> bool:
-        """Whether webhooks may be sent to this machine, without TLS: where the service is at such an address."""
+        """Whether webhooks may go to this machine, also without TLS: where the service is there itself."""
         return is_loopback_url(self.base_url)
 
     @property

@@ -14,6 +14,7 @@ from backend.doctor.finding import Finding
 from backend.doctor.keys import examine_keys
 from backend.doctor.proxies import examine_proxies
 from backend.doctor.storage import examine_storage, unreachable
+from backend.doctor.webhooks import examine_webhooks
 from backend.domain.ids import OrgId
 from backend.domain.organizations import Organization
 from backend.settings import Settings
@@ -26,7 +27,7 @@ from backend.storage.organizations import get_organization, list_organizations
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """Examines an installation. Of domains and keys those of one organization, or without `org_id` all."""
+    """Examines an installation. With `org_id`, of what organizations have only that one's."""
 
     settings: Settings
     environment: Mapping[str, str]
@@ -59,6 +60,8 @@ class Examination:
             yield proxies
         for organization in organizations:
             async for finding in examine_keys(database, organization, self.clock()):
+                yield finding
+            async for finding in examine_webhooks(database, organization):
                 yield finding
 
     async def _organizations(self, database: Database) -> list[Organization]:

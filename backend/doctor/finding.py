@@ -23,6 +23,7 @@ class Area(StrEnum):
     DOMAINS = "domains"
     PROXIES = "proxies"
     KEYS = "keys"
+    WEBHOOKS = "webhooks"
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,7 @@ class Sender:
             self._tools.database,
             endpoint.org_id,
             endpoint.cursor,
+            url_form=self._tools.short_urls,
             types=wanted_types(endpoint),
             limit=limit,
         )

@@ -13,6 +13,7 @@ from backend.domain.click_ids import click_id
 from backend.domain.clicks import record_line
 from backend.domain.destination import Outcome
 from backend.domain.destination_policy import DestinationRules
+from backend.domain.feed.events import EventType
 from backend.domain.ids import CustomerId, InstallId, LinkId, OrgId, UserId
 from backend.domain.installs import AppPlatform, Install
 from backend.domain.link_reports import parse_report
@@ -30,8 +31,10 @@ from backend.storage.mongo import Database
 from backend.storage.organizations import set_destination_rules
 from backend.storage.privacy import erase_subject
 from backend.storage.signing_keys import signing_key
+from backend.storage.tags import list_tags
 from backend.storage.taken_clicks import take_clicks
 from backend.storage.users import insert_user
+from backend.storage.webhooks.endpoints import create_endpoint, rotate_secret
 from tests.api.sales import tell
 from tests.clicks import click, defer, fold, ship
 from tests.feeds import place_all
@@ -72,6 +75,16 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
         AndroidApp("com.shop.app", (":".join(["AB"] * 32),)),
     )
     await set_apps(database, organization.domain, organization.id, apps)
+    tag = (await list_tags(database, organization.id))[0]
+    given = {
+        "url": "https://crm.example/",
+        "types": (EventType.LEAD,),
+        "link_ids": (link_ids[0],),
+        "tag_ids": (tag.id,),
+        "is_enabled": False,
+    }
+    endpoint = await create_endpoint(database, organization.id, given, datetime.now(UTC))
+    await rotate_secret(database, organization.id, endpoint.id, datetime.now(UTC))
     email = f"ada@{organization.domain}"
     org_ids = (organization.id, OrgId("another"))
     user = User(UserId(str(uuid.uuid4())), email, PASSWORD_HASH, org_ids, datetime.now(UTC))

@@ -123,6 +123,11 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("users", {"email": {"$gt": ""}}, "must not have names that begin with"),
     ("users", {"password_hash": "secret"}, "password_hash must be a hash by Argon2id"),
     ("users", {"password_hash": PASSWORD_HASH.replace("65536", "999999")}, "of no more work than ours"),
+    ("webhooks", {"url": "http://10.0.0.1/"}, "url must be an https URL"),
+    ("webhooks", {"secret": "whsec_MTIz"}, "secret must be a secret as the service makes them"),
+    ("webhooks", {"form": "xml"}, "form must be one of json, slack"),
+    ("webhooks", {"delivered": -1}, "delivered must be a whole number from 0"),
+    ("webhooks", {"headers": {}}, "headers is not a field of such a document"),
     # rules of fields
     (
         "links",

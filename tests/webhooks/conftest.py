@@ -13,6 +13,7 @@ from backend.clock import utc_now
 from backend.domain.feed.cursor import START
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.short_urls import ShortUrlForm
 from backend.domain.webhooks.endpoint import Endpoint
 from backend.storage.feed.reading import read_feed
 from backend.storage.mongo import Database
@@ -54,6 +55,6 @@ async def all_events(database: Database, org_id: OrgId, wanted: int) -> list[Eve
     """What the organization's feed has, once there are so many."""
 
     async def read() -> list[Event]:
-        return list((await read_feed(database, org_id, START)).events)
+        return list((await read_feed(database, org_id, START, url_form=ShortUrlForm())).events)
 
     return await wait_for_async(read, "events in the feed", lambda read: len(read) == wanted)

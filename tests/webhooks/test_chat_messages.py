@@ -17,6 +17,7 @@ from backend.domain.webhooks.sentences import Sentence, sentence_about
 
 LINK = LinkId("l")
 SHORT_URLS = {LINK: "https://go.shop.com/spring"}
+MADE = {"id": LINK, "short_url": SHORT_URLS[LINK]}
 # What chats make something of.
 HOSTILE = "@everyone <!channel> <@U1> *b* [x](https://evil.example) evil.example\n# h\u202e"
 CHATS = [Form.SLACK, Form.DISCORD, Form.TEAMS]
@@ -59,9 +60,9 @@ def event(type_: EventType, **data: Any) -> Event:
          "A visitor is not customer c-1 after all"),
         (event(EventType.INSTALL, platform="ios", link_id=LINK),
          "New install on iOS through go.shop.com/spring"),
-        (event(EventType.LINK_CREATED, link_id=LINK), "New link go.shop.com/spring"),
-        (event(EventType.LINK_CHANGED, link_id=LINK), "Somebody changed the link go.shop.com/spring"),
-        (event(EventType.LINK_ARCHIVED, link_id=LINK), "Somebody archived the link go.shop.com/spring"),
+        (event(EventType.LINK_CREATED, link=MADE), "New link go.shop.com/spring"),
+        (event(EventType.LINK_CHANGED, link=MADE), "Somebody changed the link go.shop.com/spring"),
+        (event(EventType.LINK_ARCHIVED, link=MADE), "Somebody archived the link go.shop.com/spring"),
         (event(EventType.OPEN, link_id=LINK), "The app was opened through go.shop.com/spring"),
         (event(EventType.ERASED), "Everything about a person was erased"),
     ],

@@ -13,7 +13,7 @@ from backend.domain.webhooks.endpoint import Endpoint, EndpointState
 from backend.domain.webhooks.retries import PATIENCE
 from backend.storage.mongo import Database
 from backend.storage.webhooks.deliveries import list_deliveries
-from backend.storage.webhooks.endpoints import change_endpoint, find_troubled, get_endpoint, go_on, replay
+from backend.storage.webhooks.endpoints import change_endpoint, get_endpoint, go_on, replay
 from tests.conftest import MovableClock
 from tests.organizations import TestOrganization
 from tests.polling import until, wait_for_async
@@ -53,7 +53,6 @@ async def test_a_request_is_made_again(
     assert failing.cursor <= (await all_events(database, organization.id, 2))[0].cursor
     await happen(database, organization.id, 5)
     events = await all_events(database, organization.id, 7)
-    assert endpoint.id in [each.id for each in await find_troubled(database)]
     hook.answer = lambda _: OK
     clock.offset += timedelta(seconds=10)
     await settled(database, endpoint, EndpointState.ACTIVE, delivered=7, repeats=2, last_error=None)

@@ -15,7 +15,6 @@ from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState
 from backend.domain.webhooks.requests import WebhookRequest
 from backend.domain.webhooks.selection import batches
-from backend.storage.links import insert_links
 from backend.storage.mongo import Database
 from backend.storage.tags import create_tag
 from backend.storage.webhooks.deliveries import list_deliveries
@@ -26,6 +25,7 @@ from backend.webhooks.attempt import attempt
 from backend.webhooks.sample import send_test
 from tests.organizations import TestOrganization
 from tests.polling import until, wait_for_async
+from tests.stored_links import insert_links
 from tests.unit.test_destination_policy import LINK as A_LINK
 from tests.webhooks.conftest import EndpointMaker, all_events, happen
 from tests.webhooks.receiver import Receiver

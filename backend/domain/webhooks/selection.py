@@ -18,7 +18,8 @@ def wanted_types(endpoint: Endpoint) -> Collection[EventType]:
 
 def link_of(event: Event) -> LinkId | None:
     """The link that the event is about; None if it is about none."""
-    link_id = event.data.get("link_id")
+    link = event.data.get("link")
+    link_id = link.get("id") if isinstance(link, dict) else event.data.get("link_id")
     return LinkId(link_id) if isinstance(link_id, str) else None
 
 

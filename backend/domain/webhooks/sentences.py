@@ -40,10 +40,12 @@ class Sentence:
 def sentence_about(event: Event, short_urls: Mapping[LinkId, str]) -> Sentence:
     """What happened. `short_urls` are those of the links that are known."""
     words = _WORDS[event.type](event.data)
+    if event.type in _OF_LINKS:
+        return Sentence(words, event.data.get("link", {}).get("short_url", ""))
     link_id = link_of(event)
     short_url = short_urls.get(link_id, "") if link_id else ""
-    if event.type in _OF_LINKS or not short_url:
-        return Sentence(words, short_url)
+    if not short_url:
+        return Sentence(words)
     return Sentence(f"{words} {'on' if event.type is EventType.CLICK else 'through'}", short_url)
 
 

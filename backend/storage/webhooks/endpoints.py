@@ -167,13 +167,6 @@ async def replay(database: Database, org_id: OrgId, endpoint_id: str, since: dat
             return from_document(found)
 
 
-async def find_troubled(database: Database) -> list[Endpoint]:
-    """The enabled endpoints of all organizations that fail or sleep, those first that do for longest."""
-    wanted = {"is_enabled": True, "failing_since": {"$ne": None}}
-    cursor = database[NAME].find(wanted).sort("failing_since", 1)
-    return [from_document(found) async for found in cursor]
-
-
 def to_document(endpoint: Endpoint) -> Document:
     """The endpoint as it is stored when it is new."""
     values = {each.name: getattr(endpoint, each.name) for each in fields(Endpoint) if each.name != "id"}
