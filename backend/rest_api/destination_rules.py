@@ -32,7 +32,7 @@ async def get_destination_rules() -> dict[str, Any]:
 async def patch_destination_rules() -> dict[str, Any]:
     """Replace the lists in the body, one or both. Links that lead elsewhere already stay as they are."""
     read_query({})
-    given = await read_item(RULE_LISTS, is_new=False, clearable=frozenset())
+    given = await read_item(RULE_LISTS)
     if not given:
         return await get_destination_rules()
     try:

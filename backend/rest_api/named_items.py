@@ -1,8 +1,8 @@
-"""What routes of things with names share, such as tags: their bodies, and why they are refused."""
+"""What routes of things that an organization keeps share, such as tags: their bodies, and why they are refused."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,9 +28,9 @@ def refusals(*, unknown: ErrorRow, taken: ErrorRow, most: int) -> Iterator[None]
 
 
 async def read_item(
-    rules: Mapping[str, Rule[Any]], *, is_new: bool, clearable: frozenset[str]
+    rules: Mapping[str, Rule[Any]], *, required: Sequence[str] = (), clearable: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
-    """The fields in the current request's body; a new thing needs a name.
+    """The fields in the current request's body, which must have those of `required`.
 
     Null, and for a text "", stand for a field of `clearable` that is not set. Raises MissingField and
     InvalidField, with the errors of all fields.
@@ -39,9 +39,10 @@ async def read_item(
     errors: list[FieldError] = [
         InvalidField(shown_name(name), "is not a field of this request") for name in body if name not in rules
     ]
-    if is_new and body.get("name") is None:
-        body.pop("name", None)
-        errors.append(MissingField("name"))
+    for name in required:
+        if body.get(name) is None:
+            body.pop(name, None)
+            errors.append(MissingField(name))
     cleared = {name: None for name in clearable if body.get(name, 0) in (None, "")}
     given = {name: value for name, value in body.items() if name not in cleared}
     fields = parse_fields(rules, given, errors)

@@ -36,7 +36,7 @@ async def get_tags() -> dict[str, Any]:
 async def post_tag() -> tuple[dict[str, Any], int]:
     """Make a tag."""
     read_query({})
-    given = await read_item(FIELDS, is_new=True, clearable=CLEARABLE)
+    given = await read_item(FIELDS, required=["name"], clearable=CLEARABLE)
     database, now = resources().database, resources().clock()
     with _refusals():
         tag = await create_tag(database, caller().org_id, given["name"], given.get("color"), now)
@@ -47,7 +47,7 @@ async def post_tag() -> tuple[dict[str, Any], int]:
 async def patch_tag(name: str) -> dict[str, Any]:
     """Give a tag another name or colour, on all links at once. Null leaves the colour as it is."""
     read_query({})
-    given = await read_item(FIELDS, is_new=False, clearable=CLEARABLE)
+    given = await read_item(FIELDS, clearable=CLEARABLE)
     new_name, color = given.get("name"), given.get("color")
     with _refusals():
         tag = await change_tag(resources().database, caller().org_id, name, new_name=new_name, color=color)

@@ -39,7 +39,7 @@ async def get_templates() -> dict[str, Any]:
 async def post_template() -> tuple[dict[str, Any], int]:
     """Make a template."""
     read_query({})
-    given = await read_item(FIELDS, is_new=True, clearable=CLEARABLE)
+    given = await read_item(FIELDS, required=["name"], clearable=CLEARABLE)
     database, now = resources().database, resources().clock()
     with _refusals():
         template = await create_template(database, caller().org_id, given.pop("name"), given, now)
@@ -50,7 +50,7 @@ async def post_template() -> tuple[dict[str, Any], int]:
 async def patch_template(name: str) -> dict[str, Any]:
     """Give a template another name or other fields. Links that it filled stay as they are."""
     read_query({})
-    given = await read_item(FIELDS, is_new=False, clearable=CLEARABLE)
+    given = await read_item(FIELDS, clearable=CLEARABLE)
     new_name = given.pop("name", None)
     with _refusals():
         return template_json(

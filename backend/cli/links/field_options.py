@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 import click
 
-from backend.cli.links.refusals import RefusedField
 from backend.cli.password_prompt import read_password, stdin_option
+from backend.cli.refused_field import RefusedField
 from backend.domain.link_input import CHANGE_FIELDS, Changes, parse_changes
 from backend.domain.links import UTM_FIELDS
 

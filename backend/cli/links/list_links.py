@@ -10,8 +10,9 @@ import click
 
 from backend.cli.command import CommandResult, stored_and_shown
 from backend.cli.links.own_link import whole_links
-from backend.cli.links.refusals import RefusedField, told_by_option
+from backend.cli.links.refusals import told_by_option
 from backend.cli.options import org_option
+from backend.cli.refused_field import RefusedField
 from backend.cli.table import table
 from backend.clock import utc_now
 from backend.domain.ids import OrgId

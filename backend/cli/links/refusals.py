@@ -1,27 +1,17 @@
-"""What commands say where a field of a link is refused: which option it is, and what to do next."""
+"""What commands say where a field of a link is refused, and what to do next."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
 
 from backend.cli.printable import printable
+from backend.cli.refused_field import RefusedField
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.ids import OrgId
 from backend.domain.link_operations import DomainNotConfigured, ExternalIdTaken, LinkGone, PathTaken
-
-_FIRST_NAME = re.compile(r"\w+")
-
-
-class RefusedField(click.UsageError):
-    """A field was refused. With --json, the error has its name, as REST has it."""
-
-    def __init__(self, field: str, rule: str) -> None:
-        super().__init__(printable(f"{_given_by(field)} {rule}"))
-        self.field = field
 
 
 class NoSuchLink(click.ClickException):
@@ -51,13 +41,3 @@ def told_by_option(org_id: OrgId) -> Iterator[None]:
         raise RefusedField("external_id", "is already in use by another link: choose another") from None
     except LinkGone as error:
         raise NoSuchLink(str(error), org_id) from None
-
-
-def _given_by(field: str) -> str:
-    """The field as it was given: by an option of its own or by --field, and where in it."""
-    found = _FIRST_NAME.match(field)
-    name = found[0] if found else field
-    for parameter in click.get_current_context().command.params:
-        if parameter.name == name and isinstance(parameter, click.Option):
-            return parameter.opts[0] + field.removeprefix(name)
-    return f"--field {field}"
