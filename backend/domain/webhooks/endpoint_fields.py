@@ -9,6 +9,7 @@ from typing import Any
 from backend.domain.errors import InvalidField
 from backend.domain.feed.events import EventType
 from backend.domain.field_rules import Flag, Rule, Schema, Uuid, Word
+from backend.domain.item_names import ItemName
 from backend.domain.webhooks.endpoint import Form
 from backend.domain.webhooks.receiver_url import ReceiverUrl
 
@@ -50,7 +51,7 @@ class BatchSize:
 
 
 def endpoint_rules(*, allows_loopback: bool) -> Mapping[str, Rule[Any]]:
-    """The rules by the names of the fields; only `url` has to be given.
+    """The rules by the names of the fields; only `url` has to be given, and `tags` are names.
 
     `allows_loopback`: as the settings say (`allows_loopback_receivers`).
     """
@@ -58,7 +59,7 @@ def endpoint_rules(*, allows_loopback: bool) -> Mapping[str, Rule[Any]]:
         "url": ReceiverUrl(allows_loopback),
         "types": Chosen(Word(EventType)),
         "link_ids": Chosen(Uuid()),
-        "tag_ids": Chosen(Uuid()),
+        "tags": Chosen(ItemName()),
         "form": Word(Form),
         "batch_size": BatchSize(),
         "is_enabled": Flag(),

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from backend.domain.ids import TagId
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint
 
 
-def endpoint_json(endpoint: Endpoint, *, shows_secret: bool = False) -> dict[str, Any]:
-    """The endpoint; its secret only where it was just made."""
+def endpoint_json(
+    endpoint: Endpoint, tags: Mapping[TagId, str], *, shows_secret: bool = False
+) -> dict[str, Any]:
+    """The endpoint; its secret only where it was just made.
+
+    `tags` are the names of tags. One that has none was deleted: its id stays, so that who chose it does not
+    seem to have chosen everything.
+    """
     return {
         "id": endpoint.id,
         "url": endpoint.url,
         "types": [each.value for each in endpoint.types],
         "link_ids": list(endpoint.link_ids),
-        "tag_ids": list(endpoint.tag_ids),
+        "tags": [tags.get(each, each) for each in endpoint.tag_ids],
         "form": endpoint.form.value,
         "batch_size": endpoint.batch_size,
         "is_enabled": endpoint.is_enabled,

@@ -50,7 +50,7 @@ class ReceiverUrl:
         """JSON Schema of a URL with https, or with http where that is allowed."""
         scheme = "https?" if self.allows_loopback else "https"
         pattern = f"^{scheme}://[^\\s]+$"
-        return {"type": "string", "format": "uri", "maxLength": _LONGEST, "pattern": pattern}
+        return {"type": "string", "format": "iri", "maxLength": _LONGEST, "pattern": pattern}
 
 
 def is_loopback_host(host: str) -> bool:

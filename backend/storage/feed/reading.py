@@ -80,7 +80,7 @@ async def read_feed(
 async def cursor_at(database: Database, org_id: OrgId, moment: datetime) -> Cursor:
     """Where to begin to read what was stored since this moment."""
     first, behind = 1, (await heads.find_heads(database, [org_id]))[org_id] + 1
-    wanted = Timestamp(moment, 0)
+    wanted = Timestamp(max(0, int(moment.timestamp())), 0)  # nothing was stored before 1970
     while first < behind:
         middle = (first + behind) // 2
         place = {"$gte": middle, "$lt": behind}
@@ -92,6 +92,16 @@ async def cursor_at(database: Database, org_id: OrgId, moment: datetime) -> Curs
         else:
             first = found["place"] + 1
     return Cursor(first)
+
+
+async def waits_since(database: Database, org_id: OrgId, cursor: Cursor) -> datetime | None:
+    """When what comes next behind the cursor was stored; None if nothing does."""
+    next_place = {"org_id": org_id, "place": {"$gte": cursor.place}}
+    found = await database[entries.NAME].find_one(next_place, {"stamp": 1}, sort=[("place", 1)])
+    if found is None:
+        return None
+    stored_at: datetime = found["stamp"].as_datetime()
+    return stored_at
 
 
 def _condition(org_id: OrgId, after: Cursor, last: int, types: Collection[EventType]) -> Document:
