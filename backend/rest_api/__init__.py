@@ -17,6 +17,7 @@ from backend.rest_api import (
     tell_calls,
     tell_refunds,
     utm_templates,
+    webhooks,
     write_links,
 )
 from backend.rest_api.blueprint import rest
@@ -44,5 +45,6 @@ __all__ = [
     "tell_calls",
     "tell_refunds",
     "utm_templates",
+    "webhooks",
     "write_links",
 ]

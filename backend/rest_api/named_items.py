@@ -1,4 +1,4 @@
-"""What routes of things that an organization keeps share, such as tags: their bodies, and why they are refused."""
+"""What routes of things that an organization has share, such as tags: their bodies, and refusals."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from backend.rest_api.operation import Operation, reference
 from backend.rest_api.operations import OPERATIONS
 from backend.rest_api.sales_schemas import SALES_SCHEMAS
 from backend.rest_api.schemas import SCHEMAS
+from backend.rest_api.webhook_schemas import WEBHOOK_SCHEMAS
 
 _FILLED = {"field": "<field>", "message": "<field> <rule>"}
 
@@ -36,7 +37,7 @@ def openapi_document(server_url: str) -> dict[str, Any]:
         "security": [{"apiKey": []}],
         "paths": paths,
         "components": {
-            "schemas": SCHEMAS | LINK_SCHEMAS | SALES_SCHEMAS | EVENT_SCHEMAS,
+            "schemas": SCHEMAS | LINK_SCHEMAS | SALES_SCHEMAS | EVENT_SCHEMAS | WEBHOOK_SCHEMAS,
             "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
             "headers": {
                 name: {"description": meaning, "schema": {"type": "integer", "minimum": 0}}

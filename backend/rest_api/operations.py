@@ -14,6 +14,7 @@ from backend.rest_api import (
     operations_on_links,
     operations_on_named_items,
     operations_on_sales,
+    operations_on_webhooks,
 )
 
 OPERATIONS = (
@@ -25,4 +26,5 @@ OPERATIONS = (
     *operations_on_analytics.OPERATIONS,
     *operations_on_identities.OPERATIONS,
     *operations_on_events.OPERATIONS,
+    *operations_on_webhooks.OPERATIONS,
 )
