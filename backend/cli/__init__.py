@@ -30,6 +30,7 @@ _PLACES = {
     "limit": "limit:limit",
     "subscription": "subscription:subscription",
     "links": "links:links",
+    "webhook": "webhook:webhook",
     "import": "import_links:import_links",
     "export": "archive:export",
     "restore": "archive:restore",
