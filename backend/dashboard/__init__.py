@@ -26,6 +26,7 @@ from backend.dashboard.links import (
 from backend.dashboard.live import live
 from backend.dashboard.site import install, origins
 from backend.dashboard.tags import tags, templates
+from backend.dashboard.webhooks import webhook, webhooks
 
 __all__ = [
     "answer_browsers",
@@ -59,4 +60,6 @@ __all__ = [
     "switch_organization",
     "tags",
     "templates",
+    "webhook",
+    "webhooks",
 ]

@@ -27,6 +27,7 @@ from backend.dashboard.frame.form import FORM_TOKEN
 from backend.rate_limits.service_limits import CALLS_OF_ADDRESS, INSTALLS_OF_ADDRESS
 from backend.storage import broken_destinations, link_reports
 from backend.storage.limited import KEPT, NAME
+from backend.storage.webhooks import endpoints
 from sdk_build.node import install_packages
 from tests.browser.conftest import LaunchArguments
 from tests.dashboard.office import Office, make_key, make_organization, make_user
@@ -110,7 +111,9 @@ def full(running: ServiceProcess) -> Office:
         _visits(client, domain, keys["web"], site)
     _refuse_by_limits(running, org)
     _blame(running, org, link_id)
-    ids = {"link_id": link_id, "domain": domain} | _named_items(running, org)
+    ids = (
+        {"link_id": link_id, "domain": domain} | _named_items(running, org) | _webhooks(running, org, link_id)
+    )
     return Office(running.base_url, make_user(running, org, make_organization(running, "Second")), ids)
 
 
@@ -156,6 +159,24 @@ def _tags(client: httpx.Client, key: str) -> None:
                 f"/serviceCore/pa/v1/{path}", json={"name": name} | fields, headers={"API-KEY": key}
             )
             assert answer.status_code == 201, answer.text
+
+
+def _webhooks(running: ServiceProcess, org: str, link_id: str) -> dict[str, str]:
+    """One webhook that sleeps and has been tried, as five days of failures would have left it, and others
+    that fail and are paused; the id of the first."""
+    url = f"http://127.0.0.1:1/{LONG.replace(' ', '-')}"
+    options = ("--org", org, "--type", "click", "--tag", LONG[:64].strip(), "--link", link_id)
+    made, failing = (
+        running.command("webhook", "create", "--url", url, *more)["id"] for more in (options, options)
+    )
+    running.command("webhook", "create", "--url", url, *options, "--form", "slack", "--disabled")
+    running.command("webhook", "test", made, "--org", org)
+    trouble = {"failing_since": utc_now(), "last_error": LONG, "failures": 7}
+    with database_of(running) as database:
+        for each, more in ((failing, {"next_try_at": utc_now() + KEPT}), (made, {"slept_at": utc_now()})):
+            update = {"$set": trouble | more | {"holder": None}, "$inc": {"term": 1}}
+            database[endpoints.NAME].update_one({"_id": each}, update)
+    return {"webhook_id": made}
 
 
 def _named_items(running: ServiceProcess, org: str) -> dict[str, str]:
@@ -306,6 +327,7 @@ def test_every_form_with_problems(watched: Page, full: Office) -> None:
         ("/links/new", "Make the link"),
         ("/origins", "Allow"),
         ("/install", "Fill it in"),
+        ("/webhooks/new", "Add the webhook"),
     ):
         watched.goto(f"{full.base_url}{path}")
         watched.locator("main input:not([type=hidden])").first.fill("?")
@@ -317,7 +339,8 @@ def test_every_form_with_problems(watched: Page, full: Office) -> None:
 
 
 def test_the_menu_and_what_is_shown_once(watched: Page, full: Office) -> None:
-    """The open menu of a phone, a question about many links and its results, and a key that was just made."""
+    """The open menu of a phone, a question about many links and its results, a key that was just made,
+    a webhook with its secret, and what a test of it was answered."""
     full.open_session(watched)
     watched.goto(f"{full.base_url}/subscription")  # a short page: what matters is the menu
     show(watched, VIEWS[-1])
@@ -334,5 +357,14 @@ def test_the_menu_and_what_is_shown_once(watched: Page, full: Office) -> None:
     watched.goto(f"{full.base_url}/keys")
     watched.get_by_role("button", name="Make a Browser SDK key").click()
     watched.locator(".secret").wait_for()
+    wrong += examine(watched)
+    watched.goto(f"{full.base_url}/webhooks/new")
+    watched.get_by_label("Address").fill("https://127.0.0.1:1/")
+    watched.get_by_role("button", name="Add the webhook").click()
+    watched.locator(".secret").wait_for()
+    watched.evaluate(OPEN_DETAILS)
+    wrong += examine(watched)
+    watched.get_by_role("button", name="Send a test").click()
+    watched.get_by_text("It was not taken.").wait_for()
     wrong += examine(watched)
     assert wrong == []

@@ -19,6 +19,8 @@ from backend.storage.refusals import OriginRefusal, add_refusal
 from backend.storage.rejections import RejectedCalls, add_rejections
 from backend.storage.tags import create_tag, list_tags
 from backend.storage.utm_templates import create_template, list_templates
+from backend.storage.webhooks import endpoints
+from backend.storage.webhooks.endpoints import create_endpoint, list_endpoints
 from tests.api.links import create, info
 from tests.conftest import OrganizationFactory
 from tests.dashboard.people import Person, make_user
@@ -41,6 +43,9 @@ async def other(
     await add_refusal(database, other.id, OriginRefusal("https://secret.example", SECRET, utc_now()))
     await create_tag(database, other.id, SECRET, None, utc_now())
     await create_template(database, other.id, SECRET, {"utm_source": SECRET}, utc_now())
+    hook = await create_endpoint(database, other.id, {"url": "https://secret.example/"}, utc_now())
+    asleep = {"slept_at": utc_now(), "failing_since": utc_now(), "last_error": SECRET}
+    await database[endpoints.NAME].update_one({"_id": hook.id}, {"$set": asleep})
     rejection = Rejection("event", SECRET, SECRET)
     await add_rejections(database, [RejectedCalls(other.id, utc_now(), (rejection,))])
     await Visitor(client, other).results(check(utm_campaign=SECRET), conversion())
@@ -53,7 +58,9 @@ async def their_ids(other: TestOrganization, client: httpx.AsyncClient, database
     link = await info(client, other, f"https://{other.domain}/p")
     keys = await list_api_keys(database, other.id)
     (tag,), (template,) = await list_tags(database, other.id), await list_templates(database, other.id)
+    (hook,) = await list_endpoints(database, other.id)
     ids = {"key_id": keys[0].id, "tag_id": tag.id, "template_id": template.id, "domain": other.domain}
+    ids |= {"webhook_id": hook.id}
     return ids | {"link_id": link["id"], "kind": "svg"}
 
 
@@ -102,6 +109,10 @@ async def test_no_form_changes_another_organization(
         "link_name": "mine",
         "selected_path": "mine",
         "is_enabled": "false",
+        "url": "https://evil.example/",
+        "form": "json",
+        "batch_size": "1",
+        "from": "2026-01-01T00:00",
         "is_archived": "true",
         "kind": "rest",
         "action": "archive",
@@ -115,6 +126,7 @@ async def test_no_form_changes_another_organization(
     before = await everything_of(database, other.id)
     assert before["links"]
     assert before["users"]
+    assert before["webhooks"]
     paths = set(routes("POST", their_ids)) - {"/sign-in", "/sign-out"}
     for path in paths:
         answer = await person.client.post(path, data=fields)

@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # interfaces, which never import each other
     "rest_api": {
         "concurrency", "current", "domain", "event_stream", "file_answer", "json_api", "passwords", "storage",
-        "web_client",
+        "web_client", "webhooks",
     },
     "sdk_api": {"concurrency", "current", "domain", "json_api", "sdk_files", "settings", "storage"},
     "app_api": {"current", "domain", "json_api", "storage"},
@@ -59,7 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "dashboard": {
         "concurrency", "current", "doctor", "domain", "event_stream", "file_answer", "passwords", "qr_image",
-        "rate_limits", "sdk_files", "storage", "web_client",
+        "rate_limits", "sdk_files", "storage", "web_client", "webhooks",
     },
     "operations": {"concurrency", "current", "domain", "storage"},
     # what puts them together, and runs them
@@ -71,7 +71,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "serving": {"app", "concurrency", "domain", "interpreter", "json_api", "operations", "settings"},
     "cli": {
         "api_host", "archives", "block_list", "clock", "destination_watch", "doctor", "domain", "imports",
-        "passwords", "rate_limits", "serving", "settings", "storage", "version", "web_client",
+        "passwords", "rate_limits", "serving", "settings", "storage", "version", "web_client", "webhooks",
     },
 }  # fmt: skip
 # What is beside the backend, and what of it each may import. Tests may import everything.

@@ -9,22 +9,26 @@ from datetime import UTC, datetime, timedelta
 from quart import url_for
 
 from backend.current import of_app, resources
+from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.frame.service import DashboardService
 from backend.doctor.finding import Severity
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
+from backend.domain.webhooks.endpoint import EndpointState
 from backend.storage.analytics_answers import clicks_of_links
 from backend.storage.broken_destinations import list_broken
 from backend.storage.domains import list_domains
 from backend.storage.links import find_links
 from backend.storage.refusals import by_origin, list_refusals
+from backend.storage.webhooks.endpoints import list_endpoints
 
 # A link has stopped if nobody clicked it today (UTC) and on so many days before, and at least so many did on
 # as many days before those.
 _SILENT = 3
 _WAS_BUSY = 15
 _REFUSED_WITHIN = timedelta(days=7)
+_FAILED_FOR = timedelta(minutes=15)
 _MOST_EXAMINED, _MOST_OF_A_KIND = 10, 3
 _PATIENCE = 0.05  # seconds: what takes longer is shown by the next page
 _LINKS_AT_ONCE = 100
@@ -41,8 +45,15 @@ class News:
 
 
 async def what_is_new(now: datetime) -> list[News]:
-    """Domains with trouble, broken destinations, links that stopped, origins refused: the worst first."""
-    return [*await _domains(), *await _broken(), *await _stopped(now), *await _refused(now)]
+    """Domains with trouble, broken destinations, webhooks that fail, links that stopped, origins refused: the
+    worst first."""
+    return [
+        *await _domains(),
+        *await _broken(),
+        *await _failing(now),
+        *await _stopped(now),
+        *await _refused(now),
+    ]
 
 
 async def _domains() -> list[News]:
@@ -66,6 +77,22 @@ async def _broken() -> list[News]:
         )
         for each in await list_broken(resources().database, org_id(), _MOST_OF_A_KIND)
     ]
+
+
+async def _failing(now: datetime) -> list[News]:
+    """Webhooks to which nothing has come through for a while; every page tells of those that sleep."""
+    return [
+        News(
+            each.url,
+            f"takes nothing since {each.failing_since.astimezone(zone_of_browser()):%-d %b, %H:%M}",
+            url_for("dashboard.webhooks_one", webhook_id=each.id),
+            is_bad=True,
+        )
+        for each in await list_endpoints(resources().database, org_id())
+        if each.state is EndpointState.FAILING
+        and each.failing_since
+        and each.failing_since < now - _FAILED_FOR
+    ][:_MOST_OF_A_KIND]
 
 
 async def _stopped(now: datetime) -> list[News]:

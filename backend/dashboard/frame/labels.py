@@ -26,5 +26,11 @@ LABELS = {
     "utm_template": "Template",
     "name": "Name",
     "color": "Colour",
+    "url": "Address",
+    "form": "Form",
+    "batch_size": "Each request has",
+    "types": "What it is told",
+    "links": "Links",
+    "from": "From",
 }
 PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}

@@ -25,6 +25,7 @@ ITEMS = (
     Item("UTM templates", "templates", "template"),
     Item("Destinations", "destinations", "out"),
     Item("Attribution", "attribution", "attribution"),
+    Item("Webhooks", "webhooks", "send"),
     Item("Keys", "keys", "key"),
     Item("Allowed origins", "origins", "shield"),
     Item("Install the SDK", "install", "code"),

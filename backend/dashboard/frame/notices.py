@@ -26,6 +26,12 @@ NOTICES = {
     "template-made": "The template is made. New links can be filled in from it.",
     "template-changed": "The template is changed. Links that it filled stay as they are.",
     "template-deleted": "The template is deleted. Links that it filled stay as they are.",
+    "webhook-changed": "The webhook is changed.",
+    "webhook-paused": "The webhook is paused: nothing is sent, and what happens waits.",
+    "webhook-resumed": "The webhook is resumed: what waited is sent first.",
+    "webhook-goes-on": "The webhook goes on: what waited is sent first.",
+    "webhook-replays": "What was since then is sent again.",
+    "webhook-deleted": "The webhook is deleted: nothing is sent to it any more.",
     "signed-out": "You are signed out.",
 }
 

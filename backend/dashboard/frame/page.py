@@ -19,7 +19,9 @@ from backend.dashboard.frame.two_parts import CONTENT_SECONDS, READING_SECONDS, 
 from backend.domain.credit_rules import CreditRules
 from backend.domain.organizations import Organization
 from backend.domain.sessions import form_token
+from backend.domain.webhooks.endpoint import Endpoint, EndpointState
 from backend.storage.organizations import find_organizations
+from backend.storage.webhooks.endpoints import list_endpoints
 
 # Finds the values that only the block `content` of a template needs.
 Later = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -38,6 +40,7 @@ async def page(template: str, status: int = 200, *, later: Later | None = None, 
         "organizations": organizations,
         "organization": next(each for each in organizations if each.id == org_id()),
         "navigation": ITEMS,
+        "asleep": await _asleep(),
         "is_current": lambda item: is_current(item, request.endpoint or ""),
     }
     if later is None:
@@ -64,6 +67,12 @@ def _common() -> dict[str, Any]:
         "form_token_name": FORM_TOKEN,
         "form_token": form_token(cookie_token()),
     }
+
+
+async def _asleep() -> list[Endpoint]:
+    """The organization's webhooks that are sent nothing until somebody says so: every page tells of them."""
+    found = await list_endpoints(resources().database, org_id())
+    return [each for each in found if each.state is EndpointState.SLEEPING]
 
 
 async def _organizations() -> list[Organization]:

@@ -1,0 +1,139 @@
+"""/webhooks/ID: how a webhook does, its last deliveries, and what can be done with it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from quart import Response, abort, redirect, url_for
+
+from backend.current import resources
+from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.page import page
+from backend.dashboard.webhooks.shown import shown_delivery, shown_webhooks
+from backend.domain.analytics_input import UTC_ZONE
+from backend.domain.ids import EndpointId
+from backend.domain.webhooks.deliveries import Delivery
+from backend.domain.webhooks.endpoint import Endpoint, EndpointUnknown, Form
+from backend.storage.deadlines import clock_stopped
+from backend.storage.webhooks import endpoints
+from backend.storage.webhooks.deliveries import MOST_KEPT, list_deliveries
+from backend.webhooks.sample import send_test
+
+_FORM = "%Y-%m-%dT%H:%M"
+_A_DAY = timedelta(days=1)
+
+
+@dashboard.get("/webhooks/<webhook_id>")
+async def webhooks_one(webhook_id: EndpointId) -> Response:
+    """How the webhook does."""
+    return await webhook_page(await own_endpoint(webhook_id))
+
+
+@dashboard.post("/webhooks/<webhook_id>/test")
+async def webhooks_test(webhook_id: EndpointId) -> Response:
+    """Send a test, and show what was answered."""
+    endpoint = await own_endpoint(webhook_id)
+    with clock_stopped():
+        tested = await send_test(
+            resources().database, resources().receivers, org_id(), webhook_id, resources().clock()
+        )
+    return await webhook_page(endpoint, tested=tested)
+
+
+@dashboard.post("/webhooks/<webhook_id>/status")
+async def webhooks_status(webhook_id: EndpointId) -> Response:
+    """Pause the webhook, or resume it."""
+    is_enabled = field("is_enabled") == "true"
+    await own_endpoint(webhook_id)
+    await endpoints.change_endpoint(resources().database, org_id(), webhook_id, {"is_enabled": is_enabled})
+    return back_to(webhook_id, "webhook-resumed" if is_enabled else "webhook-paused")
+
+
+@dashboard.post("/webhooks/<webhook_id>/go-on")
+async def webhooks_go_on(webhook_id: EndpointId) -> Response:
+    """Wake the webhook: it is told all that waited."""
+    await own_endpoint(webhook_id)
+    await endpoints.go_on(resources().database, org_id(), webhook_id)
+    return back_to(webhook_id, "webhook-goes-on")
+
+
+@dashboard.post("/webhooks/<webhook_id>/replay")
+async def webhooks_replay(webhook_id: EndpointId) -> Response:
+    """Send again what was stored since a moment."""
+    endpoint = await own_endpoint(webhook_id)
+    try:
+        since = datetime.fromisoformat(field("from")).replace(tzinfo=_zone()).astimezone(UTC)
+        problem = "must not lie in the future" if since > resources().clock() else ""
+    except (ValueError, OverflowError):
+        problem = "must be a date and a time"
+    if problem:
+        return await webhook_page(endpoint, replay_from=field("from"), problem=problem)
+    await endpoints.replay(resources().database, org_id(), webhook_id, since)
+    return back_to(webhook_id, "webhook-replays")
+
+
+@dashboard.post("/webhooks/<webhook_id>/rotate-secret")
+async def webhooks_rotate(webhook_id: EndpointId) -> Response:
+    """Make a new secret, and show it for once."""
+    await own_endpoint(webhook_id)
+    database, now = resources().database, resources().clock()
+    changed = await endpoints.rotate_secret(database, org_id(), webhook_id, now)
+    return await webhook_page(changed, secret=changed.secret)
+
+
+@dashboard.post("/webhooks/<webhook_id>/delete")
+async def webhooks_delete(webhook_id: EndpointId) -> Response:
+    """Delete the webhook."""
+    await own_endpoint(webhook_id)
+    await endpoints.delete_endpoint(resources().database, org_id(), webhook_id)
+    return redirect(url_for("dashboard.webhooks", notice="webhook-deleted"), 303)  # type: ignore[return-value]
+
+
+async def own_endpoint(webhook_id: str) -> Endpoint:
+    """The organization's endpoint with this id; answers 404 if it has none."""
+    try:
+        return await endpoints.get_endpoint(resources().database, org_id(), webhook_id)
+    except EndpointUnknown:
+        abort(404)
+
+
+def back_to(webhook_id: EndpointId, notice: str) -> Response:
+    """To the webhook's page, with this notice."""
+    address = url_for("dashboard.webhooks_one", webhook_id=webhook_id, notice=notice)
+    return redirect(address, 303)  # type: ignore[return-value]
+
+
+async def webhook_page(
+    endpoint: Endpoint,
+    *,
+    secret: str = "",
+    tested: Delivery | None = None,
+    replay_from: str = "",
+    problem: str = "",
+) -> Response:
+    """The webhook's page; with its new secret, or what a test was answered."""
+    (shown,) = await shown_webhooks([endpoint])
+    zone = zone_of_browser()
+    found = await list_deliveries(resources().database, org_id(), endpoint.id)
+    return await page(
+        "webhooks/webhook.html",
+        422 if problem else 200,
+        shown=shown,
+        own_asleep=endpoint.id,
+        is_for_program=endpoint.form is Form.JSON,
+        secret=secret,
+        is_first_secret=not endpoint.old_secrets,
+        tested=shown_delivery(tested) if tested else None,
+        deliveries=[shown_delivery(each) for each in found],
+        most_deliveries=MOST_KEPT,
+        zone=zone,
+        replay_from=replay_from or (resources().clock() - _A_DAY).astimezone(zone).strftime(_FORM),
+        problems={"from": problem} if problem else {},
+    )
+
+
+def _zone() -> ZoneInfo:
+    return zone_named(field("zone")) or UTC_ZONE

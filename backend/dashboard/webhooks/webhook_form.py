@@ -1,0 +1,124 @@
+"""The form of a webhook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from quart import Response
+
+from backend.current import resources
+from backend.dashboard.frame.blueprint import org_id
+from backend.dashboard.frame.form import field
+from backend.dashboard.frame.page import page
+from backend.dashboard.webhooks.shown import FORMS, TYPES, ShownWebhook, batch_words
+from backend.domain.errors import FieldError, InvalidField, noted
+from backend.domain.field_rules import is_uuid, parse_fields
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.short_urls import parse_short_url
+from backend.domain.webhooks.endpoint import Endpoint
+from backend.domain.webhooks.endpoint_fields import MOST_IN_BATCH, endpoint_rules
+from backend.storage.links import find_link, find_link_at, find_links
+from backend.storage.webhooks.chosen_tags import tag_names, with_tag_ids
+
+_NEW = {"url": "", "form": "json", "batch_size": "1", "links": "", "tags": ""}
+_TYPE = "type-"
+_LONGEST_NUMBER = 5
+# The fields of the form, where REST has other names.
+_OWN_NAMES = {"link_ids": "links", "tag_ids": "tags"}
+Problems = dict[str, str]
+
+
+def new_fields() -> dict[str, str]:
+    """The text of each field for a new webhook."""
+    return _NEW | {_TYPE + each: "" for each in TYPES}
+
+
+async def fields_of(endpoint: Endpoint) -> dict[str, str]:
+    """The text of each field for an existing one."""
+    database, write = resources().database, resources().short_url_form.write
+    links = await find_links(database, endpoint.link_ids, org_id())
+    tags = await tag_names(database, org_id(), [endpoint])
+    lines = [
+        write(links[each].domain, links[each].path) if each in links else each for each in endpoint.link_ids
+    ]
+    return new_fields() | {
+        "url": endpoint.url,
+        "form": endpoint.form.value,
+        "batch_size": str(endpoint.batch_size),
+        "links": "\n".join(lines),
+        "tags": ", ".join(tags[each] for each in endpoint.tag_ids if each in tags),
+        **{_TYPE + each: "on" for each in endpoint.types},
+    }
+
+
+def sent_fields() -> dict[str, str]:
+    """The text of each field from the current request, to be shown again."""
+    return {name: field(name) for name in new_fields()}
+
+
+async def read_fields(fields: dict[str, str], problems: Problems) -> dict[str, Any]:
+    """The fields of an endpoint. What is wrong with a field of the form is added to `problems`."""
+    errors: list[FieldError] = []
+    size = fields["batch_size"]
+    given: dict[str, object] = {
+        "url": fields["url"],
+        "types": [each.value for each in TYPES if fields[_TYPE + each]],
+        "tags": [each.strip() for each in fields["tags"].split(",") if each.strip()],
+        "form": fields["form"],
+        "batch_size": int(size) if size.isdecimal() and len(size) < _LONGEST_NUMBER else size,
+    }
+    rules = endpoint_rules(allows_loopback=resources().settings.allows_loopback_receivers)
+    parsed = parse_fields(rules, given, errors)
+    with noted(errors):
+        lines = [line.strip() for line in fields["links"].split("\n") if line.strip()]
+        parsed["link_ids"] = rules["link_ids"].parse("link_ids", [await _link(line) for line in lines])
+    with noted(errors):
+        parsed = await with_tag_ids(resources().database, org_id(), parsed)
+    add_problems(errors, problems)
+    return parsed
+
+
+def add_problems(errors: Iterable[FieldError], problems: Problems) -> None:
+    """Say under each field of the form what is wrong with it."""
+    for each in errors:
+        problems.setdefault(_OWN_NAMES.get(each.field, each.field), each.rule)
+
+
+async def form_page(
+    fields: dict[str, str], problems: Problems, shown: ShownWebhook | None = None
+) -> Response:
+    """The form with these fields; `shown` is the webhook that it changes, None for a new one."""
+    sizes = sorted({"1", str(MOST_IN_BATCH), fields["batch_size"]} - {""}, key=_number)
+    return await page(
+        "webhooks/form.html",
+        422 if problems else 200,
+        fields=fields,
+        problems=problems,
+        shown=shown,
+        types=TYPES,
+        forms=FORMS,
+        sizes=[(each, batch_words(_number(each)).capitalize()) for each in sizes if _number(each)],
+        is_local=resources().settings.allows_loopback_receivers,
+    )
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < _LONGEST_NUMBER else 0
+
+
+async def _link(text: str) -> LinkId:
+    """The id of the organization's link with this short URL or id. Raises InvalidField."""
+    found = await _find(text, org_id())
+    if found is None:
+        raise InvalidField("link_ids", f"has a line that is no short URL or id of a link of yours: {text}")
+    return found
+
+
+async def _find(text: str, org: OrgId) -> LinkId | None:
+    if is_uuid(text):
+        link = await find_link(resources().database, LinkId(text.lower()), org)
+    else:
+        place = parse_short_url(text if "://" in text else f"https://{text}")
+        link = await find_link_at(resources().database, *place, org) if place else None
+    return link.id if link else None

@@ -1,0 +1,87 @@
+"""/webhooks: the organization's webhooks, and forms to add and change one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quart import Response, abort
+
+from backend.current import resources
+from backend.dashboard.analytics.time_zone import zone_of_browser
+from backend.dashboard.frame.blueprint import dashboard, org_id
+from backend.dashboard.frame.page import page
+from backend.dashboard.webhooks.shown import shown_webhooks
+from backend.dashboard.webhooks.webhook import back_to, own_endpoint, webhook_page
+from backend.dashboard.webhooks.webhook_form import (
+    Problems,
+    add_problems,
+    fields_of,
+    form_page,
+    new_fields,
+    read_fields,
+    sent_fields,
+)
+from backend.domain.errors import InvalidField
+from backend.domain.ids import EndpointId
+from backend.domain.webhooks.endpoint import MOST_ENDPOINTS, EndpointUnknown, TooManyEndpoints
+from backend.storage.webhooks.endpoints import change_endpoint, create_endpoint, list_endpoints
+
+
+@dashboard.get("/webhooks")
+async def webhooks() -> Response:
+    """All webhooks, each with how it does and how far it was told."""
+    return await page("webhooks/webhooks.html", later=_rows, zone=zone_of_browser())
+
+
+async def _rows() -> dict[str, Any]:
+    return {"rows": await shown_webhooks(await list_endpoints(resources().database, org_id()))}
+
+
+@dashboard.get("/webhooks/new")
+async def webhooks_new() -> Response:
+    """The form for a new one."""
+    return await form_page(new_fields(), {})
+
+
+@dashboard.post("/webhooks")
+async def webhooks_add() -> Response:
+    """Make a webhook, and show its secret for once."""
+    fields, problems = sent_fields(), Problems()
+    given = await read_fields(fields, problems)
+    if problems:
+        return await form_page(fields, problems)
+    try:
+        made = await create_endpoint(resources().database, org_id(), given, resources().clock())
+    except InvalidField as error:  # a link or a tag was deleted a moment ago
+        add_problems([error], problems)
+    except TooManyEndpoints:
+        problems["url"] = f"would be one more than the {MOST_ENDPOINTS} that are possible"
+    return await form_page(fields, problems) if problems else await webhook_page(made, secret=made.secret)
+
+
+@dashboard.get("/webhooks/<webhook_id>/change")
+async def webhooks_edit(webhook_id: EndpointId) -> Response:
+    """The form with the webhook's fields."""
+    endpoint = await own_endpoint(webhook_id)
+    (shown,) = await shown_webhooks([endpoint])
+    return await form_page(await fields_of(endpoint), {}, shown)
+
+
+@dashboard.post("/webhooks/<webhook_id>/change")
+async def webhooks_change(webhook_id: EndpointId) -> Response:
+    """Change the webhook."""
+    endpoint = await own_endpoint(webhook_id)
+    fields, problems = sent_fields(), Problems()
+    changes = await read_fields(fields, problems)
+    if changes.get("url") == endpoint.url:
+        del changes["url"]  # it is not tried at once where it fails
+    if not problems:
+        try:
+            await change_endpoint(resources().database, org_id(), webhook_id, changes)
+            return back_to(webhook_id, "webhook-changed")
+        except InvalidField as error:
+            add_problems([error], problems)
+        except EndpointUnknown:
+            abort(404)
+    (shown,) = await shown_webhooks([endpoint])
+    return await form_page(fields, problems, shown)
