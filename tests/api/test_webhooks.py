@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,13 +16,14 @@ from backend.domain.webhooks.endpoint import MOST_ENDPOINTS
 from backend.storage.mongo import Database
 from backend.storage.tags import create_tag, delete_tag
 from backend.storage.webhooks.endpoints import NAME, create_endpoint
+from backend.web_client import receivers
 from tests.api.links import API, wrong
 from tests.api.whole_links import Links
 from tests.conftest import OrganizationFactory
 from tests.organizations import TestOrganization
 from tests.polling import wait_for_async
 from tests.service_process import free_port
-from tests.webhooks.receiver import Receiver, receiver
+from tests.webhooks.receiver import OK, Answer, Receiver, Request, receiver
 
 UNKNOWN = {"errorMessage": "Webhook not found or does not belong to your organization"}
 ACTIONS = [
@@ -180,6 +182,25 @@ async def test_a_test_tells_what_was_answered(webhooks: Webhooks, hook: Receiver
     nowhere = await webhooks.make(f"http://127.0.0.1:{free_port()}/")
     refused = (await webhooks.call("POST", f"/{nowhere['id']}/test")).json()
     assert (refused["status"], refused["error"]) == (None, "The receiver does not answer")
+
+
+async def test_a_test_of_a_receiver_that_hangs(
+    webhooks: Webhooks, hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asked for it is told that no answer came in time."""
+    monkeypatch.setattr(receivers, "SECONDS", 0.2)
+    is_over = threading.Event()
+
+    def hang(_: Request) -> Answer:
+        is_over.wait(20)
+        return OK
+
+    hook.answer = hang
+    made = await webhooks.make(hook.url())
+    told = (await webhooks.call("POST", f"/{made['id']}/test")).json()
+    is_over.set()
+    assert (told["status"], told["error"]) == (None, "The receiver did not answer in time")
+    assert len(hook.requests) == 1
 
 
 async def test_what_happens_is_delivered_and_replayed(

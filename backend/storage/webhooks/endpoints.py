@@ -66,8 +66,9 @@ async def create_endpoint(
 ) -> Endpoint:
     """Store a new endpoint, which gets what happens from now on.
 
-    `given` are its fields, parsed by `endpoint_rules`, with at least `url`. The secret is to be shown once,
-    now. Raises InvalidField for links or tags that the organization does not have, and TooManyEndpoints.
+    `given` are its fields, parsed by `endpoint_rules` and with the ids of tags (`with_tag_ids`); at least
+    `url`. The secret is to be shown once, now. Raises InvalidField for links or tags that the organization
+    does not have, and TooManyEndpoints.
     """
     await _check_chosen(database, org_id, given)
     if await database[NAME].count_documents({"org_id": org_id}, limit=MOST_ENDPOINTS) >= MOST_ENDPOINTS:
@@ -99,8 +100,8 @@ async def get_endpoint(database: Database, org_id: OrgId, endpoint_id: str) -> E
 async def change_endpoint(
     database: Database, org_id: OrgId, endpoint_id: str, changes: Mapping[str, Any]
 ) -> Endpoint:
-    """Change these fields, parsed by `endpoint_rules`. What fails is tried at once at a new URL, and when it
-    is enabled; what sleeps goes on sleeping.
+    """Change these fields, given as to `create_endpoint`. What fails is tried at once at a new URL, and when
+    it is enabled; what sleeps goes on sleeping.
 
     While it is disabled nothing is sent, and its cursor stays. Raises InvalidField and EndpointUnknown.
     """
