@@ -17,6 +17,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
 from backend.storage import click_blocks, click_counts, link_deltas, organization_counts
 from backend.storage.click_blocks import ship_blocks
+from backend.storage.click_logs import LogHead
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.folding import Folds
@@ -68,13 +69,11 @@ async def _store(database: Database, links: int, clicks: int, days: int) -> int:
 
 
 async def _ship(database: Database, lines: Iterator[bytes]) -> int:
-    log_id, position = uuid.uuid4().hex, 0
+    log_id, head = uuid.uuid4().hex, LogHead()
     while stretch := b"".join(islice(lines, _LINES_OF_A_STRETCH)):
         blocks = (await asyncio.to_thread(read_stretch, stretch)).blocks
-        end = position + len(stretch)
-        await ship_blocks(database, log_id, position, end, blocks)
-        position = end
-    return position
+        head = await ship_blocks(database, log_id, head, head.position + len(stretch), blocks)
+    return head.position
 
 
 async def _fold(folds: Folds, org_id: OrgId) -> None:

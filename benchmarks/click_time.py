@@ -16,6 +16,7 @@ from backend.domain.click_stretch import read_stretch
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
 from backend.storage.click_blocks import ship_blocks
+from backend.storage.click_logs import LogHead
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.folding import Folds
@@ -54,7 +55,7 @@ async def _print_folds(database: Database, mongod: int, links: int) -> None:
     used = [0.0, 0.0]
     for number in range(_FOLDS):
         stretch = _stretch(org_id, link_ids, _FOLDED + number)  # the number of clicks says what is drawn
-        await ship_blocks(database, uuid.uuid4().hex, 0, len(stretch), read_stretch(stretch).blocks)
+        await ship_blocks(database, uuid.uuid4().hex, LogHead(), len(stretch), read_stretch(stretch).blocks)
 
         async def fold() -> None:
             while not (await folds.fold([org_id], merges=False)).is_all:

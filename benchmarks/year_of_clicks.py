@@ -14,6 +14,7 @@ from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.click_blocks import ship_blocks
+from backend.storage.click_logs import LogHead
 from backend.storage.click_folds import Busy
 from backend.storage.folding import Folds
 from backend.storage.mongo import Database, StorageError
@@ -34,7 +35,7 @@ async def count_year(
     """
     folds = Folds(database)
     for number, day in enumerate(_made(org_id, ids, clicks, is_even=is_even)):
-        await ship_blocks(database, f"day-{number}", 0, 1, [block_of(org_id, day)])
+        await ship_blocks(database, f"day-{number}", LogHead(), 1, [block_of(org_id, day)])
         if number % _DAYS_A_FOLD == 0:
             print(f"\r  {number} days counted", end="", flush=True)
             await _fold(folds, org_id)

@@ -13,6 +13,7 @@ from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.click_blocks import NAME, ship_blocks
 from backend.storage.click_folds import Busy
+from backend.storage.click_logs import LogHead, find_head
 from backend.storage.folding import Folds
 from backend.storage.mongo import Database
 from backend.storage.unfolded_clicks import waiting_clicks
@@ -38,7 +39,11 @@ async def ship(
     database: Database, clicks: Iterable[Click], log_id: str | None = None, start: int = 0, end: int = 1
 ) -> None:
     """Store clicks as a stretch of a click log, by default of one of their own."""
-    await ship_blocks(database, log_id or uuid.uuid4().hex, start, end, blocks_of(clicks))
+    log_id = log_id or uuid.uuid4().hex
+    head = await find_head(database, log_id)
+    if head.position != start:
+        head = LogHead(start)
+    await ship_blocks(database, log_id, head, end, blocks_of(clicks))
 
 
 async def fold(database: Database, org_ids: Iterable[OrgId] | None = None) -> None:

@@ -3,18 +3,22 @@
 A block is made from clicks and read whole. Each column has one entry a click. What repeats,
 such as links and browsers, is kept once in a table, and the column holds positions in it; so a click takes a
 few bytes, and counting blocks costs far less than reading lines.
+
+The same clicks in the same order have the same columns. The SHA-256 of these says what a block's clicks are
+(`Content`), however they are compressed, and in whichever larger block they are found again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import accumulate, chain, pairwise, repeat
+from itertools import accumulate, chain, islice, pairwise, repeat
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
@@ -60,8 +64,8 @@ class Columns:
     variant: Sequence[int]
     visitor: Sequence[int | None]
 
-    def clicks(self, org_id: OrgId) -> Iterator[Click]:
-        """The clicks one by one, in the block's order."""
+    def clicks(self, org_id: OrgId, first: int = 0, count: int | None = None) -> Iterator[Click]:
+        """The clicks one by one, in the block's order, from number `first` on: `count` of them, or all."""
         rows = zip(
             self.at,
             self.link,
@@ -72,7 +76,8 @@ class Columns:
             self.visitor,
             strict=True,
         )
-        for at, link, what, country, referrer, variant, visitor in rows:
+        end = None if count is None else first + count
+        for at, link, what, country, referrer, variant, visitor in islice(rows, first, end):
             outcome, reason, platform, system, browser, kind = self.whats[what]
             yield Click(
                 org_id=org_id,
@@ -92,6 +97,13 @@ class Columns:
             )
 
 
+class Content(NamedTuple):
+    """What clicks are: how many of them count, and the SHA-256 of their columns in hexadecimal digits."""
+
+    counted: int
+    sha256: str
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A block to be stored. All its clicks are of one day in UTC."""
@@ -101,6 +113,7 @@ class Block:
     first_at: datetime
     last_at: datetime
     packed: bytes
+    content: Content
 
 
 # A click while it is read: organization, link, milliseconds, what it was, country, referrer, visitor, and
@@ -127,6 +140,16 @@ def merged(org_id: OrgId, parts: Iterable[Columns]) -> Block:
     """One block with the clicks of all these, which are of one organization and one day."""
     rows = (_rows(org_id, each) for each in parts)
     return _block(org_id, list(chain.from_iterable(rows)))
+
+
+def contents(org_id: OrgId, columns: Columns, sizes: Iterable[int]) -> list[Content]:
+    """What the clicks are that stand in the columns one after the other: so many, then so many.
+
+    Each is the content of the block that these clicks alone would be.
+    """
+    rows = _rows(org_id, columns)
+    parts = (_columns_of(list(islice(rows, size))) for size in sizes)
+    return [_content(each, _text_of(each)) for each in parts]
 
 
 def unpack(packed: bytes) -> Columns:
@@ -201,11 +224,18 @@ def blocks_of_rows(rows: Sequence[ClickRow]) -> list[Block]:
 
 
 def _block(org_id: OrgId, rows: Sequence[ClickRow]) -> Block:
+    columns = _columns_of(rows)
+    text, at = _text_of(columns), columns.at
+    content = _content(columns, text)
+    return Block(org_id, len(rows), moment(min(at)), moment(max(at)), _packed(text), content)
+
+
+def _columns_of(rows: Sequence[ClickRow]) -> Columns:
     _, links, at, whats, countries, referrers, visitors, variants = zip(*rows, strict=True)
     (link_table, link), (what_table, what) = _table(links), _table(whats)
     tables = [_table(each) for each in (countries, referrers, variants)]
     (country_table, country), (referrer_table, referrer), (variant_table, variant) = tables
-    columns = Columns(
+    return Columns(
         links=link_table,
         whats=what_table,
         countries=country_table,
@@ -219,11 +249,23 @@ def _block(org_id: OrgId, rows: Sequence[ClickRow]) -> Block:
         variant=variant,
         visitor=visitors,
     )
-    return Block(org_id, len(rows), moment(min(at)), moment(max(at)), pack(columns))
+
+
+def _content(columns: Columns, text: bytes) -> Content:
+    counts = [reason is None for _, reason, *_ in columns.whats]
+    return Content(sum(map(counts.__getitem__, columns.what)), hashlib.sha256(text).hexdigest())
 
 
 def pack(columns: Columns) -> bytes:
     """The bytes of a block with these clicks, which are of one day: what `unpack` reads."""
+    return _packed(_text_of(columns))
+
+
+def _packed(text: bytes) -> bytes:
+    return _COLUMNS + zlib.compress(text, _LEVEL)
+
+
+def _text_of(columns: Columns) -> bytes:
     at = columns.at
     written: dict[str, object] = {
         "at": [at[0], *(after - before for before, after in pairwise(at))],
@@ -240,8 +282,7 @@ def pack(columns: Columns) -> bytes:
         written["visitor"] = columns.visitor
     if columns.variants != [None]:
         written["variant_table"], written["variant"] = columns.variants, columns.variant
-    text = json.dumps(written, separators=(",", ":")).encode("ascii")
-    return _COLUMNS + zlib.compress(text, _LEVEL)
+    return json.dumps(written, separators=(",", ":")).encode("ascii")
 
 
 def _table(values: Sequence[ValueT]) -> tuple[list[ValueT], list[int]]:

@@ -16,7 +16,7 @@ from backend.domain.click_block import Block
 from backend.domain.click_stretch import read_stretch
 from backend.redirector.metrics import count_at_risk, count_lost
 from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import AlreadyShipped
+from backend.storage.click_logs import AlreadyShipped, LogHead
 from backend.storage.deadlines import deadline
 from backend.storage.mongo import Database, StorageError
 
@@ -103,7 +103,9 @@ class DirectClicks:
         lines = b"".join(group.lines)
         found = read_stretch(lines)
         with contextlib.suppress(AlreadyShipped), deadline(_STORE_SECONDS):
-            await ship_blocks(self._database, group.id, 0, len(lines), found.blocks, handoffs=found.handoffs)
+            await ship_blocks(
+                self._database, group.id, LogHead(), len(lines), found.blocks, handoffs=found.handoffs
+            )
         self._shipped(found.blocks)
         self._group, self._is_down = None, False
         for stored in group.stored:

@@ -13,7 +13,7 @@ from backend.redirector.click_log import ClickLog
 from backend.redirector.log_writer import LogWriter
 from backend.redirector.metrics import count_unreadable
 from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import AlreadyShipped, shipped_position
+from backend.storage.click_logs import AlreadyShipped, LogHead, find_head
 from backend.storage.deadlines import deadline
 from backend.storage.mongo import Database
 
@@ -24,7 +24,7 @@ _logger = logging.getLogger(__name__)
 
 
 class LogShipping:
-    """One log with its position in the database; None means that the database has to be asked first.
+    """One log with how far it is in the database; None means that the database has to be asked first.
 
     Lines that can't be read are copied to a file with the log's name in the folder `unreadable`. If the
     process is killed before the database knows, the next one copies the same lines again.
@@ -36,35 +36,34 @@ class LogShipping:
         disk: LogWriter,
         log: ClickLog,
         unreadable: Path,
-        position: int | None = None,
+        head: LogHead | None = None,
     ) -> None:
         self.log = log
         self._database = database
         self._disk = disk
         self._unreadable = unreadable / log.path.name
-        self._position = position
+        self._head = head
         self._set_aside_to = 0  # bad lines before here are set aside already
 
     @property
     def is_done(self) -> bool:
         """Whether the whole log is known to be in the database."""
-        return self._position is not None and self._position >= self.log.end
+        return self._head is not None and self._head.position >= self.log.end
 
     @property
     def waiting(self) -> int:
         """The number of bytes that are not in the database yet."""
-        return self.log.end - (self._position or 0)
+        return self.log.end - (self._head.position if self._head else 0)
 
     async def ship_stretch(self) -> Sequence[Block]:
         """Ship what waits, up to a size. Returns the stored blocks.
 
         Raises StorageError, or OSError if the disk fails.
         """
-        if self._position is None:
-            self._position = await shipped_position(self._database, self.log.id)
+        head = self._head = self._head or await find_head(self._database, self.log.id)
         if self.is_done:
             return []
-        start = self._position
+        start = head.position
         stretch = await self._disk.run(lambda: self._next_stretch(start))
         end = start + len(stretch)
         found = await _read(stretch)
@@ -73,14 +72,13 @@ class LogShipping:
         self._set_aside_to = max(self._set_aside_to, end)
         try:
             with deadline(_SHIP_SECONDS):
-                await ship_blocks(
-                    self._database, self.log.id, start, end, found.blocks, handoffs=found.handoffs
+                self._head = await ship_blocks(
+                    self._database, self.log.id, head, end, found.blocks, handoffs=found.handoffs
                 )
-            self._position = end
         except AlreadyShipped as shipped:
-            if shipped.position <= start:
+            if shipped.head.position <= start:
                 raise
-            self._position = shipped.position
+            self._head = shipped.head
         return found.blocks
 
     def _next_stretch(self, start: int) -> bytes:

@@ -18,6 +18,7 @@ from backend.redirector.folder import Folder
 from backend.redirector.log_shipping import STRETCH_BYTES, LogShipping
 from backend.redirector.log_writer import Kept, LogWriter
 from backend.redirector.metrics import count_at_risk
+from backend.storage.click_logs import LogHead
 from backend.storage.deadlines import deadline
 from backend.storage.mongo import Database, StorageError
 
@@ -56,7 +57,7 @@ class Shipper:
         self._disk = LogWriter(create_log(folder), self._store_later)
         self._folder = Folder(database, folder)
         self._direct = DirectClicks(database, self._folder.add)
-        self._own = self._shipping(self.log, position=0)
+        self._own = self._shipping(self.log, LogHead())
         self._left_behind: list[LogShipping] = []
         self._take_over_at = 0.0
         self._written = asyncio.Event()
@@ -180,8 +181,8 @@ class Shipper:
             if taken:  # who left them may have left more
                 self._folder.sweep()
 
-    def _shipping(self, log: ClickLog, position: int | None = None) -> LogShipping:
-        return LogShipping(self._database, self._disk, log, self._unreadable, position)
+    def _shipping(self, log: ClickLog, head: LogHead | None = None) -> LogShipping:
+        return LogShipping(self._database, self._disk, log, self._unreadable, head)
 
     def _store_later(self, lines: Sequence[bytes]) -> None:
         """Store lines that the disk refused after their visitors had been answered."""
@@ -210,7 +211,7 @@ class Shipper:
         """Start a new log if all of the current one is still shipped. Runs between two writes."""
         if self._own.is_done:
             self._disk.log = create_log(self._logs)
-            self._own = self._shipping(self.log, position=0)
+            self._own = self._shipping(self.log, LogHead())
 
     def _give_up_logs(self) -> None:
         for each in self._left_behind:

@@ -1,13 +1,17 @@
 """The `click_blocks` collection: the clicks of each organization, many in a document (domain/click_block).
 
-A block is stored once: its id names the click log and the position that it comes from. It is `folded` once
-its clicks are in the rollups, and expires when the organization's `click_days` have passed.
+A block is stored once: its id names the click log and the position that it comes from, and its receipt
+(domain/ledger/receipts) is noted in the organization's feed. It is `folded` once its clicks are in the
+rollups, and expires when the organization's `click_days` have passed. One that was merged from others has
+their ids and numbers of clicks in `parts`, in the order in which their clicks stand in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
+from typing import NamedTuple
 
 from bson import Binary
 from pymongo import IndexModel
@@ -17,7 +21,8 @@ from backend.domain.click_block import Block
 from backend.domain.clicks import Click
 from backend.domain.feed.facts import Fact, clicks_fact
 from backend.domain.ids import OrgId
-from backend.storage.click_logs import AlreadyShipped, Moved, advance, shipped_position
+from backend.domain.ledger.receipts import Receipt
+from backend.storage.click_logs import AlreadyShipped, LogHead, Moved, advance, find_head
 from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal, Stage
 from backend.storage.deferred_links import add_handoffs
 from backend.storage.feed import entries
@@ -39,6 +44,7 @@ COLLECTION = Collection(
             [("org_id", 1), ("first_at", 1)], partialFilterExpression={"is_small": True}, name="small"
         ),
         IndexModel("is_unreadable", partialFilterExpression={"is_unreadable": True}, name="unreadable"),
+        IndexModel([("org_id", 1), ("parts.id", 1)], partialFilterExpression={"parts.id": {"$exists": True}}),
         EXPIRY_INDEX,
     ],
     owned_by=ByIdPrefix(),
@@ -53,25 +59,25 @@ COLLECTION = Collection(
 async def ship_blocks(
     database: Database,
     log_id: str,
-    start: int,
+    begin: LogHead,
     end: int,
     blocks: Sequence[Block],
     *,
     handoffs: Sequence[Click] = (),
-) -> None:
-    """Store what is between bytes `start` and `end` of a click log: all, and only once.
+) -> LogHead:
+    """Store what is in a click log between where it is now and byte `end`: all, and only once.
 
-    `handoffs` are those of the clicks that lead to an app. Raises AlreadyShipped if the log was already
-    stored beyond `start`; then nothing changes. After a StorageError, either nothing was stored or the next
-    try raises AlreadyShipped.
+    `handoffs` are those of the clicks that lead to an app. Returns where the log is then. Raises
+    AlreadyShipped if the log was already stored further than `begin`; then nothing changes. After a
+    StorageError, either nothing was stored or the next try raises AlreadyShipped.
     """
-    documents = [_document(each, log_id, start, end) for each in blocks]
+    start = begin.position
+    receipts = _chained(blocks, f"{log_id}/{start}", begin.hashes)
+    hashes = {org_id: receipt.hash(org_id) for org_id, receipt in receipts}
 
     async def work(session: ClientSession) -> None:
-        await advance(database, session, log_id, start, end)
-        if documents:
-            await database[NAME].insert_many(documents, session=session)
-            await entries.note(database, session, _facts(documents), AgesBy.CLICKS)
+        await advance(database, session, log_id, start, end, hashes)
+        await _insert(database, session, blocks, receipts)
         await add_handoffs(database, session, handoffs)
 
     while True:
@@ -80,9 +86,15 @@ async def ship_blocks(
         except (DuplicateKeyError, Moved):
             await until_confirmed(database)
         else:
-            return
-        if (position := await shipped_position(database, log_id)) > start:
-            raise AlreadyShipped(position)
+            return LogHead(end, {**begin.hashes, **hashes})
+        if (head := await find_head(database, log_id)).position > start:
+            raise AlreadyShipped(head)
+
+
+async def insert_counted(database: Database, session: ClientSession, blocks: Sequence[Block]) -> None:
+    """Store blocks whose clicks are counted before, in the caller's transaction. No log has them."""
+    receipts = _chained(blocks, f"{uuid.uuid4().hex}/0", {})
+    await _insert(database, session, blocks, receipts, {"counted_before": True})
 
 
 async def count_unreadable_blocks(database: Database) -> int:
@@ -114,23 +126,56 @@ def fields_of(block: Block) -> Document:
     }
 
 
-def _document(block: Block, log_id: str, start: int, end: int) -> Document:
-    return {
-        "_id": f"{block.org_id}/{log_id}/{start}/{block.first_at.astimezone(UTC):%Y-%m-%d}",
-        "log_id": log_id,
-        "start": start,
-        "end": end,
-        **fields_of(block),
-        "folded": False,
-    }
+class Part(NamedTuple):
+    """A block as it was stored first: its id without the organization's, and how many clicks it has."""
+
+    id: str
+    clicks: int
 
 
-def _facts(blocks: Sequence[Document]) -> dict[OrgId, list[Fact]]:
-    facts: dict[OrgId, list[Fact]] = {}
+def parts_of(document: Document) -> list[Part]:
+    """The blocks whose clicks stand in this one, in their order: those it was merged from, or itself."""
+    if "parts" in document:
+        return [Part(each["id"], each["clicks"]) for each in document["parts"]]
+    return [Part(document["_id"].partition("/")[2], document["clicks"])]
+
+
+def merged_parts(parts: Iterable[Part]) -> list[Document]:
+    """The field of a block that was merged from these."""
+    return [each._asdict() for each in parts]
+
+
+def _chained(blocks: Sequence[Block], place: str, hashes: Mapping[OrgId, str]) -> list[tuple[OrgId, Receipt]]:
+    """The receipts of these blocks, each with whose it is; `hashes` are of those before them in the log."""
+    before, receipts = dict(hashes), []
     for block in blocks:
-        org_id, _, own_id = block["_id"].partition("/")
-        facts.setdefault(OrgId(org_id), []).append(clicks_fact(own_id, block["clicks"]))
-    return facts
+        day = f"{block.first_at.astimezone(UTC):%Y-%m-%d}"
+        counted, content = block.content
+        receipt = Receipt(f"{place}/{day}", block.clicks, counted, content, before.get(block.org_id))
+        before[block.org_id] = receipt.hash(block.org_id)
+        receipts.append((block.org_id, receipt))
+    return receipts
+
+
+async def _insert(
+    database: Database,
+    session: ClientSession,
+    blocks: Sequence[Block],
+    receipts: Sequence[tuple[OrgId, Receipt]],
+    more: Document | None = None,
+) -> None:
+    """Store the blocks and note them in the feed, in the caller's transaction."""
+    if not blocks:
+        return
+    documents = [
+        {"_id": f"{org_id}/{receipt.block}", **fields_of(block), "folded": False, **(more or {})}
+        for block, (org_id, receipt) in zip(blocks, receipts, strict=True)
+    ]
+    await database[NAME].insert_many(documents, session=session)
+    facts: dict[OrgId, list[Fact]] = {}
+    for org_id, receipt in receipts:
+        facts.setdefault(org_id, []).append(clicks_fact(receipt))
+    await entries.note(database, session, facts, AgesBy.CLICKS)
 
 
 def log_place(block_id: str) -> tuple[str, int] | None:

@@ -1,11 +1,17 @@
-"""The `click_logs` collection: how much of each process's click log is in the database."""
+"""The `click_logs` collection: how much of each process's click log is in the database.
+
+A document also has, in `hashes`, the hash of each organization's last block of the log: its next one names it
+(domain/ledger/receipts).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from pymongo import IndexModel
 
+from backend.domain.ids import OrgId
 from backend.storage.collection import Collection, NoRetention, NotArchived, NotPersonal, StaysWhole
 from backend.storage.mongo import ClientSession, Database
 from backend.storage.ownership import Nobodys
@@ -25,12 +31,20 @@ COLLECTION = Collection(
 )
 
 
-class AlreadyShipped(Exception):
-    """The log was stored beyond the given position before; `position` says how far."""
+@dataclass(frozen=True, slots=True)
+class LogHead:
+    """How far a log is in the database: so many bytes; and by organization the hash of its last block."""
 
-    def __init__(self, position: int) -> None:
-        super().__init__(position)
-        self.position = position
+    position: int = 0
+    hashes: Mapping[OrgId, str] = field(default_factory=dict)
+
+
+class AlreadyShipped(Exception):
+    """The log was stored beyond the given position before; `head` says how far."""
+
+    def __init__(self, head: LogHead) -> None:
+        super().__init__(head.position)
+        self.head = head
 
 
 class Moved(Exception):
@@ -40,10 +54,10 @@ class Moved(Exception):
     """
 
 
-async def shipped_position(database: Database, log_id: str) -> int:
-    """The number of bytes of a click log that are in the database, on a majority of its members."""
+async def find_head(database: Database, log_id: str) -> LogHead:
+    """How far a click log is in the database, on a majority of its members."""
     found = await database[NAME].find_one({"_id": log_id})
-    return int(found["position"]) if found else 0
+    return LogHead(int(found["position"]), found.get("hashes", {})) if found else LogHead()
 
 
 async def shipped_positions(database: Database, log_ids: Iterable[str]) -> dict[str, int]:
@@ -52,17 +66,26 @@ async def shipped_positions(database: Database, log_ids: Iterable[str]) -> dict[
     return {each["_id"]: int(each["position"]) async for each in found}
 
 
-async def advance(database: Database, session: ClientSession, log_id: str, start: int, end: int) -> None:
+async def advance(
+    database: Database, session: ClientSession, log_id: str, start: int, end: int, hashes: Mapping[OrgId, str]
+) -> None:
     """Move a log's position from `start` to `end` in the caller's transaction.
 
-    Raises Moved if it is not at `start`. For a new log, DuplicateKeyError is raised instead, since its _id is
-    unique.
+    `hashes` are those of the last blocks of the organizations that have some there. Raises Moved if it is not
+    at `start`. For a new log, DuplicateKeyError is raised instead, since its _id is unique.
     """
+    moved = {"position": end} | {f"hashes.{org_id}": each for org_id, each in hashes.items()}
     result = await database[NAME].update_one(
         {"_id": log_id, "position": start},
-        {"$set": {"position": end}, "$currentDate": {"updated_at": True}},
+        {"$set": moved, "$currentDate": {"updated_at": True}},
         upsert=start == 0,
         session=session,
     )
     if not result.matched_count and result.upserted_id is None:
         raise Moved(log_id)
+
+
+async def forget_organization(database: Database, org_id: OrgId) -> None:
+    """Forget the hashes of the organization's blocks."""
+    name = f"hashes.{org_id}"
+    await database[NAME].update_many({name: {"$exists": True}}, {"$unset": {name: ""}})

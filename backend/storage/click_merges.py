@@ -2,7 +2,7 @@
 click.
 
 Blocks of one organization and day are merged once they are folded, in one transaction. Their clicks stay the
-same.
+same, and in their order, so that each block can be found and proved in the larger one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import groupby
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.click_block import UnreadableBlock, merged, unpack
 from backend.domain.ids import OrgId
-from backend.storage.click_blocks import NAME, SMALL, fields_of
+from backend.storage.click_blocks import NAME, SMALL, fields_of, merged_parts, parts_of
 from backend.storage.click_folds import Busy, folded_fields, take
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction, server_time
 from backend.storage.organizations import find_click_days
@@ -81,7 +81,8 @@ async def _merge(database: Database, org_id: OrgId, blocks: Sequence[Document], 
         return 0
     block_id = f"{org_id}/{uuid.uuid4().hex}"
     ids = [each["_id"] for each in blocks]
-    document = {"_id": block_id, **fields_of(block)}
+    parts = [part for each in blocks for part in parts_of(each)]
+    document = {"_id": block_id, **fields_of(block), "parts": merged_parts(parts)}
     if is_closed:  # no more are likely to come to be merged with it
         document.pop("is_small", None)
 

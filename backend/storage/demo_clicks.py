@@ -2,15 +2,17 @@
 
 What a day's blocks have of other links then waits to be counted again. Each day is one transaction, so that
 the counts are never those of half a day; days that are done have no such clicks any more, and who begins
-again after an interruption leaves them out.
+again after an interruption leaves them out. Blocks keep their receipts: who checks the ledger finds that clicks
+were taken out (docs/decisions/provable-counts.md).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import islice
 from typing import TypeVar
 
 from backend.concurrency.side_thread import beside_the_loop
@@ -18,6 +20,7 @@ from backend.domain.click_block import Block, UnreadableBlock, block_of, unpack
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import DAY_SECONDS
 from backend.storage import click_blocks, click_counts, install_counts, link_deltas, organization_counts
+from backend.storage.click_blocks import Part
 from backend.storage.click_folds import Busy, take
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.ownership import ByLink
@@ -73,7 +76,9 @@ async def _remove_day(database: Database, org_id: OrgId, link_ids: Collection[Li
         removed = 0
         await take(database, session, [org_id])
         of_day = {"org_id": org_id, "last_at": {"$gte": day, "$lt": day + _DAY}}
-        found = await blocks.find(of_day, {"packed": 1}, session=session).to_list(None)
+        found = await blocks.find(of_day, {"packed": 1, "clicks": 1, "parts": 1}, session=session).to_list(
+            None
+        )
         counted: set[LinkId] = set()
         for each in found:
             counted |= _links_in(each)
@@ -98,7 +103,7 @@ async def _remove_from_block(
     left = await beside_the_loop(partial(_without, found, org_id, link_ids))
     if left is None:
         return 0
-    clicks, block = left
+    clicks, block, parts = left
     this, blocks = {"_id": found["_id"]}, database[click_blocks.NAME]
     if block is None:
         await blocks.delete_one(this, session=session)
@@ -106,6 +111,8 @@ async def _remove_from_block(
     fields: Document = {"folded": False}
     if block.clicks < clicks:
         fields |= click_blocks.fields_of(block)
+        if "parts" in found:
+            fields["parts"] = click_blocks.merged_parts(parts)
     again = {"$set": fields, "$unset": {"expires_at": 1, "counted_before": 1}}
     await blocks.update_one(this, again, session=session)
     return clicks - block.clicks
@@ -119,14 +126,21 @@ def _links_in(found: Document) -> set[LinkId]:
         return set()
 
 
-def _without(found: Document, org_id: OrgId, link_ids: Collection[LinkId]) -> tuple[int, Block | None] | None:
+def _without(
+    found: Document, org_id: OrgId, link_ids: Collection[LinkId]
+) -> tuple[int, Block | None, Sequence[Part]] | None:
     """How many requests the block has, and it without those for these links; None if it can't be read.
 
-    There is no block where nothing is left.
+    There is no block where nothing is left; and what is left of each of its parts is the last that it gives.
     """
     try:
         clicks = list(unpack(found["packed"]).clicks(org_id))
     except UnreadableBlock:
         return None
-    kept = [each for each in clicks if each.link_id not in link_ids]
-    return len(clicks), block_of(org_id, kept) if kept else None
+    kept, parts, rest = [], [], iter(clicks)
+    for part in click_blocks.parts_of(found):
+        own = [each for each in islice(rest, part.clicks) if each.link_id not in link_ids]
+        kept += own
+        if own:
+            parts.append(part._replace(clicks=len(own)))
+    return len(clicks), block_of(org_id, kept) if kept else None, parts

@@ -31,7 +31,7 @@ from backend.storage import (
     tags,
 )
 from backend.storage.click_folds import Busy
-from backend.storage.click_logs import shipped_position
+from backend.storage.click_logs import LogHead, find_head
 from backend.storage.click_retention import single_clicks_since
 from backend.storage.demo_clicks import remove_clicks, unless_busy
 from backend.storage.domain_removal import NotItsDomain, remove_domain
@@ -74,9 +74,9 @@ def log_id(org_id: OrgId, run: str) -> str:
     return f"{MARK}{org_id}-{run}"
 
 
-async def stored_hours(database: Database, org_id: OrgId, run: str) -> int:
-    """How many hours of the run are stored."""
-    return await shipped_position(database, log_id(org_id, run))
+async def stored_history(database: Database, org_id: OrgId, run: str) -> LogHead:
+    """How much of the run is stored: its position is how many hours."""
+    return await find_head(database, log_id(org_id, run))
 
 
 async def find_history_links(database: Database, org_id: OrgId) -> list[Link]:

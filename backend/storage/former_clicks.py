@@ -8,7 +8,6 @@ lack (`counted_before`).
 from __future__ import annotations
 
 import logging
-import uuid
 from collections.abc import Sequence
 from datetime import UTC
 from functools import partial
@@ -90,8 +89,7 @@ class FormerClicks:
         deleted = await self._database[clicks.NAME].delete_many({"_id": {"$in": ids}}, session=session)
         if deleted.deleted_count != len(ids):
             raise _Changed
-        documents = [_document(each) for each in blocks]
-        await self._database[click_blocks.NAME].insert_many(documents, session=session)
+        await click_blocks.insert_counted(self._database, session, blocks)
 
 
 async def count_former_clicks(database: Database) -> int:
@@ -115,12 +113,3 @@ def _click(document: Document) -> Click:
         country=document.get("country"),
         referrer_host=document.get("referrer_host"),
     )
-
-
-def _document(block: Block) -> Document:
-    return {
-        "_id": f"{block.org_id}/{uuid.uuid4().hex}",
-        **click_blocks.fields_of(block),
-        "folded": False,
-        "counted_before": True,
-    }

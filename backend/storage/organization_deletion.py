@@ -20,6 +20,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.storage import (
     click_blocks,
     click_folds,
+    click_logs,
     collections,
     domains,
     link_deltas,
@@ -185,6 +186,7 @@ async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
                 deleted[name] += gone.deleted_count
     for each in _owned():
         deleted += await _delete(database, each, org_id)
+    await click_logs.forget_organization(database, org_id)
     return deleted + await _delete(database, domains.COLLECTION, org_id)
 
 

@@ -22,7 +22,7 @@ from backend.domain.tags import PALETTE, Tag
 from backend.storage import domains
 from backend.storage.batches import store_batches
 from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import AlreadyShipped
+from backend.storage.click_logs import AlreadyShipped, LogHead
 from backend.storage.demo_history import (
     MARK,
     Removed,
@@ -32,7 +32,7 @@ from backend.storage.demo_history import (
     log_id,
     remove_empty_domains,
     remove_history,
-    stored_hours,
+    stored_history,
 )
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.link_writes import store_link
@@ -71,13 +71,14 @@ async def make_history(
         begun = await _make_links(database, org_id, shop, now, days=days, most=links)
     await _lead_to(database, begun, shop, now)
     history = await _history(database, org_id, begun)
-    done = await stored_hours(database, org_id, history.run)
+    head = await stored_history(database, org_id, history.run)
+    done = head.position
     until = int((now - history.at(0)) / timedelta(hours=1))
     steps = [range(max(done, start), min(start + 24, until)) for start in range(done - done % 24, until, 24)]
     progress(0, len(steps))
     for number, hours in enumerate(steps, start=1):
         try:
-            await _store(database, org_id, history, hours)
+            head = await _store(database, org_id, history, head, hours)
         except AlreadyShipped:  # another process makes the same history
             return
         if number % _DAYS_A_FOLD == 0:
@@ -98,14 +99,16 @@ async def unmake_history(database: Database, org_id: OrgId, now: datetime) -> Re
     return removed
 
 
-async def _store(database: Database, org_id: OrgId, history: History, hours: range) -> None:
+async def _store(
+    database: Database, org_id: OrgId, history: History, head: LogHead, hours: range
+) -> LogHead:
     """Store some hours of a day: first the SDK's calls, which are known by their ids if they come again."""
     batches = history.batches(hours)
     for start in range(0, len(batches), _BATCHES_AT_ONCE):
         await store_batches(database, batches[start : start + _BATCHES_AT_ONCE])
     clicks = history.clicks(hours)
     blocks = [block_of(org_id, clicks)] if clicks else []
-    await ship_blocks(database, log_id(org_id, history.run), hours.start, hours.stop, blocks)
+    return await ship_blocks(database, log_id(org_id, history.run), head, hours.stop, blocks)
 
 
 async def _history(database: Database, org_id: OrgId, begun: list[Link]) -> History:

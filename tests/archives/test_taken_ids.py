@@ -62,7 +62,7 @@ async def test_marks_of_another_organization(
 async def test_blocks_that_a_log_is_yet_to_give(archive: Archive, database: Database, tmp_path: Path) -> None:
     """Ids of blocks to come would keep this installation's own log from being shipped."""
     blocks = [each.document for each in archive.entries if each.collection == click_blocks.NAME]
-    log_id = blocks[0]["log_id"]
+    log_id, _, _ = str(blocks[0]["_id"]).partition("/")[2].partition("/")
     forged = forge(
         archive,
         tmp_path,

@@ -26,7 +26,7 @@ from backend.redirector.recognition import recognize
 from backend.settings import Settings
 from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_counts import count_window
-from backend.storage.click_logs import AlreadyShipped
+from backend.storage.click_logs import AlreadyShipped, LogHead
 from backend.storage.database import Indexes, open_database
 from backend.storage.deadlines import deadline
 from backend.storage.destination_policies import DestinationPolicies
@@ -116,7 +116,7 @@ class Tries:
         )
         blocks = read_stretch(line).blocks
         try:
-            await ship_blocks(self.service.resources.database, self.click_log, 0, 100, blocks)
+            await ship_blocks(self.service.resources.database, self.click_log, LogHead(), 100, blocks)
         except AlreadyShipped:
             return "already"
         except StorageError:

@@ -27,7 +27,7 @@ from backend.redirector.log_shipping import STRETCH_BYTES
 from backend.redirector.shipper import Shipper, rest_after
 from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_counts import count_window
-from backend.storage.click_logs import AlreadyShipped
+from backend.storage.click_logs import AlreadyShipped, LogHead
 from backend.storage.mongo import Database
 from tests.clicks import click, fold, recorded_clicks, ship
 from tests.conftest import MovableClock
@@ -91,10 +91,10 @@ async def test_a_batch_shipped_twice_counts_once(
     """The second time, nothing changes, and the shipper learns how far the log has been moved."""
     link = await make_link()
     blocks = read_stretch(line_of(link.id)).blocks
-    await ship_blocks(database, f"log{link.id}", 0, 100, blocks)
+    await ship_blocks(database, f"log{link.id}", LogHead(), 100, blocks)
     with pytest.raises(AlreadyShipped) as refused:
-        await ship_blocks(database, f"log{link.id}", 0, 100, blocks)
-    assert refused.value.position == 100
+        await ship_blocks(database, f"log{link.id}", LogHead(), 100, blocks)
+    assert refused.value.head.position == 100
     await fold(database, [OrgId("org")])
     assert (await count_window(database, link.org_id, link.id, clock())).total == 1
 

@@ -8,12 +8,14 @@ in fields of these names, so that an erasure finds them: `device_id`, `customer_
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TypeAlias
 
 from backend.domain.calls import Kind
 from backend.domain.feed.events import EventType
 from backend.domain.ids import CallId, CustomerId, DeviceId, InstallId, TagId
+from backend.domain.ledger.receipts import Receipt
 from backend.domain.persons import Person
 
 # Its `type` is that of the events it stands for, or the name of something that only analytics reads.
@@ -22,9 +24,9 @@ TAG = "tag"
 DEVICE = "device"
 
 
-def clicks_fact(block: str, clicks: int) -> Fact:
-    """So many clicks, which are in the block with this id (without the organization's)."""
-    return {"type": EventType.CLICK.value, "block": block, "clicks": clicks}
+def clicks_fact(receipt: Receipt) -> Fact:
+    """The clicks of the block with this receipt. It stays when the block has expired."""
+    return {"type": EventType.CLICK.value, **asdict(receipt)}
 
 
 def call_fact(kind: Kind, call_id: CallId, telling: int = 0) -> Fact:

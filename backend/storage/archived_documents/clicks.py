@@ -12,17 +12,16 @@ from backend.domain.organizations import MOST_DAYS
 from backend.domain.rollup import part_of
 from backend.storage import click_blocks, click_folds, clicks, link_deltas
 from backend.storage.archived_documents.holdings import DocumentRule, Holdings, expires_within, own_link
-from backend.storage.document_fields import DocumentFields, binary, integer, list_of, text, time
+from backend.storage.document_fields import DocumentFields, binary, integer, list_of, nested, text, time
 from backend.storage.mongo import Document
 
 _LONGEST_KEPT = timedelta(days=MOST_DAYS)
 _CLICK = DocumentFields({"link_id": text, "at": time, "counted": Flag().parse}, is_open=True)
+_PART = DocumentFields({"id": text, "clicks": integer})
 _BLOCK = DocumentFields(
     {"clicks": integer, "first_at": time, "last_at": time, "packed": binary, "folded": Flag().parse},
     {
-        "log_id": text,
-        "start": integer,
-        "end": integer,
+        "parts": list_of(nested(_PART)),
         "is_small": Flag().parse,
         "is_unreadable": Flag().parse,
         "in_fold": Flag().parse,
@@ -73,6 +72,9 @@ def _block(document: Document, holdings: Holdings) -> None:
     said = (document["clicks"], document["first_at"], document["last_at"])
     if said != (len(columns.at), moment(min(columns.at)), moment(max(columns.at))):
         raise InvalidField("packed", "does not hold as many clicks, or not of that time")
+    sizes = [part.clicks for part in click_blocks.parts_of(document)]
+    if sum(sizes) != len(columns.at) or min(sizes) < 1:
+        raise InvalidField("parts", "must be the blocks that it was merged from, with their clicks")
 
 
 def _delta(document: Document, holdings: Holdings) -> None:

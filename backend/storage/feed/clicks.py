@@ -1,29 +1,45 @@
-"""Clicks in a feed, which are in the ledger's blocks."""
+"""Clicks in a feed, which are in the ledger's blocks.
+
+A block may have been merged with others since its clicks were noted. It is then found as a part of the larger
+one, in which its clicks stand together and in their order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from dataclasses import dataclass
 
 from backend.concurrency.side_thread import beside_the_loop
-from backend.domain.click_block import UnreadableBlock, unpack
+from backend.domain.click_block import Columns, UnreadableBlock, unpack
 from backend.domain.clicks import Click
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.short_urls import ShortUrlForm
 from backend.storage import click_blocks
 from backend.storage.feed.runs import Run, Told
 from backend.storage.links import find_short_urls
-from backend.storage.mongo import ClientSession, Database
+from backend.storage.mongo import ClientSession, Database, Document
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the clicks of a block are: so many, behind so many others in these columns."""
+
+    columns: Columns
+    first: int
+    clicks: int
 
 
 async def load_clicks(
     form: ShortUrlForm, database: Database, session: ClientSession, org_id: OrgId, runs: Sequence[Run]
 ) -> list[list[Told | None]]:
     """The clicks of these runs; None for those whose block is gone or damaged."""
-    ids = [f"{org_id}/{run.fact['block']}" for run in runs]
-    found = database[click_blocks.NAME].find({"_id": {"$in": ids}}, {"packed": 1}, session=session)
-    packed = {each["_id"]: each["packed"] async for each in found}
-    read = await beside_the_loop(lambda: [_clicks(org_id, run, packed) for run in runs])
+    own_ids = [run.fact["block"] for run in runs]
+    stored: Document = {"_id": {"$in": [f"{org_id}/{each}" for each in own_ids]}}
+    as_part: Document = {"org_id": org_id, "parts.id": {"$in": own_ids}}
+    fields = {"packed": 1, "clicks": 1, "parts": 1}
+    found = database[click_blocks.NAME].find({"$or": [stored, as_part]}, fields, session=session)
+    documents = await found.to_list(None)
+    read = await beside_the_loop(lambda: _read(org_id, runs, documents))
     link_ids = {click.link_id for clicks in read for click in clicks}
     short_urls = await find_short_urls(database, org_id, link_ids, form, session)
     return await beside_the_loop(
@@ -31,13 +47,30 @@ async def load_clicks(
     )
 
 
-def _clicks(org_id: OrgId, run: Run, packed: Mapping[str, bytes]) -> list[Click]:
-    block = packed.get(f"{org_id}/{run.fact['block']}")
+def _read(org_id: OrgId, runs: Sequence[Run], documents: Sequence[Document]) -> list[list[Click]]:
+    """The clicks of each run that are there."""
+    places = {name: place for each in documents for name, place in _places(each).items()}
+    return [_clicks(org_id, run, places.get(run.fact["block"])) for run in runs]
+
+
+def _places(document: Document) -> Mapping[str, _Place]:
+    """The places of the blocks that stand in this one, by their ids; none if it can't be read."""
     try:
-        clicks = unpack(block).clicks(org_id) if block else iter(())
+        columns = unpack(document["packed"])
     except UnreadableBlock:
+        return {}
+    places, first = {}, 0
+    for part in click_blocks.parts_of(document):
+        places[part.id] = _Place(columns, first, part.clicks)
+        first += part.clicks
+    return places
+
+
+def _clicks(org_id: OrgId, run: Run, place: _Place | None) -> list[Click]:
+    if place is None:
         return []
-    return list(islice(clicks, run.first, run.first + run.count))
+    count = min(run.count, max(0, place.clicks - run.first))
+    return list(place.columns.clicks(org_id, place.first + run.first, count))
 
 
 def _told(clicks: Sequence[Click], short_urls: Mapping[LinkId, str], count: int) -> list[Told | None]:

@@ -15,6 +15,7 @@ from backend.domain.feed.events import Event, EventType
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.short_urls import ShortUrlForm
 from backend.storage.click_blocks import ship_blocks
+from backend.storage.click_logs import LogHead
 from backend.storage.feed.reading import cursor_at, read_feed
 from backend.storage.feed.sequencer import place_waiting
 from backend.storage.mongo import Database
@@ -42,7 +43,7 @@ def org_id() -> OrgId:
 async def ship(database: Database, org_id: OrgId, clicks: int, first: int = 0) -> None:
     """Store a block of so many clicks, a second apart."""
     made = [click(org_id, LINK, NOW + timedelta(seconds=first + number)) for number in range(clicks)]
-    await ship_blocks(database, uuid.uuid4().hex, 0, 100, blocks_of(made))
+    await ship_blocks(database, uuid.uuid4().hex, LogHead(), 100, blocks_of(made))
 
 
 async def test_what_waits_is_not_seen(database: Database, org_id: OrgId) -> None:

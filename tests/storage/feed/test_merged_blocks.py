@@ -1,0 +1,100 @@
+"""Clicks in a feed after their blocks were merged."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from backend.app import Service
+from backend.domain.feed.cursor import START, Cursor
+from backend.domain.feed.events import Event
+from backend.domain.ids import LinkId, OrgId
+from backend.storage.click_blocks import NAME
+from backend.storage.click_merges import merge_small_blocks
+from backend.storage.demo_clicks import remove_clicks
+from backend.storage.feed.reading import read_feed
+from backend.storage.feed.sequencer import place_waiting
+from backend.storage.mongo import Database
+from tests.clicks import click, fold, ship
+from tests.fresh_database import fresh_database
+
+NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
+LINKS = [LinkId(str(uuid.uuid4())) for _ in range(3)]
+
+
+@pytest.fixture(scope="module")
+async def database(service: Service) -> AsyncIterator[Database]:
+    """A database of this file's own, in which no service places events or merges blocks."""
+    async with fresh_database(service.resources.database) as own:
+        yield own
+
+
+@pytest.fixture
+def org_id() -> OrgId:
+    """An organization of this test's own."""
+    return OrgId(str(uuid.uuid4()))
+
+
+async def ship_some(database: Database, org_id: OrgId, sizes: list[int], begin: int) -> None:
+    """Store blocks of these sizes of one day, the later ones with the earlier clicks."""
+    for number, size in enumerate(sizes):
+        seconds = begin + 1_000 * (len(sizes) - number)
+        made = [
+            click(org_id, LINKS[n % 3], NOW + timedelta(seconds=seconds + n), referrer_host=f"{number}-{n}")
+            for n in range(size)
+        ]
+        await ship(database, made)
+        await place_waiting(database)
+    await fold(database, [org_id])
+
+
+async def read_all(database: Database, org_id: OrgId, limit: int = 5_000) -> list[Event]:
+    """The whole feed."""
+    events: list[Event] = []
+    cursor, has_more = START, True
+    while has_more:
+        page = await read_feed(database, org_id, cursor, limit=limit)
+        events += page.events
+        cursor, has_more = page.next_cursor, page.has_more
+    return events
+
+
+async def test_events_stay_the_same(database: Database, org_id: OrgId) -> None:
+    """Each click has the same id, place and data after its block was merged, and that one merged again."""
+    await ship_some(database, org_id, [3, 1, 4, 1, 5], begin=0)
+    before = await read_all(database, org_id)
+    assert len({each.id for each in before}) == 14
+    assert await merge_small_blocks(database, org_id) == 4
+    assert [await read_all(database, org_id, limit) for limit in (1, 3, 14, 99)] == [before] * 4
+    await database[NAME].update_many({"org_id": org_id}, {"$set": {"is_small": True}})
+    await ship_some(database, org_id, [2, 6], begin=9_000)
+    longer = await read_all(database, org_id)
+    assert longer[:14] == before
+    assert await merge_small_blocks(database, org_id) == 2
+    assert await read_all(database, org_id) == longer
+
+
+async def test_a_merge_between_two_pages(database: Database, org_id: OrgId) -> None:
+    """Who is in the middle of a block when it is merged goes on with the next click of it."""
+    await ship_some(database, org_id, [3, 5, 2], begin=0)
+    before = await read_all(database, org_id)
+    page = await read_feed(database, org_id, START, limit=5)
+    assert page.next_cursor == Cursor(2, 2)
+    assert await merge_small_blocks(database, org_id) == 2
+    behind = await read_feed(database, org_id, page.next_cursor)
+    assert [*page.events, *behind.events] == before
+
+
+async def test_what_is_taken_out_of_a_merged_block(database: Database, org_id: OrgId) -> None:
+    """Where a demo's clicks leave a merged block, each of the others is still found under its block."""
+    await ship_some(database, org_id, [3, 1, 4], begin=0)
+    before = await read_all(database, org_id)
+    assert await merge_small_blocks(database, org_id) == 2
+    assert await remove_clicks(database, org_id, {LINKS[1]}) == 2
+    kept = [each.data for each in before if each.data["link_id"] != LINKS[1]]
+    assert [each.data for each in await read_all(database, org_id)] == kept
+    (block,) = await database[NAME].find({"org_id": org_id}).to_list(None)
+    assert sorted(part["clicks"] for part in block["parts"]) == [1, 2, 3]
