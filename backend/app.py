@@ -51,6 +51,7 @@ from backend.storage.lanes import Lane
 from backend.storage.mongo import Database
 from backend.storage.organization_deletion import DeletionSweep
 from backend.storage.pulse import Pulse
+from backend.storage.statement_signing import StatementSigning
 from backend.web_client.page_reader import PageReader
 from backend.web_client.receivers import Receivers
 from backend.webhooks.delivery import WebhookDelivery
@@ -203,6 +204,7 @@ class Service:
             DestinationWatch(database, self.resources.pages, self._clock, hours),
             Sequencer(database),
             FeedAging(database, self._clock),
+            StatementSigning(database),
             self.resources.feed,
             WebhookDelivery(self._webhook_tools()),
         ):

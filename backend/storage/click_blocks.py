@@ -76,7 +76,7 @@ async def ship_blocks(
     hashes = {org_id: receipt.hash(org_id) for org_id, receipt in receipts}
 
     async def work(session: ClientSession) -> None:
-        await advance(database, session, log_id, start, end, hashes)
+        await advance(database, session, log_id, start, LogHead(end, hashes))
         await _insert(database, session, blocks, receipts)
         await add_handoffs(database, session, handoffs)
 

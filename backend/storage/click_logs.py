@@ -66,15 +66,13 @@ async def shipped_positions(database: Database, log_ids: Iterable[str]) -> dict[
     return {each["_id"]: int(each["position"]) async for each in found}
 
 
-async def advance(
-    database: Database, session: ClientSession, log_id: str, start: int, end: int, hashes: Mapping[OrgId, str]
-) -> None:
-    """Move a log's position from `start` to `end` in the caller's transaction.
+async def advance(database: Database, session: ClientSession, log_id: str, start: int, to: LogHead) -> None:
+    """Move a log from position `start` to this head in the caller's transaction.
 
-    `hashes` are those of the last blocks of the organizations that have some there. Raises Moved if it is not
-    at `start`. For a new log, DuplicateKeyError is raised instead, since its _id is unique.
+    The head need have the hashes only of organizations with blocks there. Raises Moved if it is not at
+    `start`. For a new log, DuplicateKeyError is raised instead, since its _id is unique.
     """
-    moved = {"position": end} | {f"hashes.{org_id}": each for org_id, each in hashes.items()}
+    moved = {"position": to.position} | {f"hashes.{org_id}": each for org_id, each in to.hashes.items()}
     result = await database[NAME].update_one(
         {"_id": log_id, "position": start},
         {"$set": moved, "$currentDate": {"updated_at": True}},

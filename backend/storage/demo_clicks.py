@@ -2,8 +2,8 @@
 
 What a day's blocks have of other links then waits to be counted again. Each day is one transaction, so that
 the counts are never those of half a day; days that are done have no such clicks any more, and who begins
-again after an interruption leaves them out. Blocks keep their receipts: who checks the ledger finds that clicks
-were taken out (docs/decisions/provable-counts.md).
+again after an interruption leaves them out. Blocks keep their receipts: who checks the ledger finds that
+clicks were taken out (docs/decisions/provable-counts.md).
 """
 
 from __future__ import annotations

@@ -36,3 +36,10 @@ async def signing_key(database: Database, purpose: str) -> bytes:
         return_document=ReturnDocument.AFTER,
     )
     return bytes(found["key"])
+
+
+async def replace_signing_key(database: Database, purpose: str) -> bytes:
+    """Make a new key for a purpose, in place of the one that there may be. It is what this returns."""
+    key = secrets.token_bytes(32)
+    await database[NAME].update_one({"_id": purpose}, {"$set": {"key": key}}, upsert=True)
+    return key

@@ -1,0 +1,234 @@
+"""Books: what somebody shows of an organization's ledger, and the check that nothing was changed in it.
+
+The check needs the books alone. It follows three chains: from the clicks of each block to its receipt, from
+each receipt to the one before it in its log, and from all receipts of a day to the signed statement, which
+names the statement before it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from backend.domain.click_block import Content
+from backend.domain.ids import OrgId
+from backend.domain.ledger.findings import Finding, FindingKind
+from backend.domain.ledger.receipts import Receipt
+from backend.domain.ledger.statements import Statement, Sums
+
+# Whether this key, in hexadecimal digits, has signed this text with this signature.
+IsSigned = Callable[[str, bytes, str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class SignedStatement:
+    """A statement and its signature, in hexadecimal digits."""
+
+    statement: Statement
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBlock:
+    """The clicks that are there of a block: how many, and what they are."""
+
+    clicks: int
+    content: Content
+
+
+@dataclass(slots=True)
+class Books:
+    """What is shown of an organization's ledger.
+
+    `placed` has the receipts by their place in the feed, and `waiting` those that have none yet. `found` has
+    the blocks that are there by their ids, and `unreadable` the ids of those that can't be read.
+    """
+
+    org_id: OrgId
+    placed: dict[int, list[Receipt]] = field(default_factory=dict)
+    waiting: list[Receipt] = field(default_factory=list)
+    found: dict[str, FoundBlock] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
+    statements: list[SignedStatement] = field(default_factory=list)
+
+    def receipts(self) -> Iterator[Receipt]:
+        """All receipts, in the order of the feed."""
+        for place in sorted(self.placed):
+            yield from self.placed[place]
+        yield from self.waiting
+
+
+@dataclass(slots=True)
+class Amount:
+    """So many blocks, with so many requests, of which so many count as clicks."""
+
+    blocks: int = 0
+    clicks: int = 0
+    counted: int = 0
+
+    def add(self, receipt: Receipt) -> None:
+        """Add a block."""
+        self.blocks += 1
+        self.clicks += receipt.clicks
+        self.counted += receipt.counted
+
+
+@dataclass(slots=True)
+class Checked:
+    """What a check of books found.
+
+    `expired` and `unreadable` are blocks whose clicks are gone, or can't be read, but whose numbers are in
+    their receipts. `unsigned` are the blocks behind the last statement.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    proved: Amount = field(default_factory=Amount)
+    expired: Amount = field(default_factory=Amount)
+    unreadable: Amount = field(default_factory=Amount)
+    unsigned: Amount = field(default_factory=Amount)
+    gaps: set[date] = field(default_factory=set)  # days of clicks of which not all are there
+
+    def tell(self, kind: FindingKind, where: str, details: str) -> None:
+        """Note something wrong."""
+        self.findings.append(Finding(kind, where, details))
+
+
+def check_books(
+    books: Books,
+    is_signed: IsSigned,
+    *,
+    has_expired: Callable[[date], bool],
+    keys: Collection[str] = (),
+    kept: Sequence[Statement] = (),
+) -> Checked:
+    """Check the books. `is_signed` checks a signature.
+
+    `has_expired` says whether clicks of a day need not be there any more. `keys` are the only public keys to
+    trust, if there are any; `kept` are statements that were handed over before.
+    """
+    checked = Checked()
+    _check_blocks(books, checked, has_expired)
+    _check_chains(books, checked)
+    _check_statements(books, checked, is_signed, keys)
+    _check_kept(books, checked, kept)
+    return checked
+
+
+def _check_blocks(books: Books, checked: Checked, has_expired: Callable[[date], bool]) -> None:
+    """Compare the clicks of each block with its receipt."""
+    known: set[str] = set()
+    for receipt in books.receipts():
+        if receipt.block in known:
+            checked.tell(FindingKind.REPEATED_BLOCK, receipt.block, "it has two receipts")
+            continue
+        known.add(receipt.block)
+        found = books.found.get(receipt.block)
+        if found is None:
+            checked.gaps.add(receipt.day)
+        if found is not None:
+            _compare(receipt, found, checked)
+        elif receipt.block in books.unreadable:
+            checked.unreadable.add(receipt)
+        elif has_expired(receipt.day):
+            checked.expired.add(receipt)
+        else:
+            details = f"{receipt.clicks} requests, of which {receipt.counted} counted"
+            checked.tell(FindingKind.MISSING_BLOCK, receipt.block, details)
+    for block in sorted((books.found.keys() | books.unreadable) - known):
+        checked.tell(FindingKind.ADDED_BLOCK, block, "it has no receipt")
+
+
+def _compare(receipt: Receipt, found: FoundBlock, checked: Checked) -> None:
+    told = (receipt.clicks, receipt.counted, receipt.content)
+    there = (found.clicks, found.content.counted, found.content.sha256)
+    if told == there:
+        checked.proved.add(receipt)
+        return
+    details = (
+        f"stored were {receipt.clicks} requests, of which {receipt.counted} counted; "
+        f"there are {found.clicks}, of which {found.content.counted} count"
+    )
+    checked.tell(FindingKind.CONTENT, receipt.block, details)
+
+
+def _check_chains(books: Books, checked: Checked) -> None:
+    """Look whether each receipt names the one before it in its log."""
+    logs: defaultdict[str, list[Receipt]] = defaultdict(list)
+    for receipt in books.receipts():
+        logs[receipt.log].append(receipt)
+    for receipts in logs.values():
+        before = None
+        for receipt in sorted(receipts, key=lambda each: each.order):
+            if receipt.previous != before:
+                expected = before or "nothing, as the first of its log"
+                details = f"it names {receipt.previous or 'nothing'} as the one before it, not {expected}"
+                checked.tell(FindingKind.CHAIN, receipt.block, details)
+            before = receipt.hash(books.org_id)
+
+
+def _check_statements(books: Books, checked: Checked, is_signed: IsSigned, keys: Collection[str]) -> None:
+    """Check signatures, that statements follow each other, and that each says what its places have."""
+    before: Statement | None = None
+    places = sorted(books.placed)
+    for each in sorted(books.statements, key=lambda each: each.statement.day):
+        statement = each.statement
+        if not is_signed(statement.key, statement.text, each.signature):
+            checked.tell(FindingKind.SIGNATURE, statement.day, f"the signature is not by {statement.key}")
+        if keys and statement.key not in keys:
+            checked.tell(FindingKind.UNKNOWN_KEY, statement.day, f"it is signed by {statement.key}")
+        if statement.org_id != books.org_id:
+            checked.tell(FindingKind.STATEMENT_CHAIN, statement.day, "it is another organization's")
+        _check_order(statement, before, checked)
+        _check_sums(statement, _sums(books, places, statement), checked)
+        before = statement
+    last = before.last_place if before else 0
+    for place in places[bisect_right(places, last) :]:
+        for receipt in books.placed[place]:
+            checked.unsigned.add(receipt)
+    for receipt in books.waiting:
+        checked.unsigned.add(receipt)
+
+
+def _check_order(statement: Statement, before: Statement | None, checked: Checked) -> None:
+    if statement.previous != (before.digest if before else None):
+        named = before.day if before else "nothing, as the first one"
+        checked.tell(FindingKind.STATEMENT_CHAIN, statement.day, f"it does not follow {named}")
+    if statement.first_place != (before.last_place + 1 if before else 1):
+        checked.tell(FindingKind.STATEMENT_CHAIN, statement.day, "its places do not follow those before it")
+    if before and statement.day <= before.day:
+        checked.tell(FindingKind.STATEMENT_CHAIN, statement.day, "there are two for this day")
+
+
+def _sums(books: Books, places: Sequence[int], statement: Statement) -> Mapping[str, int | str]:
+    """What the statement should say; `places` are all that there are, in their order."""
+    sums = Sums(books.org_id)
+    first, end = bisect_left(places, statement.first_place), bisect_right(places, statement.last_place)
+    for place in places[first:end]:
+        for receipt in books.placed[place]:
+            sums.add(receipt)
+    return sums.fields()
+
+
+def _check_sums(statement: Statement, sums: Mapping[str, int | str], checked: Checked) -> None:
+    names = ("blocks", "clicks", "counted")
+    wrong = [
+        f"{getattr(statement, name)} {name} signed, {sums[name]} there"
+        for name in names
+        if getattr(statement, name) != sums[name]
+    ]
+    if statement.root != sums["root"]:
+        details = ", ".join(wrong) or "as many blocks and clicks as were signed, but others"
+        checked.tell(FindingKind.ROOT, statement.day, details)
+    elif wrong:
+        checked.tell(FindingKind.TOTALS, statement.day, ", ".join(wrong))
+
+
+def _check_kept(books: Books, checked: Checked, kept: Sequence[Statement]) -> None:
+    shown = {each.statement.day: each.statement for each in books.statements}
+    for statement in kept:
+        if shown.get(statement.day) != statement:
+            there = "another one" if statement.day in shown else "none"
+            checked.tell(FindingKind.KEPT_STATEMENT, statement.day, f"there is {there} in the file")
