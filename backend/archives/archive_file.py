@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 from backend.domain.errors import OperatorError
 from backend.domain.field_rules import is_uuid
 from backend.domain.ids import OrgId
+from backend.domain.organizations import CLICK_DAYS, parse_days
 from backend.storage.archived_documents.holdings import Holdings
 from backend.storage.collections import Archived, archived_collections
 from backend.storage.extended_json import from_json, to_json
@@ -50,10 +51,16 @@ class RefusedArchive(UnreadableArchive):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of an archive: whose archive it is."""
+    """The first line of an archive: whose archive it is.
+
+    Files of former versions do not say when they were exported, nor for how many days single clicks were kept
+    then (None: without limit).
+    """
 
     org_id: OrgId
     name: str
+    exported_at: datetime | None = None
+    click_days: int | None = CLICK_DAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,15 @@ class ArchiveWriter:
 
     def write_header(self, header: Header) -> None:
         """Write the first line."""
-        head = {"format": FORMAT, "version": VERSION, "org_id": header.org_id, "name": header.name}
+        head: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "org_id": header.org_id,
+            "name": header.name,
+            "click_days": header.click_days,
+        }
+        if header.exported_at:
+            head["exported_at"] = header.exported_at.isoformat(timespec="seconds")
         self._write(json.dumps(head))
 
     def write_document(self, collection: str, document: Document) -> None:
@@ -129,7 +144,13 @@ def read_header(path: Path) -> Header:
     # Ids of the organization's documents begin with it: it must not be the beginning of another's.
     if not isinstance(org_id, str) or not is_uuid(org_id) or org_id != org_id.lower():
         raise UnreadableArchive(f"{path} does not name its organization.")
-    return Header(OrgId(org_id), str(head.get("name")))
+    try:
+        exported_at = datetime.fromisoformat(head["exported_at"]) if "exported_at" in head else None
+        days = head.get("click_days", CLICK_DAYS)
+        click_days = None if days is None else parse_days(str(days))
+    except (ValueError, TypeError):
+        raise UnreadableArchive(f"{path} does not say when it was exported, or of how many days.") from None
+    return Header(OrgId(org_id), str(head.get("name")), exported_at, click_days)
 
 
 def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from backend.archives.archive_file import ArchiveWriter, Header, whole_or_nothing
 from backend.domain.ids import OrgId
 from backend.storage.archive import count_owned, read_owned, snapshot
-from backend.storage.mongo import Database
+from backend.storage.mongo import Database, server_time
 from backend.storage.organizations import get_organization
 
 # Called once with the total number of documents, then with the number written since the last call.
@@ -28,7 +28,8 @@ async def export_organization(
     organization = await get_organization(database, org_id)
     with whole_or_nothing(path) as file:
         writer = ArchiveWriter(file)
-        writer.write_header(Header(org_id, organization.name))
+        now = await server_time(database)
+        writer.write_header(Header(org_id, organization.name, now, organization.click_days))
         await _write_documents(database, org_id, writer, progress, in_snapshot=in_snapshot)
         writer.write_end()
     return writer.counts

@@ -34,6 +34,8 @@ _PLACES = {
     "import": "import_links:import_links",
     "export": "archive:export",
     "restore": "archive:restore",
+    "verify": "verify:verify",
+    "ledger": "ledger:ledger",
     "report": "report:report",
     "privacy": "privacy:privacy",
     "doctor": "doctor:doctor",

@@ -74,6 +74,11 @@ class Sums:
         self._org_id = org_id
         self._leaves: list[bytes] = []
 
+    @property
+    def blocks(self) -> int:
+        """How many there are."""
+        return len(self._leaves)
+
     def add(self, receipt: Receipt) -> None:
         """Add the next receipt."""
         self.clicks += receipt.clicks
@@ -83,7 +88,7 @@ class Sums:
     def fields(self) -> dict[str, int | str]:
         """The fields of a statement that follow from them."""
         return {
-            "blocks": len(self._leaves),
+            "blocks": self.blocks,
             "clicks": self.clicks,
             "counted": self.counted,
             "root": root_of(self._leaves).hex(),

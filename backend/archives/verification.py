@@ -1,0 +1,84 @@
+"""Checks an archive's ledger without any database (`waylink verify`, docs/verify.md)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+from backend.archives.archive_file import Header, check_whole, read_entries, read_header
+from backend.archives.ledger_reading import ArchivedLedger, read_ledger, wrong_claims
+from backend.domain.ids import LinkId
+from backend.domain.ledger.books import Checked, SignedStatement, check_books
+from backend.domain.ledger.findings import FindingKind
+from backend.domain.ledger.statements import Statement
+from backend.storage.ed25519 import is_signed
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTotal:
+    """The requests for a link that are there one by one, and how many of them count as clicks."""
+
+    link_id: LinkId
+    short_url: str | None
+    requests: int
+    clicks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """An archive's header, what the check of its ledger found, its statements by day, and what links have."""
+
+    header: Header
+    checked: Checked
+    statements: Sequence[SignedStatement]
+    links: Sequence[LinkTotal]
+
+
+def verify_archive(
+    path: Path,
+    now: datetime,
+    advance: Callable[[int], object],
+    *,
+    keys: Collection[str] = (),
+    kept: Sequence[Statement] = (),
+    first: date = date.min,
+    last: date = date.max,
+) -> Verification:
+    """Check the ledger in this file: all of it. Totals of links are of the days from `first` to `last`.
+
+    `keys` are the only public keys to trust, if there are any, and `kept` are statements that were handed
+    over before. Raises UnreadableArchive.
+    """
+    header = read_header(path)
+    check_whole(path, header, now, advance)
+    ledger = read_ledger(header.org_id, read_entries(path, header))
+    moment = header.exported_at or now
+    oldest = moment.astimezone(UTC).date() - timedelta(days=header.click_days) if header.click_days else None
+
+    def has_expired(day: date) -> bool:
+        return oldest is not None and day <= oldest
+
+    checked = check_books(ledger.books, is_signed, has_expired=has_expired, keys=keys, kept=kept)
+    for where, details in ledger.malformed:
+        checked.tell(FindingKind.MALFORMED, where, details)
+    gaps = checked.gaps | {day for _, day in ledger.claimed if has_expired(day)}
+    for where, details in wrong_claims(ledger, gaps):
+        checked.tell(FindingKind.CLAIM, where, details)
+    ordered = sorted(ledger.books.statements, key=lambda each: each.statement.day)
+    return Verification(header, checked, ordered, _links(ledger, first, last))
+
+
+def _links(ledger: ArchivedLedger, first: date, last: date) -> list[LinkTotal]:
+    requests: Counter[LinkId] = Counter()
+    clicks: Counter[LinkId] = Counter()
+    for of_day, total in ((ledger.clicks, requests), (ledger.counted, clicks)):
+        for (link_id, day), number in of_day.items():
+            if first <= day <= last:
+                total[link_id] += number
+    return [
+        LinkTotal(each, ledger.short_urls.get(each), number, clicks[each])
+        for each, number in requests.most_common()
+    ]
