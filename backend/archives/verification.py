@@ -12,7 +12,7 @@ from backend.archives.archive_file import Header, check_whole, read_entries, rea
 from backend.archives.ledger_reading import ArchivedLedger, read_ledger, wrong_claims
 from backend.domain.ids import LinkId
 from backend.domain.ledger.books import Checked, SignedStatement, check_books
-from backend.domain.ledger.findings import FindingKind
+from backend.domain.ledger.discrepancies import DiscrepancyKind
 from backend.domain.ledger.statements import Statement
 from backend.storage.ed25519 import is_signed
 
@@ -63,10 +63,10 @@ def verify_archive(
 
     checked = check_books(ledger.books, is_signed, has_expired=has_expired, keys=keys, kept=kept)
     for where, details in ledger.malformed:
-        checked.tell(FindingKind.MALFORMED, where, details)
+        checked.tell(DiscrepancyKind.MALFORMED, where, details)
     gaps = checked.gaps | {day for _, day in ledger.claimed if has_expired(day)}
     for where, details in wrong_claims(ledger, gaps):
-        checked.tell(FindingKind.CLAIM, where, details)
+        checked.tell(DiscrepancyKind.CLAIM, where, details)
     ordered = sorted(ledger.books.statements, key=lambda each: each.statement.day)
     return Verification(header, checked, ordered, _links(ledger, first, last))
 

@@ -15,7 +15,7 @@ from datetime import date
 
 from backend.domain.click_block import Content
 from backend.domain.ids import OrgId
-from backend.domain.ledger.findings import Finding, FindingKind
+from backend.domain.ledger.discrepancies import Discrepancy, DiscrepancyKind
 from backend.domain.ledger.receipts import Receipt
 from backend.domain.ledger.statements import Statement, Sums
 
@@ -62,7 +62,7 @@ class Books:
 
 
 @dataclass(slots=True)
-class Amount:
+class BlockTotals:
     """So many blocks, with so many requests, of which so many count as clicks."""
 
     blocks: int = 0
@@ -85,18 +85,18 @@ class Checked:
     clicks. `unsigned` are the blocks behind the last statement.
     """
 
-    findings: list[Finding] = field(default_factory=list)
-    proved: Amount = field(default_factory=Amount)
-    expired: Amount = field(default_factory=Amount)
-    unreadable: Amount = field(default_factory=Amount)
-    faded: Amount = field(default_factory=Amount)
-    unsigned: Amount = field(default_factory=Amount)
+    findings: list[Discrepancy] = field(default_factory=list)
+    proved: BlockTotals = field(default_factory=BlockTotals)
+    expired: BlockTotals = field(default_factory=BlockTotals)
+    unreadable: BlockTotals = field(default_factory=BlockTotals)
+    faded: BlockTotals = field(default_factory=BlockTotals)
+    unsigned: BlockTotals = field(default_factory=BlockTotals)
     faded_days: set[str] = field(default_factory=set)  # of statements
     gaps: set[date] = field(default_factory=set)  # days of clicks of which not all are there
 
-    def tell(self, kind: FindingKind, where: str, details: str) -> None:
+    def tell(self, kind: DiscrepancyKind, where: str, details: str) -> None:
         """Note something wrong."""
-        self.findings.append(Finding(kind, where, details))
+        self.findings.append(Discrepancy(kind, where, details))
 
 
 def check_books(
@@ -125,7 +125,7 @@ def _check_blocks(books: Books, checked: Checked, has_expired: Callable[[date], 
     known: set[str] = set()
     for receipt in books.receipts():
         if receipt.block in known:
-            checked.tell(FindingKind.REPEATED_BLOCK, receipt.block, "it has two receipts")
+            checked.tell(DiscrepancyKind.REPEATED_BLOCK, receipt.block, "it has two receipts")
             continue
         known.add(receipt.block)
         found = books.found.get(receipt.block)
@@ -139,11 +139,11 @@ def _check_blocks(books: Books, checked: Checked, has_expired: Callable[[date], 
             checked.expired.add(receipt)
         else:
             details = f"{receipt.clicks} requests, of which {receipt.counted} counted"
-            checked.tell(FindingKind.MISSING_BLOCK, receipt.block, details)
+            checked.tell(DiscrepancyKind.MISSING_BLOCK, receipt.block, details)
     for block in sorted((books.found.keys() | books.unreadable) - known):
         if has_expired(date.fromisoformat(block.rsplit("/", 1)[1])):  # its receipt went first
             continue
-        checked.tell(FindingKind.ADDED_BLOCK, block, "it has no receipt")
+        checked.tell(DiscrepancyKind.ADDED_BLOCK, block, "it has no receipt")
 
 
 def _compare(receipt: Receipt, found: FoundBlock, checked: Checked) -> None:
@@ -156,7 +156,7 @@ def _compare(receipt: Receipt, found: FoundBlock, checked: Checked) -> None:
         f"stored were {receipt.clicks} requests, of which {receipt.counted} counted; "
         f"there are {found.clicks}, of which {found.content.counted} count"
     )
-    checked.tell(FindingKind.CONTENT, receipt.block, details)
+    checked.tell(DiscrepancyKind.CONTENT, receipt.block, details)
 
 
 def _check_chains(books: Books, checked: Checked) -> None:
@@ -172,7 +172,7 @@ def _check_chains(books: Books, checked: Checked) -> None:
             if receipt.previous != before:
                 expected = before or "nothing, as the first of its log"
                 details = f"it names {receipt.previous or 'nothing'} as the one before it, not {expected}"
-                checked.tell(FindingKind.CHAIN, receipt.block, details)
+                checked.tell(DiscrepancyKind.CHAIN, receipt.block, details)
             before = receipt.hash(books.org_id)
 
 
@@ -189,11 +189,11 @@ def _check_statements(
     for each in sorted(books.statements, key=lambda each: each.statement.day):
         statement = each.statement
         if not is_signed(statement.key, statement.text, each.signature):
-            checked.tell(FindingKind.SIGNATURE, statement.day, f"the signature is not by {statement.key}")
+            checked.tell(DiscrepancyKind.SIGNATURE, statement.day, f"the signature is not by {statement.key}")
         if keys and statement.key not in keys:
-            checked.tell(FindingKind.UNKNOWN_KEY, statement.day, f"it is signed by {statement.key}")
+            checked.tell(DiscrepancyKind.UNKNOWN_KEY, statement.day, f"it is signed by {statement.key}")
         if statement.org_id != books.org_id:
-            checked.tell(FindingKind.STATEMENT_CHAIN, statement.day, "it is another organization's")
+            checked.tell(DiscrepancyKind.STATEMENT_CHAIN, statement.day, "it is another organization's")
         _check_order(statement, before, checked)
         sums = _sums(books, places, statement)
         if sums.blocks < statement.blocks and has_expired(date.fromisoformat(statement.day)):
@@ -215,11 +215,13 @@ def _check_statements(
 def _check_order(statement: Statement, before: Statement | None, checked: Checked) -> None:
     if statement.previous != (before.digest if before else None):
         named = before.day if before else "nothing, as the first one"
-        checked.tell(FindingKind.STATEMENT_CHAIN, statement.day, f"it does not follow {named}")
+        checked.tell(DiscrepancyKind.STATEMENT_CHAIN, statement.day, f"it does not follow {named}")
     if statement.first_place != (before.last_place + 1 if before else 1):
-        checked.tell(FindingKind.STATEMENT_CHAIN, statement.day, "its places do not follow those before it")
+        checked.tell(
+            DiscrepancyKind.STATEMENT_CHAIN, statement.day, "its places do not follow those before it"
+        )
     if before and statement.day <= before.day:
-        checked.tell(FindingKind.STATEMENT_CHAIN, statement.day, "there are two for this day")
+        checked.tell(DiscrepancyKind.STATEMENT_CHAIN, statement.day, "there are two for this day")
 
 
 def _sums(books: Books, places: Sequence[int], statement: Statement) -> Sums:
@@ -241,9 +243,9 @@ def _check_sums(statement: Statement, sums: Mapping[str, int | str], checked: Ch
     ]
     if statement.root != sums["root"]:
         details = ", ".join(wrong) or "as many blocks and clicks as were signed, but others"
-        checked.tell(FindingKind.ROOT, statement.day, details)
+        checked.tell(DiscrepancyKind.ROOT, statement.day, details)
     elif wrong:
-        checked.tell(FindingKind.TOTALS, statement.day, ", ".join(wrong))
+        checked.tell(DiscrepancyKind.TOTALS, statement.day, ", ".join(wrong))
 
 
 def _check_kept(books: Books, checked: Checked, kept: Sequence[Statement]) -> None:
@@ -251,4 +253,4 @@ def _check_kept(books: Books, checked: Checked, kept: Sequence[Statement]) -> No
     for statement in kept:
         if shown.get(statement.day) != statement:
             there = "another one" if statement.day in shown else "none"
-            checked.tell(FindingKind.KEPT_STATEMENT, statement.day, f"there is {there} in the file")
+            checked.tell(DiscrepancyKind.KEPT_STATEMENT, statement.day, f"there is {there} in the file")

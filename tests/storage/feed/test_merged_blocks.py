@@ -12,6 +12,7 @@ from backend.app import Service
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.short_urls import ShortUrlForm
 from backend.storage.click_blocks import NAME
 from backend.storage.click_merges import merge_small_blocks
 from backend.storage.demo_clicks import remove_clicks
@@ -22,6 +23,7 @@ from tests.clicks import click, fold, ship
 from tests.fresh_database import fresh_database
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
+FORM = ShortUrlForm()
 LINKS = [LinkId(str(uuid.uuid4())) for _ in range(3)]
 
 
@@ -56,7 +58,7 @@ async def read_all(database: Database, org_id: OrgId, limit: int = 5_000) -> lis
     events: list[Event] = []
     cursor, has_more = START, True
     while has_more:
-        page = await read_feed(database, org_id, cursor, limit=limit)
+        page = await read_feed(database, org_id, cursor, url_form=FORM, limit=limit)
         events += page.events
         cursor, has_more = page.next_cursor, page.has_more
     return events
@@ -81,10 +83,10 @@ async def test_a_merge_between_two_pages(database: Database, org_id: OrgId) -> N
     """Who is in the middle of a block when it is merged goes on with the next click of it."""
     await ship_some(database, org_id, [3, 5, 2], begin=0)
     before = await read_all(database, org_id)
-    page = await read_feed(database, org_id, START, limit=5)
+    page = await read_feed(database, org_id, START, url_form=FORM, limit=5)
     assert page.next_cursor == Cursor(2, 2)
     assert await merge_small_blocks(database, org_id) == 2
-    behind = await read_feed(database, org_id, page.next_cursor)
+    behind = await read_feed(database, org_id, page.next_cursor, url_form=FORM)
     assert [*page.events, *behind.events] == before
 
 
