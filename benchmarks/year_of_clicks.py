@@ -14,8 +14,8 @@ from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import LogHead
 from backend.storage.click_folds import Busy
+from backend.storage.click_logs import LogHead
 from backend.storage.folding import Folds
 from backend.storage.mongo import Database, StorageError
 

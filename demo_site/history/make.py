@@ -99,9 +99,7 @@ async def unmake_history(database: Database, org_id: OrgId, now: datetime) -> Re
     return removed
 
 
-async def _store(
-    database: Database, org_id: OrgId, history: History, head: LogHead, hours: range
-) -> LogHead:
+async def _store(database: Database, org_id: OrgId, history: History, head: LogHead, hours: range) -> LogHead:
     """Store some hours of a day: first the SDK's calls, which are known by their ids if they come again."""
     batches = history.batches(hours)
     for start in range(0, len(batches), _BATCHES_AT_ONCE):

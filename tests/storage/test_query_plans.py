@@ -41,6 +41,7 @@ from backend.storage import (
     origins,
     purged_links,
     sessions,
+    statements,
     tags,
     users,
 )
@@ -159,6 +160,12 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         ORG | {"is_small": True, "folded": True},
         {"first_at": 1},
     ),
+    "the block that another was merged into": (
+        click_blocks.NAME,
+        ORG | {"parts.id": {"$in": ["a", "b"]}},
+        {},
+    ),
+    "the last signed day": (statements.NAME, ORG, {"day": -1}),
     "the blocks that can't be read": (click_blocks.NAME, {"is_unreadable": True}, {}),
     "the folds that are open": (click_folds.NAME, {"fold": {"$exists": True}}, {}),
     "the clicks of links that wait": (
