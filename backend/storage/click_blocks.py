@@ -140,6 +140,13 @@ def parts_of(document: Document) -> list[Part]:
     return [Part(document["_id"].partition("/")[2], document["clicks"])]
 
 
+def that_have(org_id: OrgId, own_ids: Sequence[str]) -> Document:
+    """The query for the documents that have the clicks of these blocks, merged or not (`parts_of`)."""
+    stored: Document = {"_id": {"$in": [f"{org_id}/{each}" for each in own_ids]}}
+    as_part: Document = {"org_id": org_id, "parts.id": {"$in": list(own_ids)}}
+    return {"$or": [stored, as_part]}
+
+
 def merged_parts(parts: Iterable[Part]) -> list[Document]:
     """The field of a block that was merged from these."""
     return [each._asdict() for each in parts]

@@ -20,6 +20,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.rollup import Facts, Tally
 from backend.storage import click_blocks, click_folds, link_deltas, organization_counts
 from backend.storage.click_folds import MOST_BLOCKS, OPEN, Busy, busy, marking, take
+from backend.storage.click_logs import forget_organization
 from backend.storage.deadlines import deadline
 from backend.storage.deleted_organizations import find_deleted
 from backend.storage.link_deltas import new_deltas
@@ -178,6 +179,8 @@ class Folds:
         if deleted := await find_deleted(self._database, org_ids):
             theirs = {"org_id": {"$in": list(deleted)}, "folded": False}
             late = await self._database[click_blocks.NAME].delete_many(theirs)
+            for org_id in deleted:
+                await forget_organization(self._database, org_id)
             _logger.info("%s blocks of clicks came after their organization was deleted", late.deleted_count)
         return [org_id for org_id in org_ids if org_id not in deleted]
 

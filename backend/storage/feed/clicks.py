@@ -34,10 +34,8 @@ async def load_clicks(
 ) -> list[list[Told | None]]:
     """The clicks of these runs; None for those whose block is gone or damaged."""
     own_ids = [run.fact["block"] for run in runs]
-    stored: Document = {"_id": {"$in": [f"{org_id}/{each}" for each in own_ids]}}
-    as_part: Document = {"org_id": org_id, "parts.id": {"$in": own_ids}}
     fields = {"packed": 1, "clicks": 1, "parts": 1}
-    found = database[click_blocks.NAME].find({"$or": [stored, as_part]}, fields, session=session)
+    found = database[click_blocks.NAME].find(click_blocks.that_have(org_id, own_ids), fields, session=session)
     documents = await found.to_list(None)
     read = await beside_the_loop(lambda: _read(org_id, runs, documents))
     link_ids = {click.link_id for clicks in read for click in clicks}
