@@ -142,5 +142,6 @@ def _text(shown: dict[str, Any], found: Verification, *, trusts: bool) -> str:
             "The signatures are by keys that this file names itself. Compare them with a key that you got "
             "elsewhere, or name it with --public-key:\n" + "\n".join(f"  {each}" for each in shown["keys"])
         )
-    verdict = f"{len(findings)} things are wrong." if findings else "Nothing was changed."
+    right = "Nothing of the signed days was changed" + ("." if trusts else ", if you trust these keys.")
+    verdict = f"Wrong: {len(findings)}, as told above." if findings else right
     return "\n\n".join([*parts, verdict])
