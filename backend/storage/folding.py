@@ -23,6 +23,7 @@ from backend.storage.click_folds import MOST_BLOCKS, OPEN, Busy, busy, marking, 
 from backend.storage.click_logs import forget_organization
 from backend.storage.deadlines import deadline
 from backend.storage.deleted_organizations import find_deleted
+from backend.storage.feed import entries, heads
 from backend.storage.link_deltas import new_deltas
 from backend.storage.link_merges import LinkMerges, add_links, unmerged_clicks
 from backend.storage.mongo import ClientSession, Database, Document, StorageError, in_transaction
@@ -181,6 +182,9 @@ class Folds:
             late = await self._database[click_blocks.NAME].delete_many(theirs)
             for org_id in deleted:
                 await forget_organization(self._database, org_id)
+            # They were noted in a feed: without entries nobody gives places in it, and makes it a head again.
+            await self._database[entries.NAME].delete_many({"org_id": {"$in": list(deleted)}})
+            await self._database[heads.NAME].delete_many({"_id": {"$in": list(deleted)}})
             _logger.info("%s blocks of clicks came after their organization was deleted", late.deleted_count)
         return [org_id for org_id in org_ids if org_id not in deleted]
 

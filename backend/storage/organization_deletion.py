@@ -40,6 +40,7 @@ from backend.storage.deleted_organizations import (
     unfinished_deletions,
 )
 from backend.storage.domain_removal import settle
+from backend.storage.feed import entries
 from backend.storage.mongo import (
     ClientSession,
     Database,
@@ -175,8 +176,9 @@ async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
     deleted: Counter[str] = Counter()
     stop = {"$set": {"is_enabled": False}}
     await database[links.NAME].update_many({"org_id": org_id, "is_enabled": True}, stop)
-    # Without blocks, deltas and the organization's document there nobody adds counts any more.
-    for name in (click_blocks.NAME, link_deltas.NAME, click_folds.NAME):
+    # Without blocks, deltas and the organization's document there nobody adds counts any more, and without
+    # entries nobody gives places in its feed.
+    for name in (click_blocks.NAME, link_deltas.NAME, click_folds.NAME, entries.NAME):
         deleted += await _delete(database, collections.find_collection(name), org_id)
     for name in (links.NAME, purged_links.NAME):
         async for ids in _link_ids(database, name, org_id):

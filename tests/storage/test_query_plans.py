@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from bson import Timestamp
 
 from backend.domain.analytics import buckets_of_windows
 from backend.domain.ids import OrgId
@@ -46,6 +47,7 @@ from backend.storage import (
     users,
 )
 from backend.storage.collections import declared_indexes
+from backend.storage.feed import entries
 from backend.storage.link_deltas import READABLE
 from backend.storage.mongo import Database
 
@@ -55,6 +57,16 @@ ONE_OF = {"$in": ["t", "u"], "$type": "string"}
 RECORDS = (events.NAME, leads.NAME, conversions.NAME)
 NEWEST_FIRST = dict(links.NEWEST_FIRST)
 QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
+    "what waits for its place": (entries.NAME, {"waits": True}, {"stamp": 1}),
+    "a part of a feed": (entries.NAME, ORG | {"place": {"$gte": 1, "$lte": 9}}, {"place": 1}),
+    "facts about a customer": (entries.NAME, ORG | {"facts.customer_id": {"$in": ["a", "b"]}}, {}),
+    "facts about a device": (entries.NAME, ORG | {"facts.device_id": {"$in": ["a", "b"]}}, {}),
+    "facts about an installation": (entries.NAME, ORG | {"facts.install_id": {"$in": ["a", "b"]}}, {}),
+    "facts that have expired": (
+        entries.NAME,
+        ORG | {"ages_by": "click_days", "stamp": {"$lt": Timestamp(NOW, 0)}, "place": {"$exists": True}},
+        {},
+    ),
     "a page of links": (links.NAME, ORG, NEWEST_FIRST),
     "a page of links of one kind of key": (links.NAME, ORG | {"created_by": "api_rest"}, NEWEST_FIRST),
     "the purged links": (purged_links.NAME, ORG, {}),

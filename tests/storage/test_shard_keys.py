@@ -53,6 +53,8 @@ ASK_ALL: dict[tuple[str, ...], str] = {
     ): "what waits to be counted, of all organizations: once a minute",
     ("click_blocks", "_id"): "an export, and a block that can't be read",
     ("ledger_statements", "_id"): "an export",
+    ("feed_entries", "waits"): "what waits for its place, of all organizations: twenty times a second",
+    ("feed_entries", "_id"): "an export",
     ("click_counts", "_id", "day"): "days of counts, where a former version's lack them",
     ("click_counts", "day", "org_id"): "a page or a report about all links of an organization",
     ("clicks", "_id"): "clicks of a former version, which are moved in the background",

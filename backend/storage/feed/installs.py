@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from backend.domain.ids import OrgId
+from backend.domain.ids import InstallId, OrgId
 from backend.storage import installs
 from backend.storage.feed.named import find_named
 from backend.storage.feed.runs import Run, Told
@@ -20,7 +20,7 @@ async def load_installs(
     return [[_told(run.fact["install_id"], found)] for run in runs]
 
 
-def _told(install_id: str | None, found: Mapping[str, Document]) -> Told | None:
+def _told(install_id: InstallId | None, found: Mapping[str, Document]) -> Told | None:
     known = found.get(install_id) if install_id else None
     if known is None:
         return None
