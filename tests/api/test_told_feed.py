@@ -79,9 +79,7 @@ class Telling:
                 told = call("identify", customer_id=person.customer_id)
                 await self._send(person, told, ("identify", person.customer_id, "False"))
             case "lead" | "event":
-                told = call(
-                    act, customer_id=person.customer_id, **({"name": "viewed"} if act == "event" else {})
-                )
+                told = call(act, customer_id=person.customer_id, name="viewed")
                 await self._send(person, told, (act, told["call_id"]))
             case "sale":
                 await self._send(person, conversion(**person.sale), self._sale(person, again=False))
@@ -143,7 +141,11 @@ class Telling:
             self._expect(person, ("refund", refund["refund_id"]))
 
     async def _install(self, person: Person) -> None:
-        body = {"platform": "ios", "install_id": f"of {person.customer_id}", "is_first_launch": True}
+        body: dict[str, Any] = {
+            "platform": "ios",
+            "install_id": f"of {person.customer_id}",
+            "is_first_launch": True,
+        }
         headers = {"API-KEY": self.organization.mobile_key}
         answer = await self.client.post(OPEN, json=body, headers=headers)
         assert answer.status_code == 200, answer.text

@@ -14,7 +14,7 @@ from backend.domain.ids import CustomerId, LinkId
 from backend.storage import click_blocks, conversions, devices
 from backend.storage.belongings import Subject
 from backend.storage.click_blocks import ship_blocks
-from backend.storage.feed.packed import name_of, read_packed
+from backend.storage.feed.packed import PackedEntry, name_of, read_packed
 from backend.storage.mongo import Database
 from backend.storage.privacy import erase_subject
 from tests.api.sales import tell
@@ -50,7 +50,8 @@ async def test_all_facts_and_what_they_name(
     assert page.named[devices.NAME, visitor.device_id]["customers"][0]["customer_id"] == "ada"
     assert len(page.named[conversions.NAME, facts[2]["call"]]["refunds"]) == 1
     assert (page.next_cursor, page.has_more) == (Cursor(6), False)
-    cursor, read, has_more = START, [], True
+    read: list[PackedEntry] = []
+    cursor, has_more = START, True
     while has_more:
         part = await read_packed(database, org_id, cursor, limit=1)
         read += part.entries
