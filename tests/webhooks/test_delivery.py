@@ -9,6 +9,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 
 from backend.clock import utc_now
 from backend.domain.feed.event_json import event_json
+from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import EndpointState
 from backend.storage.mongo import Database
 from backend.storage.webhooks.deliveries import list_deliveries
@@ -40,7 +41,7 @@ async def test_events_arrive(
     assert list(hook.requests[0].json) == ["id", "type", "at", "org_id", "data"]
     assert hook.requests[0].body == json.dumps(event_json(events[0]), separators=(",", ":")).encode()
 
-    async def noted() -> object:
+    async def noted() -> list[Delivery]:
         return await list_deliveries(database, organization.id, endpoint.id)
 
     made = await wait_for_async(noted, "deliveries", lambda made: len(made) == 35)

@@ -33,7 +33,7 @@ NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 URL = "https://crm.example/hooks"
 
 
-def parsed(allows_loopback: bool = False, **given: object) -> dict[str, Any]:
+def parsed(allows_loopback: bool = False, /, **given: Any) -> dict[str, Any]:
     """The fields of a request."""
     errors: list[FieldError] = []
     values = parse_fields(endpoint_rules(allows_loopback=allows_loopback), given, errors)
@@ -139,7 +139,7 @@ def test_a_developers_machine() -> None:
         ("is_enabled", 1, "must be true or false"),
     ],
 )
-def test_bad_fields(field: str, value: object, rule: str) -> None:
+def test_bad_fields(field: str, value: Any, rule: str) -> None:
     """An error names the field and its rule."""
     with pytest.raises(InvalidField, match=f"^{field} {rule}"):
         parsed(**{field: value})

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from backend.clock import utc_now
+from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState
 from backend.domain.webhooks.retries import PATIENCE
 from backend.storage.mongo import Database
@@ -61,7 +62,7 @@ async def test_a_request_is_made_again(
     assert [len(request.event_ids) for request in others] == [3, 2]
     assert hook.event_ids[2:] == [event.id for event in events]
 
-    async def noted() -> object:
+    async def noted() -> list[Delivery]:
         return await list_deliveries(database, organization.id, endpoint.id)
 
     made = (await wait_for_async(noted, "deliveries", lambda made: len(made) == 4))[::-1]

@@ -37,7 +37,7 @@ async def new_link(database: Database, organization: TestOrganization, path: str
     """A link of the organization with these tags."""
     link_id = LinkId(str(uuid.uuid4()))
     link = replace(
-        A_LINK, id=link_id, org_id=organization.id, domain=organization.domain, path=path, tag_ids=tag_ids
+        A_LINK, id=link_id, org_id=organization.id, domain=organization.domain, path=path, tag_ids=[*tag_ids]
     )
     await insert_links(database, [link])
     return link_id
