@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -111,23 +109,6 @@ class ArchiveWriter:
         encoded = line.encode() + b"\n"
         self.digest.update(encoded)
         self.file.write(encoded)
-
-
-@contextmanager
-def whole_or_nothing(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file that replaces the one at `path` only if the block ends without an error.
-
-    By then it is safely on disk. Only its owner may read it, since it contains personal data.
-    """
-    unfinished = path.with_name(f"{path.name}.unfinished")
-    try:
-        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def read_header(path: Path) -> Header:

@@ -38,6 +38,7 @@ _PLACES = {
     "ledger": "ledger:ledger",
     "report": "report:report",
     "privacy": "privacy:privacy",
+    "follow": "follow:follow",
     "doctor": "doctor:doctor",
     "upgrade": "upgrade:upgrade",
     "settings": "settings:show_settings",

@@ -1,0 +1,160 @@
+"""`waylink follow`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backend.cli.command import CommandResult, run_on_database
+from backend.cli.follow_progress import FollowProgress
+from backend.cli.options import org_option
+from backend.domain.errors import InvalidField, OperatorError
+from backend.domain.feed.cursor import START, Cursor, InvalidCursor
+from backend.domain.feed.events import EventType
+from backend.domain.field_rules import Instant
+from backend.domain.ids import OrgId
+from backend.follow.event_lines import LineForm
+from backend.follow.files import FileTarget
+from backend.follow.follower import CursorAhead, Follower
+from backend.follow.stream import StreamTarget
+from backend.follow.target import Followed, Target
+from backend.storage import organizations
+from backend.storage.feed.heads import find_heads
+from backend.storage.feed.reading import cursor_at
+from backend.storage.mongo import Database
+
+_POSTGRES = "postgres"
+_BEGINNING, _NOW = "beginning", "now"
+
+
+def _after(_: click.Context, __: click.Parameter, text: str) -> Cursor | datetime | str:
+    """A cursor, a moment, or one of the two words."""
+    if text in {_BEGINNING, _NOW}:
+        return text
+    with contextlib.suppress(InvalidCursor):
+        return Cursor.parse(text)
+    try:
+        return Instant().parse("--after", text)
+    except InvalidField:
+        raise click.BadParameter(
+            f"{text!r} is neither a cursor that a feed gave, nor {_BEGINNING}, {_NOW} or a time such as "
+            "2026-03-01T12:00:00Z"
+        ) from None
+
+
+def _types(_: click.Context, __: click.Parameter, text: str | None) -> frozenset[EventType]:
+    if text is None:
+        return frozenset(EventType)
+    try:
+        return frozenset(EventType(each.strip()) for each in text.split(","))
+    except ValueError:
+        known = ", ".join(each.value for each in EventType)
+        raise click.BadParameter(f"{text!r} is not a list of types. They are {known}") from None
+
+
+@click.command("follow")
+@org_option
+@click.option(
+    "--into", "form", required=True, type=click.Choice([*(each.value for each in LineForm), _POSTGRES]),
+    help="What to write: a table, lines of JSON, or rows of PostgreSQL.",
+)  # fmt: skip
+@click.option(
+    "--to", "place", metavar="PLACE",
+    help="A file, or the address of a database (postgresql://…). Without it, csv and ndjson are printed.",
+)  # fmt: skip
+@click.option(
+    "--after", default=_BEGINNING, show_default=True, callback=_after, metavar="WHERE",
+    help="Where the first run begins: behind a cursor, at the beginning, now, or at a time. Later runs go on "
+    "where the one before stopped.",
+)  # fmt: skip
+@click.option("--types", callback=_types, metavar="TYPES", help="Only these types, such as lead,conversion.")
+@click.option("--once", is_flag=True, help="End when everything that there is now is written.")
+def follow(**arguments: Any) -> None:
+    """Write what happens in an organization into a file or a database, as it comes.
+
+    Every event is written exactly once and in order: the cursor is kept beside what is written, so a run goes
+    on where the one before stopped, however that ended. Ctrl-C stops it; it is started again in the same way.
+    """
+    run_on_database(_follow, arguments)
+
+
+async def _follow(  # noqa: PLR0917 - click passes each option by its name
+    database: Database,
+    org_id: OrgId,
+    form: str,
+    place: str | None,
+    after: Cursor | datetime | str,
+    types: frozenset[EventType],
+    once: bool,
+) -> CommandResult:
+    owner = await organizations.get_organization(database, org_id)
+    followed = Followed(org_id, types, await _cursor(database, org_id, after))
+    progress = FollowProgress(owner.name, _shown(place), is_terminal=sys.stderr.isatty())
+    follower = Follower(database, followed, _target(form, place), progress, once=once)
+    with _stopped_by_signals(follower.stop), contextlib.suppress(BrokenPipeError):
+        await follower.run()
+    progress.ended()
+    return {}
+
+
+def _shown(place: str | None) -> str | None:
+    """The place without a password."""
+    return place if place is None else re.sub(r"(://[^/@]*:)[^/@]*@|(password=)\S+", r"\1\2…", place)
+
+
+async def _cursor(database: Database, org_id: OrgId, after: Cursor | datetime | str) -> Cursor:
+    if isinstance(after, datetime):
+        return await cursor_at(database, org_id, after)
+    if after == _BEGINNING:
+        return START
+    head = (await find_heads(database, [org_id]))[org_id]
+    if not isinstance(after, Cursor):
+        return Cursor(head + 1)
+    if after.place > head + 1:
+        raise CursorAhead(after, head)
+    return after
+
+
+def _target(form: str, place: str | None) -> Target:
+    """Raises UsageError, and OperatorError where PostgreSQL's driver is not installed."""
+    if form != _POSTGRES:
+        if place is None:
+            return StreamTarget(sys.stdout.fileno(), LineForm(form))
+        if place.startswith(("postgresql:", "postgres:")):
+            raise click.UsageError("--to is the address of a database: use --into postgres.")
+        return FileTarget(Path(place), LineForm(form))
+    if place is None:
+        raise click.UsageError("Name the database by --to, as postgresql://user@host/database.")
+    try:
+        from backend.follow.postgres import PostgresTarget  # noqa: PLC0415 - its driver is an extra
+    except ImportError:
+        raise OperatorError(
+            "PostgreSQL's driver is not installed here: pip install 'waylink[postgres]', or psycopg[binary]."
+        ) from None
+    return PostgresTarget(place)
+
+
+@contextlib.contextmanager
+def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
+    """Ctrl-C and SIGTERM say stop; a second one ends the process at once."""
+    loop = asyncio.get_running_loop()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+
+    def say_stop() -> None:
+        stop.set()
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+    with contextlib.suppress(RuntimeError, ValueError):  # only the main thread can
+        for number in numbers:
+            loop.add_signal_handler(number, say_stop)
+    yield

@@ -1,0 +1,112 @@
+"""The fields of events as columns: one list for each type, from the shapes of its data.
+
+A field within an object is called by both names: `touch_link_id` is `link_id` of `touch`. The `id` of what an
+event is about is called after its type, since `id` is the event's own: `conversion_id` of a conversion, which
+refunds name in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cache
+from typing import Any
+
+from backend.domain.feed.events import EventType
+from backend.domain.feed.shapes import SHAPES
+from backend.domain.field_rules import Schema
+
+# What every event has beside its data, and so no column of its data is called.
+OWN_NAMES = frozenset({"id", "type", "at", "org_id", "place", "index", "written_at"})
+
+
+class Kind(Enum):
+    """What values of a field are."""
+
+    TEXT = auto()
+    FLAG = auto()
+    INTEGER = auto()
+    NUMBER = auto()
+    TIME = auto()
+    OTHER = auto()  # an object without a shape, or a list
+
+
+@dataclass(frozen=True, slots=True)
+class EventField:
+    """A field of an event's data: the column's name, where it is, and what it has."""
+
+    name: str
+    path: tuple[str, ...]
+    kind: Kind
+
+
+@cache
+def fields_of(type_: EventType) -> tuple[EventField, ...]:
+    """The fields of this type's data, in their order. None where its shape is not known."""
+    return tuple(_fields(type_, SHAPES.get(type_, {}), ()))
+
+
+def _fields(type_: EventType, schema: Schema, path: tuple[str, ...]) -> Iterator[EventField]:
+    schema = _without_null(schema)
+    properties: Mapping[str, Schema] = schema.get("properties", {})
+    if not properties and path:
+        yield EventField(_name(type_, path), path, _kind(schema))
+    for name, each in properties.items():
+        yield from _fields(type_, each, (*path, name))
+
+
+def _without_null(schema: Schema) -> Schema:
+    for each in schema.get("anyOf", ()):
+        if each.get("type") != "null":
+            return dict(each)
+    return schema
+
+
+def _name(type_: EventType, path: tuple[str, ...]) -> str:
+    name = ""
+    for part in path:
+        # `utm_source` of `utm` says already what it is within.
+        within, _, last = name.rpartition("_")
+        kept = within if part.startswith(f"{last}_") else name
+        name = f"{kept}_{part}" if kept else part
+    return f"{type_.partition('.')[0]}_{name}" if name in OWN_NAMES else name
+
+
+def _kind(schema: Schema) -> Kind:
+    match schema:
+        case {"type": "boolean"}:
+            return Kind.FLAG
+        case {"type": "integer"}:
+            return Kind.INTEGER
+        case {"type": "number"} | {"type": "string", "pattern": "^[0-9]+([.][0-9]+)?$"}:
+            return Kind.NUMBER
+        case {"type": "string", "format": "date-time"}:
+            return Kind.TIME
+        case {"type": "array" | "object"} | {"$ref": _}:
+            return Kind.OTHER
+    return Kind.TEXT
+
+
+def values_of(type_: EventType, data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The values of known fields by their names, and of others by theirs, without those that are null."""
+    names = {field.path: field.name for field in fields_of(type_)}
+    known: dict[str, Any] = {}
+    others: dict[str, Any] = {}
+    for path, value in _leaves(data, (), names):
+        if path in names:
+            known[names[path]] = value
+        else:
+            others[".".join(path)] = value
+    return known, others
+
+
+def _leaves(
+    data: Mapping[str, Any], within: tuple[str, ...], names: Mapping[tuple[str, ...], str]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, value in data.items():
+        path = (*within, name)
+        if isinstance(value, dict) and path not in names:
+            yield from _leaves(value, path, names)
+        elif value is not None:
+            yield path, value

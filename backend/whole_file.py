@@ -1,0 +1,36 @@
+"""Files that are there whole or not at all, whatever dies while they are written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextmanager
+def whole_or_nothing(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file that replaces the one at `path` only if the block ends without an error.
+
+    By then it is safely on disk. Only its owner may read it, since it may contain personal data.
+    """
+    unfinished = path.with_name(f"{path.name}.unfinished")
+    try:
+        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+        _keep_name(path.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _keep_name(folder: Path) -> None:
+    """Have the disk know the names of the folder's files."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
