@@ -1,4 +1,4 @@
-"""Processes of `waylink serve` that cost a tenth: forked from one that has imported the service already.
+"""Processes of `waylink` that cost a tenth: forked from one that has imported the service already.
 
 What is forked does all else as if it had been started; tests of the start itself start one.
 """
@@ -10,7 +10,7 @@ import os
 import runpy
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -81,13 +81,37 @@ def forked(
             forked.wait()
 
 
-def _serve(environment: dict[str, str], printed: Connection, log: Path, module: str | None) -> None:
+@contextmanager
+def forked_command(
+    environment: dict[str, str], log: Path, arguments: Sequence[str]
+) -> Iterator[ForkedProcess]:
+    """`waylink ARGUMENTS` with this environment, until the end of the block; it writes stderr to `log`."""
+    process = FORK_SERVER.Process(target=_run_command, args=(environment, log, arguments))
+    process.start()
+    forked = ForkedProcess(process)
+    try:
+        yield forked
+    finally:
+        forked.kill()
+        forked.wait()
+
+
+def _run_command(environment: dict[str, str], log: Path, arguments: Sequence[str]) -> None:
+    _begin(environment, log)
+    main(arguments, prog_name="waylink")
+
+
+def _begin(environment: dict[str, str], log: Path) -> None:
     os.environ.clear()
     os.environ.update(environment)
-    os.dup2(printed.fileno(), 1)
-    printed.close()
     with log.open("a") as written:
         os.dup2(written.fileno(), 2)
+
+
+def _serve(environment: dict[str, str], printed: Connection, log: Path, module: str | None) -> None:
+    _begin(environment, log)
+    os.dup2(printed.fileno(), 1)
+    printed.close()
     if module:
         runpy.run_module(module, run_name="__main__")
     else:

@@ -27,6 +27,7 @@ from backend.follow.files import FileTarget
 from backend.follow.follower import CursorAhead, Follower
 from backend.follow.stream import StreamTarget
 from backend.follow.target import Followed, Target
+from backend.settings import load_settings
 from backend.storage import organizations
 from backend.storage.feed.heads import find_heads
 from backend.storage.feed.reading import cursor_at
@@ -99,10 +100,13 @@ async def _follow(  # noqa: PLR0917 - click passes each option by its name
     owner = await organizations.get_organization(database, org_id)
     followed = Followed(org_id, types, await _cursor(database, org_id, after))
     progress = FollowProgress(owner.name, _shown(place), is_terminal=sys.stderr.isatty())
-    follower = Follower(database, followed, _target(form, place), progress, once=once)
+    url_form = load_settings().short_url_form
+    follower = Follower(database, followed, _target(form, place), progress, url_form=url_form, once=once)
     with _stopped_by_signals(follower.stop), contextlib.suppress(BrokenPipeError):
         await follower.run()
     progress.ended()
+    if once and follower.stop.is_set():
+        raise click.ClickException("It was stopped before the feed's end.")
     return {}
 
 
@@ -128,7 +132,7 @@ def _target(form: str, place: str | None) -> Target:
     """Raises UsageError, and OperatorError where PostgreSQL's driver is not installed."""
     if form != _POSTGRES:
         if place is None:
-            return StreamTarget(sys.stdout.fileno(), LineForm(form))
+            return StreamTarget(sys.stdout.buffer, LineForm(form))
         if place.startswith(("postgresql:", "postgres:")):
             raise click.UsageError("--to is the address of a database: use --into postgres.")
         return FileTarget(Path(place), LineForm(form))

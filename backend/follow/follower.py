@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import Protocol
 
 from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event
+from backend.domain.short_urls import ShortUrlForm
 from backend.follow.target import Followed, Target, TargetAway, TargetTaken
 from backend.storage.deadlines import deadline
 from backend.storage.feed.heads import find_heads
@@ -51,12 +53,21 @@ class Listener(Protocol):
 class Follower:
     """Follows a feed until `stop` is set or, with `once`, until all that it has is in the target.
 
-    With `once` nothing is waited for: what is away, or taken by another follower, ends it with an error.
+    `url_form` says how short URLs in it are written. With `once` nothing is waited for: what is away, or
+    taken by another follower, ends it with an error.
     """
 
     def __init__(
-        self, database: Database, followed: Followed, target: Target, listener: Listener, *, once: bool
+        self,
+        database: Database,
+        followed: Followed,
+        target: Target,
+        listener: Listener,
+        *,
+        url_form: ShortUrlForm,
+        once: bool,
     ) -> None:
+        self._read = partial(read_feed, database, followed.org_id, url_form=url_form)
         self._database = database
         self._followed = followed
         self._target = target
@@ -88,7 +99,7 @@ class Follower:
         types = self._followed.types | self._target.needs
         while not self.stop.is_set():
             with deadline(_READ_SECONDS):
-                page = await read_feed(self._database, self._followed.org_id, cursor, types=types)
+                page = await self._read(cursor, types=types)
             events, cursor = list(page.events), page.next_cursor
             if events:
                 await self._target.write(events, cursor)

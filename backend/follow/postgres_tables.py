@@ -37,7 +37,7 @@ CREATE TABLE waylink_events (
     index integer NOT NULL,
     data jsonb NOT NULL,
     written_at timestamptz NOT NULL DEFAULT now(),
-    link_id text GENERATED ALWAYS AS (data ->> 'link_id') STORED,
+    link_id text GENERATED ALWAYS AS (coalesce(data ->> 'link_id', data -> 'link' ->> 'id')) STORED,
     device_id text GENERATED ALWAYS AS (data ->> 'device_id') STORED,
     customer_id text GENERATED ALWAYS AS (data ->> 'customer_id') STORED,
     install_id text GENERATED ALWAYS AS (data ->> 'install_id') STORED,

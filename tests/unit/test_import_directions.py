@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "api_host": {"concurrency", "domain"},
     "clock": set(),
     "version": set(),
+    "whole_file": set(),
     # what is kept, and what every request handler works with
     "storage": {"clock", "concurrency", "domain", "settings"},
     "rate_limits": {"clock", "domain", "settings", "storage"},
@@ -42,10 +43,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     # pieces that interfaces and the command line use
     "event_stream": {"file_answer", "storage"},
     "json_api": {"concurrency", "current", "domain", "rate_limits", "storage"},
-    "archives": {"domain", "storage"},
+    "archives": {"domain", "storage", "whole_file"},
     "imports": {"domain", "passwords", "storage"},
     "destination_watch": {"clock", "concurrency", "domain", "storage", "web_client"},
     "webhooks": {"clock", "concurrency", "domain", "storage", "web_client"},
+    "follow": {"domain", "storage", "whole_file"},
     "doctor": {"api_host", "clock", "domain", "settings", "storage"},
     # interfaces, which never import each other
     "rest_api": {
@@ -70,8 +72,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "serving": {"app", "concurrency", "domain", "interpreter", "json_api", "operations", "settings"},
     "cli": {
-        "api_host", "archives", "block_list", "clock", "destination_watch", "doctor", "domain", "imports",
-        "passwords", "rate_limits", "serving", "settings", "storage", "version", "web_client", "webhooks",
+        "api_host", "archives", "block_list", "clock", "destination_watch", "doctor", "domain", "follow",
+        "imports", "passwords", "rate_limits", "serving", "settings", "storage", "version", "web_client",
+        "webhooks",
     },
 }  # fmt: skip
 # What is beside the backend, and what of it each may import. Tests may import everything.
@@ -185,12 +188,17 @@ def test_only_storage_imports_the_driver() -> None:
 @pytest.mark.parametrize(
     ("package", "importing"),
     [
+        (
+            "psycopg",
+            [f"backend/follow/{name}.py" for name in ("postgres", "postgres_erasure", "postgres_tables")],
+        ),
         ("hypercorn", ["backend/serving/hypercorn_server.py"]),
         ("h11", ["backend/serving/hypercorn_server.py", "backend/serving/request_framing.py"]),
     ],
 )
-def test_few_files_know_the_server(package: str, importing: list[str]) -> None:
-    """Another release of Hypercorn, or another server, concerns one file; its reader of requests two."""
+def test_few_files_know_a_package(package: str, importing: list[str]) -> None:
+    """Another release of Hypercorn, or another server, concerns one file; its reader of requests two. Nothing
+    needs PostgreSQL's driver, which is an extra, but the files that write into it."""
     assert [str(file) for file in imports_of({package}, sorted(BACKEND.rglob("*.py")))] == importing
 
 

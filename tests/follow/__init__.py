@@ -1,0 +1,1 @@
+"""`waylink follow`: a feed written into files and PostgreSQL."""

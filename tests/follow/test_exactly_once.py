@@ -1,0 +1,120 @@
+"""Each event once and in order, whatever dies while a feed is followed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import csv
+import json
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.follow.conftest import Feed
+from tests.polling import until, wait_for_async
+from tests.postgresql import PostgreSQL, query
+
+ROWS = "SELECT id FROM waylink_events WHERE org_id = %s ORDER BY place, index"
+
+
+def written(form: str, place: str, feed: Feed) -> list[str]:
+    """The ids of the events that are in a target, in their order."""
+    if form == "postgres":
+        return [row_id for (row_id,) in query(place, ROWS, feed.org_id)]
+    if form == "csv":
+        with Path(place).open(encoding="utf-8", newline="") as file:
+            return [row["id"] for row in csv.DictReader(file)]
+    return [json.loads(line)["id"] for line in Path(place).read_text().splitlines()]
+
+
+def how_much(form: str, place: str, feed: Feed) -> int:
+    """How much is in a target now: rows, or bytes."""
+    if form == "postgres":
+        exists = query(place, "SELECT to_regclass('waylink_events') IS NOT NULL")[0][0]
+        return len(written(form, place, feed)) if exists else 0
+    return Path(place).stat().st_size if Path(place).exists() else 0
+
+
+@asynccontextmanager
+async def growing(feed: Feed) -> AsyncIterator[None]:
+    """For the length of the block, clicks come."""
+
+    async def grow() -> None:
+        while True:
+            await feed.add(random.randint(1, 100))
+            await asyncio.sleep(0.05)
+
+    task = asyncio.create_task(grow())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def assert_whole(feed: Feed, form: str, place: str) -> None:
+    """A follower that nobody disturbs brings what is missing, and then each event is there once."""
+    expected = [event.id for event in await feed.events()]
+    done = await asyncio.to_thread(feed.follow_once, form, place)
+    assert done.exit_code == 0, done.stderr
+    found = await asyncio.to_thread(written, form, place, feed)
+    assert len(found) == len(expected), done.stderr
+    assert found == expected
+
+
+@pytest.mark.parametrize("form", ["csv", "ndjson", "postgres"])
+async def test_killed_again_and_again(form: str, feed: Feed, warehouse: str, tmp_path: Path) -> None:
+    """A follower is killed at random moments while events come: none is missing, none is there twice."""
+    place = warehouse if form == "postgres" else str(tmp_path / "events")
+    for _ in range(6):
+        await feed.add(2_000)
+    async with growing(feed):
+        for _ in range(5):
+            before = await asyncio.to_thread(how_much, form, place, feed)
+            with feed.follower(tmp_path / "log", form, place):
+
+                async def more(before: int = before) -> bool:
+                    return await asyncio.to_thread(how_much, form, place, feed) > before
+
+                await wait_for_async(more, "nothing is written")
+                await asyncio.sleep(random.uniform(0, 0.15))
+    await assert_whole(feed, form, place)
+
+
+async def test_the_database_restarts(
+    feed: Feed, tmp_path: Path, postgres: PostgreSQL, warehouse: str
+) -> None:
+    """PostgreSQL is killed at random moments: the follower goes on once it is back, and each event is there
+    once."""
+    async with growing(feed):
+        with feed.follower(tmp_path / "log", "postgres", warehouse) as follower:
+            await follower.says("Everything is there")
+            for number in range(4):
+                await asyncio.sleep(random.uniform(0, 0.2))
+                await asyncio.to_thread(postgres.restart)
+                await until(lambda times=number + 1: follower.text.count("Going on") >= times, "it goes on")
+            assert "PostgreSQL can't be used now" in follower.text
+            assert follower.stop() == 0, follower.text
+    await assert_whole(feed, "postgres", warehouse)
+
+
+@pytest.mark.parametrize("form", ["ndjson", "postgres"])
+async def test_a_second_follower_waits(form: str, feed: Feed, warehouse: str, tmp_path: Path) -> None:
+    """Two followers of one target take turns: the second waits, and goes on when the first is killed."""
+    place = warehouse if form == "postgres" else str(tmp_path / "events")
+    async with growing(feed):
+        with feed.follower(tmp_path / "first", form, place) as first:
+            await first.says("Everything is there")
+            with feed.follower(tmp_path / "second", form, place) as second:
+                await second.says("Another follower writes")
+                refused = await asyncio.to_thread(feed.follow_once, form, place)
+                assert (refused.exit_code, refused.stdout) == (1, "")
+                assert "Another follower writes" in refused.stderr
+                first.process.kill()
+                await second.says("Everything is there")
+                assert second.stop() == 0, second.text
+    await assert_whole(feed, form, place)
