@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import re
 import signal
 import sys
@@ -102,7 +103,7 @@ async def _follow(  # noqa: PLR0917 - click passes each option by its name
     progress = FollowProgress(owner.name, _shown(place), is_terminal=sys.stderr.isatty())
     url_form = load_settings().short_url_form
     follower = Follower(database, followed, _target(form, place), progress, url_form=url_form, once=once)
-    with _stopped_by_signals(follower.stop), contextlib.suppress(BrokenPipeError):
+    with _stopped_by_signals(follower.stop), _reader_may_leave():
         await follower.run()
     progress.ended()
     if once and follower.stop.is_set():
@@ -145,6 +146,16 @@ def _target(form: str, place: str | None) -> Target:
             "PostgreSQL's driver is not installed here: pip install 'waylink[postgres]', or psycopg[binary]."
         ) from None
     return PostgresTarget(place)
+
+
+@contextlib.contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    """End the block quietly once nobody reads what is printed, as `| head` does."""
+    try:
+        yield
+    except BrokenPipeError:
+        # What is left to be written at the end of the process would fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ import click
 from backend.cli.printable import printable
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.events import Event
-from backend.follow.event_lines import iso
+from backend.domain.link_json import exact_time_json
 
 # Seconds between two times that it says how far it is: to somebody who looks, and in a log.
 _TELL_EVERY, _LOG_EVERY = 1.0, 60.0
@@ -74,7 +74,7 @@ class FollowProgress:
         self._told_at = time.monotonic()
         if self._place is None:
             return
-        last = f", the last of {iso(self._last_at)}" if self._last_at else ""
+        last = f", the last of {exact_time_json(self._last_at)}" if self._last_at else ""
         line = f"{self._count()}{last} (cursor {self._cursor}).{and_}"
         if self._changes:
             click.echo(f"{_CLEAR_LINE}{printable(line)}", err=True, nl=False)

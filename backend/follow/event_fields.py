@@ -16,9 +16,39 @@ from typing import Any
 from backend.domain.feed.events import EventType
 from backend.domain.feed.shapes import SHAPES
 from backend.domain.field_rules import Schema
+from backend.domain.links import UTM_FIELDS
 
 # What every event has beside its data, and so no column of its data is called.
 OWN_NAMES = frozenset({"id", "type", "at", "org_id", "place", "index", "written_at"})
+# Of a link, what reports group by; all else of it is in the data itself.
+_LINK: Schema = {
+    "properties": {
+        "link": {
+            "properties": {
+                "id": {},
+                "external_id": {},
+                "short_url": {},
+                "domain": {},
+                "path": {},
+                "destination_url": {},
+                "link_name": {},
+                "is_enabled": {"type": "boolean"},
+                "is_archived": {"type": "boolean"},
+                "state": {},
+                **{name: {} for name in UTM_FIELDS},
+                "tags": {"type": "array"},
+                "created_at": {"type": "string", "format": "date-time"},
+            }
+        },
+        "changed": {"type": "array"},
+    }
+}
+_SHAPES: Mapping[EventType, Schema] = {
+    EventType.LINK_CREATED: _LINK,
+    EventType.LINK_CHANGED: _LINK,
+    EventType.LINK_ARCHIVED: {"properties": _LINK["properties"] | {"purged": {"type": "boolean"}}},
+    **SHAPES,
+}
 
 
 class Kind(Enum):
@@ -44,7 +74,7 @@ class EventField:
 @cache
 def fields_of(type_: EventType) -> tuple[EventField, ...]:
     """The fields of this type's data, in their order. None where its shape is not known."""
-    return tuple(_fields(type_, SHAPES.get(type_, {}), ()))
+    return tuple(_fields(type_, _SHAPES.get(type_, {}), ()))
 
 
 def _fields(type_: EventType, schema: Schema, path: tuple[str, ...]) -> Iterator[EventField]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from backend.domain.feed.event_json import event_json
 from backend.domain.feed.events import Event, EventType
+from backend.domain.link_json import exact_time_json
 from backend.domain.spreadsheets import csv_line
 from backend.follow.event_fields import fields_of, values_of
 
@@ -47,7 +48,12 @@ class Lines:
         return "".join(map(write, events))
 
     def _csv(self, event: Event) -> str:
-        own = {"id": event.id, "type": event.type.value, "at": iso(event.at), "org_id": event.org_id}
+        own = {
+            "id": event.id,
+            "type": event.type.value,
+            "at": exact_time_json(event.at),
+            "org_id": event.org_id,
+        }
         known, others = values_of(event.type, event.data)
         values = known | own
         others |= {name: value for name, value in values.items() if name not in self._columns}
@@ -56,18 +62,12 @@ class Lines:
 
 
 def _json(event: Event) -> str:
-    told = {"id": event.id, "type": event.type, "at": iso(event.at), "org_id": event.org_id}
-    return as_json(told | {"data": event.data}) + "\n"
+    return as_json(event_json(event)) + "\n"
 
 
 def as_json(value: object) -> str:
     """The value as JSON without spaces."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def iso(at: datetime) -> str:
-    """The time in UTC, with milliseconds."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _cell(value: Any) -> str | None:

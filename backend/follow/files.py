@@ -18,7 +18,6 @@ from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import Cursor, InvalidCursor
 from backend.domain.feed.events import Event, EventType
 from backend.follow.event_lines import LineForm, Lines
-from backend.follow.stream import write_all
 from backend.follow.target import Followed, TargetMismatch, TargetTaken, check_same
 from backend.whole_file import whole_or_nothing
 
@@ -70,7 +69,7 @@ class FileTarget:
         head = "" if self._kept.size or not events else self._lines.head()
         content = f"{head}{self._lines.lines(events)}".encode()
         with self._told():
-            write_all(self._descriptor, content)
+            _write_all(self._descriptor, content)
             os.fsync(self._descriptor)
             self._keep(str(cursor), self._kept.size + len(content))
 
@@ -147,3 +146,10 @@ def _locked(path: Path) -> int:
         os.close(descriptor)
         raise TargetTaken(f"Another follower writes into {path}.") from None
     return descriptor
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    """Write all of it, where one write may take but a part. Raises OSError."""
+    left = memoryview(content)
+    while left:
+        left = left[os.write(descriptor, left) :]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence, Set
+from typing import BinaryIO
 
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event, EventType
@@ -12,12 +12,12 @@ from backend.follow.target import Followed
 
 
 class StreamTarget:
-    """Writes lines to a file descriptor that is open. Raises BrokenPipeError once nobody reads there."""
+    """Writes lines to an open stream. Raises BrokenPipeError once nobody reads there."""
 
     needs: Set[EventType] = frozenset()
 
-    def __init__(self, descriptor: int, form: LineForm) -> None:
-        self._descriptor = descriptor
+    def __init__(self, stream: BinaryIO, form: LineForm) -> None:
+        self._stream = stream
         self._lines = Lines(form)
         self._cursor: Cursor | None = None
 
@@ -37,11 +37,5 @@ class StreamTarget:
         """Leave the stream open: it belongs to who opened it."""
 
     def _write(self, text: str) -> None:
-        write_all(self._descriptor, text.encode())
-
-
-def write_all(descriptor: int, content: bytes) -> None:
-    """Write all of it, where one write may take but a part. Raises OSError."""
-    left = memoryview(content)
-    while left:
-        left = left[os.write(descriptor, left) :]
+        self._stream.write(text.encode())
+        self._stream.flush()

@@ -73,6 +73,7 @@ class Feed:
     @contextmanager
     def follower(self, log: Path, form: str, place: object = None, *options: str) -> Iterator[Follower]:
         """A follower as a process, which is killed at the end of the block."""
+        log.touch()
         arguments = self.command(form, place, *options)
         with forked_command(self.service.environment, log, arguments) as process:
             yield Follower(process, log)
@@ -89,6 +90,10 @@ class Follower:
         """Wait until it has said this."""
         await until(lambda: words in self.text or self.process.poll() is not None, words)
         assert words in self.text, self.text
+
+    async def times_going_on(self) -> int:
+        """How often it has gone on after an outage."""
+        return self.text.count("Going on")
 
     @property
     def text(self) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.follow.conftest import Feed
-from tests.polling import until, wait_for_async
+from tests.polling import wait_for_async
 from tests.postgresql import PostgreSQL, query
 
 ROWS = "SELECT id FROM waylink_events WHERE org_id = %s ORDER BY place, index"
@@ -96,7 +96,7 @@ async def test_the_database_restarts(
             for number in range(4):
                 await asyncio.sleep(random.uniform(0, 0.2))
                 await asyncio.to_thread(postgres.restart)
-                await until(lambda times=number + 1: follower.text.count("Going on") >= times, "it goes on")
+                await wait_for_async(follower.times_going_on, "it goes on", number.__lt__)
             assert "PostgreSQL can't be used now" in follower.text
             assert follower.stop() == 0, follower.text
     await assert_whole(feed, "postgres", warehouse)
