@@ -14,6 +14,7 @@ FOLDERS = (
     TESTS / "api" / "client_checks",
     TESTS / "sdk" / "package_checks",
     TESTS.parent / "backend" / "dashboard" / "vendored",
+    TESTS.parent / "webhook_receiver",
 )
 
 

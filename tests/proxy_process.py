@@ -27,14 +27,16 @@ def proxy_process(service: str) -> Iterator[str]:
 
 
 @contextmanager
-def server_process(command: Sequence[str], address: str, **environment: str) -> Iterator[None]:
+def server_process(
+    command: Sequence[str], address: str, **environment: str
+) -> Iterator[subprocess.Popen[bytes]]:
     """A process for the length of the block, once the address answers anything."""
     with subprocess.Popen(
         command, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
     ) as process:
         try:
             _wait_for(address, process)
-            yield
+            yield process
         finally:
             process.terminate()
 

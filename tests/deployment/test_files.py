@@ -20,6 +20,7 @@ from tests.conftest import ServiceStarter
 
 ROOT = Path(__file__).parents[2]
 UNIT = ROOT / "deploy" / "waylink.service"
+FOLLOW_UNIT = ROOT / "deploy" / "waylink-follow.service"
 ENVIRONMENT = ROOT / "deploy" / "waylink.env.example"
 CADDYFILE = ROOT / "deploy" / "Caddyfile"
 DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
@@ -54,9 +55,10 @@ def image_environment() -> dict[str, str]:
         compose_environment(),
         image_environment(),
         assignments(UNIT.read_text()),
+        assignments(FOLLOW_UNIT.read_text()),
         assignments(ENVIRONMENT.read_text()),
     ],
-    ids=["compose.yaml", "Dockerfile", "waylink.service", "waylink.env.example"],
+    ids=["compose.yaml", "Dockerfile", "waylink.service", "waylink-follow.service", "waylink.env.example"],
 )
 def test_every_variable_is_a_setting(environment: dict[str, str]) -> None:
     """Each WAYLINK_ variable exists, and its value keeps the setting's rule."""
@@ -129,23 +131,25 @@ def test_the_health_check_of_the_image_tells_a_service_from_none(start_service: 
 
 
 def test_the_image_has_what_the_service_needs() -> None:
-    """Its lock holds every dependency of pyproject.toml, at the versions that were tested, with hashes."""
+    """Its lock holds every dependency of pyproject.toml, and PostgreSQL's driver: what was tested, by hash."""
     everything = dict(PINNED.findall((ROOT / "requirements.lock").read_text()))
     text = (ROOT / "deploy" / "requirements.lock").read_text()
     image = dict(PINNED.findall(text))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    needed = {re.split(r"[\[><=;]", each)[0].strip() for each in project["dependencies"]}
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["postgres"]]
+    needed = {re.split(r"[\[><=;]", each)[0].strip() for each in wanted}
     assert needed <= set(image), "renew deploy/requirements.lock with `make lock`"
     assert {name: everything.get(name) for name in image} == image
     assert text.count("--hash=sha256:") >= len(image)
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
-def test_systemd_understands_the_unit(tmp_path: Path) -> None:
-    """`systemd-analyze verify` has nothing to say about it, and finds it little exposed."""
-    unit = tmp_path / UNIT.name
+@pytest.mark.parametrize("source", [UNIT, FOLLOW_UNIT], ids=lambda source: source.name)
+def test_systemd_understands_the_units(source: Path, tmp_path: Path) -> None:
+    """`systemd-analyze verify` has nothing to say about them, and finds them little exposed."""
+    unit = tmp_path / source.name
     # The one thing that is not on this machine: the installed service.
-    unit.write_text(UNIT.read_text().replace("/opt/waylink/.venv/bin/waylink", shutil.which("true") or ""))
+    unit.write_text(source.read_text().replace("/opt/waylink/.venv/bin/waylink", shutil.which("true") or ""))
     verified = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True, check=False
     )

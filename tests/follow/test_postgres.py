@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import psycopg
@@ -15,11 +15,13 @@ from backend.domain.feed.events import Event, EventType
 from backend.follow import event_fields
 from backend.follow.postgres import PostgresTarget
 from backend.follow.target import Followed, TargetTaken
+from tests.document_blocks import Block, blocks
 from tests.follow.made_events import AT, ORG, conversion, erased, event, refund
 from tests.postgresql import query
 
 ALL = Followed(ORG, frozenset(EventType), START)
 HASH = "a" * 64
+SQL = [block for block in blocks() if (block.page, block.kind) == ("docs/follow.md", "sql")]
 
 
 @pytest.fixture
@@ -123,6 +125,23 @@ async def test_a_view_gets_columns_that_are_new(warehouse: str, monkeypatch: pyt
         columns = [each.name for each in connection.execute("TABLE waylink_conversions").description or ()]
     assert columns[-2:] == ["conversion_id", "told_by"]
     assert query(warehouse, "TABLE mine") == []
+
+
+@pytest.mark.parametrize("block", SQL, ids=lambda block: block.where)
+async def test_what_the_page_asks(block: Block, target: PostgresTarget, warehouse: str) -> None:
+    """Each query of docs/follow.md gives rows, and revenue is counted once, after refunds."""
+    touch = {"at": "2026-05-01T00:00:00.000Z", "utm": {"utm_campaign": "spring"}}
+    sale = conversion(touch=touch)
+    again = conversion(id=sale.data["id"], touch=touch, told_again=True)
+    click = event(EventType.CLICK, datetime.now(UTC), counted=True, short_url="https://go/a", country="DE")
+    back = refund(sale)
+    await target.write([sale, again, click, back], back.cursor)
+    rows = query(warehouse, block.text)
+    assert rows
+    if "AS net" in block.text:
+        assert [(campaign, sales, net) for _, campaign, _, sales, net in rows] == [
+            ("spring", 1, Decimal("50.00"))
+        ]
 
 
 async def test_what_texts_hold(target: PostgresTarget, warehouse: str) -> None:

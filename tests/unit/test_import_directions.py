@@ -88,6 +88,7 @@ BESIDE: dict[str, set[str]] = {
     "proxy_example": set(),
     "sdk_build": {"domain", "version"},
     "sdk_src": set(),
+    "webhook_receiver": set(),
 }  # fmt: skip
 
 
