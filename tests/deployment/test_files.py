@@ -131,7 +131,7 @@ def test_the_health_check_of_the_image_tells_a_service_from_none(start_service: 
 
 
 def test_the_image_has_what_the_service_needs() -> None:
-    """Its lock holds every dependency of pyproject.toml, and PostgreSQL's driver: what was tested, by hash."""
+    """Its lock holds every dependency of pyproject.toml, and PostgreSQL's driver: what was tested."""
     everything = dict(PINNED.findall((ROOT / "requirements.lock").read_text()))
     text = (ROOT / "deploy" / "requirements.lock").read_text()
     image = dict(PINNED.findall(text))
