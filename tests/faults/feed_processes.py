@@ -25,6 +25,7 @@ from pymongo import monitoring
 from backend.domain.click_block import blocks_of
 from backend.domain.feed.cursor import START
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.short_urls import ShortUrlForm
 from backend.settings import Settings
 from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_logs import AlreadyShipped
@@ -34,6 +35,7 @@ from backend.storage.feed.sequencer import Sequencer, place_waiting
 from backend.storage.mongo import Database, StorageError, is_unreachable
 from tests.clicks import click
 
+FORM = ShortUrlForm()
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
 _AGAIN = 0.05  # seconds
 _MOST_CLICKS = 3  # of a block
@@ -172,7 +174,7 @@ async def _read_one(database: Database, child: _Child, org_id: OrgId) -> None:
 
 
 def _page(database: Database, org_id: OrgId, cursor: Any) -> Awaitable[FeedPage]:
-    return read_feed(database, org_id, cursor, limit=random.randint(1, _MOST_EVENTS))
+    return read_feed(database, org_id, cursor, url_form=FORM, limit=random.randint(1, _MOST_EVENTS))
 
 
 async def _until_answered(work: Callable[[], Awaitable[Any]]) -> Any:
