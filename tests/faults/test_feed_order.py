@@ -235,7 +235,8 @@ def until_placed(sequencers: list[Child], database: Database) -> None:
     def waiting() -> int:
         for each in sequencers:
             each.send(signal.SIGCONT)
-        return stored.count_documents({"waits": True})
+        left: int = stored.count_documents({"waits": True})
+        return left
 
     wait_for(waiting, "entries wait", lambda seen: not seen, seconds=PATIENCE)
 
