@@ -29,6 +29,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.short_urls import ShortUrlForm
 from backend.settings import Settings
 from backend.storage.click_blocks import ship_blocks
+from backend.storage.click_logs import LogHead
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.feed import entries
@@ -78,7 +79,7 @@ def _new_organization() -> OrgId:
 
 
 async def _ship(database: Database, blocks: Sequence[Block]) -> None:
-    await ship_blocks(database, uuid.uuid4().hex, 0, 1, blocks)
+    await ship_blocks(database, uuid.uuid4().hex, LogHead(), 1, blocks)
 
 
 async def _print_reading(database: Database, blocks: int) -> None:

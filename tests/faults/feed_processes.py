@@ -28,7 +28,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.short_urls import ShortUrlForm
 from backend.settings import Settings
 from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_logs import AlreadyShipped
+from backend.storage.click_logs import AlreadyShipped, LogHead
 from backend.storage.database import Indexes, open_database
 from backend.storage.feed.reading import FeedPage, read_feed
 from backend.storage.feed.sequencer import Sequencer, place_waiting
@@ -135,7 +135,7 @@ async def _store(database: Database, child: _Child, org_ids: Sequence[OrgId], cl
     blocks, log = blocks_of(made), uuid.uuid4().hex
     child.tell("begins", link, org_ids, clicks, time.monotonic())
     with contextlib.suppress(AlreadyShipped):
-        await _until_answered(lambda: ship_blocks(database, log, 0, 1, blocks))
+        await _until_answered(lambda: ship_blocks(database, log, LogHead(), 1, blocks))
     child.tell("stored", link, time.monotonic())
 
 

@@ -20,6 +20,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.short_urls import ShortUrlForm
 from backend.settings import load_settings
 from backend.storage.click_blocks import ship_blocks
+from backend.storage.click_logs import LogHead
 from backend.storage.database import open_database
 from backend.storage.feed.reading import read_feed
 from backend.storage.mongo import Database
@@ -44,7 +45,7 @@ class Feed:
     async def add(self, clicks: int) -> None:
         """Store a block of so many clicks."""
         made = [click(self.org_id, LINK, NOW + timedelta(seconds=number)) for number in range(clicks)]
-        await ship_blocks(self.database, uuid.uuid4().hex, 0, 100, blocks_of(made))
+        await ship_blocks(self.database, uuid.uuid4().hex, LogHead(), 100, blocks_of(made))
 
     async def events(self) -> list[Event]:
         """All of its events, once the service has given each its place."""

@@ -6,7 +6,7 @@ Also facts that no event tells: devices whose visits or customers have changed, 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from backend.domain.feed.cursor import Cursor
@@ -49,7 +49,8 @@ class PackedEntry:
 class PackedPage:
     """A part of a feed, and the documents that its facts name, as far as they are there, as of one moment.
 
-    Clicks stand in their block's document, in its field `packed` (domain/click_block).
+    Clicks stand in their block's document, in its field `packed` (domain/click_block). One that was merged
+    from others stands under the name of each, and has the clicks of all (`click_blocks.parts_of`).
     """
 
     entries: Sequence[PackedEntry]
@@ -96,7 +97,23 @@ async def _find_named(
         if name:
             wanted[name[0]].add(name[1])
     found: dict[Name, Document] = {}
+    blocks = wanted.pop(click_blocks.NAME, set())
     for collection, own_ids in wanted.items():
         documents = await find_named(database, session, collection, org_id, own_ids)
         found |= {(collection, each): document for each, document in documents.items()}
-    return found
+    return found | await _find_blocks(database, session, org_id, blocks)
+
+
+async def _find_blocks(
+    database: Database, session: ClientSession, org_id: OrgId, own_ids: Collection[str]
+) -> dict[Name, Document]:
+    if not own_ids:
+        return {}
+    condition = click_blocks.that_have(org_id, list(own_ids))
+    documents = await database[click_blocks.NAME].find(condition, session=session).to_list(None)
+    return {
+        (click_blocks.NAME, part.id): each
+        for each in documents
+        for part in click_blocks.parts_of(each)
+        if part.id in own_ids
+    }

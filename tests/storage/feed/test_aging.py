@@ -14,6 +14,7 @@ from backend.domain.feed.facts import tag_fact
 from backend.domain.ids import InstallId, LinkId, OrgId, TagId
 from backend.domain.installs import AppPlatform, Install
 from backend.storage.click_blocks import ship_blocks
+from backend.storage.click_logs import LogHead
 from backend.storage.feed import entries, heads
 from backend.storage.feed.aging import delete_expired
 from backend.storage.installs import record_install
@@ -44,7 +45,7 @@ async def test_what_expires(database: Database) -> None:
     """Clicks go after `click_days`, what visitors did after `retention_days`, and nothing else ever."""
     now = datetime.now(UTC)
     org_id = (await create_organization(database, "Acme", now)).id
-    await ship_blocks(database, "log", 0, 100, blocks_of([click(org_id, LinkId("link"), now)]))
+    await ship_blocks(database, "log", LogHead(), 100, blocks_of([click(org_id, LinkId("link"), now)]))
     await record_install(database, Install(org_id, InstallId("phone"), AppPlatform.IOS, None, now))
     facts = {org_id: [tag_fact(TagId("tag"), "Spring")]}
     await in_transaction(database, lambda session: entries.note(database, session, facts))

@@ -13,9 +13,10 @@ from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.short_urls import ShortUrlForm
-from backend.storage.click_blocks import NAME
+from backend.storage.click_blocks import NAME, parts_of
 from backend.storage.click_merges import merge_small_blocks
 from backend.storage.demo_clicks import remove_clicks
+from backend.storage.feed.packed import name_of, read_packed
 from backend.storage.feed.reading import read_feed
 from backend.storage.feed.sequencer import place_waiting
 from backend.storage.mongo import Database
@@ -100,3 +101,14 @@ async def test_what_is_taken_out_of_a_merged_block(database: Database, org_id: O
     assert [each.data for each in await read_all(database, org_id)] == kept
     (block,) = await database[NAME].find({"org_id": org_id}).to_list(None)
     assert sorted(part["clicks"] for part in block["parts"]) == [1, 2, 3]
+
+
+async def test_packed_clicks(database: Database, org_id: OrgId) -> None:
+    """Each block that was merged is found by its own name, in the document that has its clicks now."""
+    await ship_some(database, org_id, [3, 1, 4], begin=0)
+    assert await merge_small_blocks(database, org_id) == 2
+    page = await read_packed(database, org_id, START)
+    names = [name_of(fact) for entry in page.entries for fact in entry.facts]
+    assert set(names) == set(page.named)
+    (merged,) = {each["_id"]: each for each in page.named.values()}.values()
+    assert [(NAME, part.id) for part in parts_of(merged)] == names

@@ -14,6 +14,7 @@ from backend.domain.ids import CustomerId, LinkId
 from backend.storage import click_blocks, conversions, devices
 from backend.storage.belongings import Subject
 from backend.storage.click_blocks import ship_blocks
+from backend.storage.click_logs import LogHead
 from backend.storage.feed.packed import PackedEntry, name_of, read_packed
 from backend.storage.mongo import Database
 from backend.storage.privacy import erase_subject
@@ -30,7 +31,7 @@ async def test_all_facts_and_what_they_name(
     """A page has every entry, each document once, clicks as their block; pages of one entry have the same."""
     org_id, visitor = organization.id, Visitor(client, organization)
     made = [click(org_id, LinkId("link"), datetime.now(UTC)) for _ in range(3)]
-    await ship_blocks(database, uuid.uuid4().hex, 0, 100, blocks_of(made))
+    await ship_blocks(database, uuid.uuid4().hex, LogHead(), 100, blocks_of(made))
     await visitor.results(check(utm_source="news"))
     await visitor.results(conversion(transaction_id="t-1"))
     refund = {"refund_id": "r", "transaction_id": "t-1", "amount": 1, "currency": "EUR"}
