@@ -113,7 +113,7 @@ _ENTRY = DocumentFields(
     {"stamp": _stamp, "facts": list_of(lambda _, value: value)},
     {"waits": _true, "place": _place, "ages_by": one_of(AgesBy), "expires_at": time},
 )
-_HEAD = DocumentFields({"place": _whole})
+_HEAD = DocumentFields({"place": _whole, "stamp": _stamp})
 
 
 def _kinds(entry: Document) -> Mapping[str, DocumentFields]:
