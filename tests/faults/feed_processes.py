@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import random
 import signal
+import threading
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -65,7 +65,8 @@ class _Stopper(monitoring.CommandListener):
         """Stop here, or go on."""
         if event.command_name == "commitTransaction" and self._stops and not random.randrange(self._stops):
             self._tell("stops")
-            os.kill(os.getpid(), signal.SIGSTOP)
+            # To this thread: sent to the process, it would come after the commit had left.
+            signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
 
     def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
         """Go on."""
