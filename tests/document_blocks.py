@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHELL = frozenset({"console", "sh"})
 IN_A_BROWSER = frozenset({"html", "js"})
-KINDS = SHELL | IN_A_BROWSER | {"json"}
+KINDS = SHELL | IN_A_BROWSER | {"json", "sql"}
 
 # By page and beginning: blocks that no test can run, each with its reason.
 NOT_RUN = {

@@ -51,7 +51,7 @@ _SHAPES: Mapping[EventType, Schema] = {
 }
 
 
-class Kind(Enum):
+class FieldKind(Enum):
     """What values of a field are."""
 
     TEXT = auto()
@@ -68,7 +68,7 @@ class EventField:
 
     name: str
     path: tuple[str, ...]
-    kind: Kind
+    kind: FieldKind
 
 
 @cache
@@ -103,19 +103,19 @@ def _name(type_: EventType, path: tuple[str, ...]) -> str:
     return f"{type_.partition('.')[0]}_{name}" if name in OWN_NAMES else name
 
 
-def _kind(schema: Schema) -> Kind:
+def _kind(schema: Schema) -> FieldKind:
     match schema:
         case {"type": "boolean"}:
-            return Kind.FLAG
+            return FieldKind.FLAG
         case {"type": "integer"}:
-            return Kind.INTEGER
+            return FieldKind.INTEGER
         case {"type": "number"} | {"type": "string", "pattern": "^[0-9]+([.][0-9]+)?$"}:
-            return Kind.NUMBER
+            return FieldKind.NUMBER
         case {"type": "string", "format": "date-time"}:
-            return Kind.TIME
+            return FieldKind.TIME
         case {"type": "array" | "object"} | {"$ref": _}:
-            return Kind.OTHER
-    return Kind.TEXT
+            return FieldKind.OTHER
+    return FieldKind.TEXT
 
 
 def values_of(type_: EventType, data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import Cursor, InvalidCursor
 from backend.domain.feed.events import Event, EventType
+from backend.domain.ids import OrgId
 from backend.follow.event_lines import LineForm, Lines
 from backend.follow.target import Followed, TargetMismatch, TargetTaken, check_same
 from backend.whole_file import whole_or_nothing
@@ -28,7 +29,7 @@ _OWNER_ONLY = 0o600  # it names people
 class _Kept:
     """What the file beside says: up to which byte the lines are finished, and which cursor is behind them."""
 
-    org_id: str
+    org_id: OrgId
     types: list[str] | None
     form: str
     cursor: str
@@ -46,7 +47,7 @@ class FileTarget:
         self._form = form
         self._lines = Lines(form)
         self._descriptor: int | None = None
-        self._kept = _Kept("", None, form.value, "", 0)
+        self._kept = _Kept(OrgId(""), None, form.value, "", 0)
 
     async def open(self, followed: Followed) -> Cursor:
         """Lock the file, and cut off what was not finished.

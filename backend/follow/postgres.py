@@ -23,7 +23,7 @@ from backend.follow.postgres_erasure import erase
 from backend.follow.postgres_tables import make_tables
 from backend.follow.target import Followed, TargetAway, TargetTaken, check_same
 
-Connection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
+PostgresConnection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
 
 # How soon a dead server, or a dead way to it, is noticed here, unless the address says otherwise.
 _DEFAULTS: dict[str, Any] = {
@@ -56,7 +56,7 @@ class PostgresTarget:
             self._conninfo = make_conninfo(**(_DEFAULTS | conninfo_to_dict(address)))
         except psycopg.ProgrammingError as error:
             raise OperatorError(f"--to can't be read as an address of PostgreSQL: {error}") from None
-        self._connection: Connection | None = None
+        self._connection: PostgresConnection | None = None
         self._was_open = False
         self._followed: Followed | None = None
         self._cursor = ""

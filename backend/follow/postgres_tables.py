@@ -8,7 +8,7 @@ import psycopg
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from backend.domain.feed.events import EventType
-from backend.follow.event_fields import EventField, Kind, fields_of
+from backend.follow.event_fields import EventField, FieldKind, fields_of
 
 # The views. What erasures say is not kept, so they have none.
 VIEWS = {
@@ -25,7 +25,12 @@ VIEWS = {
     EventType.OPEN: "waylink_opens",
 }
 _OWN_COLUMNS = ("id", "org_id", "at", "place", "index", "written_at")
-_CASTS = {Kind.FLAG: "boolean", Kind.INTEGER: "bigint", Kind.NUMBER: "numeric", Kind.TIME: "timestamptz"}
+_CASTS = {
+    FieldKind.FLAG: "boolean",
+    FieldKind.INTEGER: "bigint",
+    FieldKind.NUMBER: "numeric",
+    FieldKind.TIME: "timestamptz",
+}
 
 _TABLES = """
 CREATE TABLE waylink_events (
@@ -102,6 +107,6 @@ def _view(type_: EventType, name: str, fields: list[EventField]) -> Composed:
 
 def _column(field: EventField) -> Composed:
     path = Literal("{" + ",".join(field.path) + "}")
-    value = SQL("data #> {}" if field.kind is Kind.OTHER else "data #>> {}").format(path)
+    value = SQL("data #> {}" if field.kind is FieldKind.OTHER else "data #>> {}").format(path)
     cast = SQL("::") + SQL(_CASTS[field.kind]) if field.kind in _CASTS else SQL("")
     return SQL("({}){} AS {}").format(value, cast, Identifier(field.name))
