@@ -27,7 +27,7 @@ from backend.follow.event_lines import LineForm
 from backend.follow.files import FileTarget
 from backend.follow.follower import CursorAhead, Follower
 from backend.follow.stream import StreamTarget
-from backend.follow.target import Followed, Target
+from backend.follow.target import FeedTarget, Followed
 from backend.settings import load_settings
 from backend.storage import organizations
 from backend.storage.feed.heads import find_heads
@@ -129,7 +129,7 @@ async def _cursor(database: Database, org_id: OrgId, after: Cursor | datetime | 
     return after
 
 
-def _target(form: str, place: str | None) -> Target:
+def _target(form: str, place: str | None) -> FeedTarget:
     """Raises UsageError, and OperatorError where PostgreSQL's driver is not installed."""
     if form != _POSTGRES:
         if place is None:

@@ -11,7 +11,7 @@ from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event
 from backend.domain.short_urls import ShortUrlForm
-from backend.follow.target import Followed, Target, TargetAway, TargetTaken
+from backend.follow.target import FeedTarget, Followed, TargetAway, TargetTaken
 from backend.storage.deadlines import deadline
 from backend.storage.feed.heads import find_heads
 from backend.storage.feed.reading import read_feed
@@ -61,7 +61,7 @@ class Follower:
         self,
         database: Database,
         followed: Followed,
-        target: Target,
+        target: FeedTarget,
         listener: Listener,
         *,
         url_form: ShortUrlForm,

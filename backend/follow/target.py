@@ -41,7 +41,7 @@ class TargetMismatch(OperatorError):
     """The target holds something else than what is to be written into it."""
 
 
-class Target(Protocol):
+class FeedTarget(Protocol):
     """What a feed is written into. Events and the cursor behind them are kept together, or neither."""
 
     # Types that it needs to see whatever was asked for.
