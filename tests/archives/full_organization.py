@@ -31,6 +31,7 @@ from backend.storage.mongo import Database
 from backend.storage.organizations import set_destination_rules
 from backend.storage.privacy import erase_subject
 from backend.storage.signing_keys import signing_key
+from backend.storage.statement_signing import sign_days
 from backend.storage.tags import list_tags
 from backend.storage.taken_clicks import take_clicks
 from backend.storage.users import insert_user
@@ -90,6 +91,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     user = User(UserId(str(uuid.uuid4())), email, PASSWORD_HASH, org_ids, datetime.now(UTC))
     await insert_user(database, user)
     await place_all(database, organization.id)
+    await sign_days(database, organization.id, datetime.now(UTC).date() + timedelta(days=1))
     await erase_subject(database, organization.id, Subject(customer_id=CustomerId("nobody")))
     return link_ids
 

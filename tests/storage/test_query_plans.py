@@ -50,6 +50,7 @@ from backend.storage.collections import declared_indexes
 from backend.storage.feed import entries
 from backend.storage.link_deltas import READABLE
 from backend.storage.mongo import Database
+from backend.storage.webhooks import endpoints
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ORG = {"org_id": "o"}
@@ -65,6 +66,12 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "facts that have expired": (
         entries.NAME,
         ORG | {"ages_by": "click_days", "stamp": {"$lt": Timestamp(NOW, 0)}, "place": {"$exists": True}},
+        {},
+    ),
+    "an organization's webhooks": (endpoints.NAME, ORG, {"created_at": 1}),
+    "webhooks that nobody delivers to": (
+        endpoints.NAME,
+        {"is_enabled": True, "slept_at": None, "holder": None},
         {},
     ),
     "a page of links": (links.NAME, ORG, NEWEST_FIRST),
