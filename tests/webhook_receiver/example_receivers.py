@@ -43,11 +43,13 @@ class ExampleReceiver:
         if not self.file.exists():
             return []
         if self.name == "node":
-            return [json.loads(line) for line in self.file.read_text().splitlines()]
+            *whole, _ = self.file.read_text().split("\n")  # the last line may be being written
+            return [json.loads(line) for line in whole]
         with closing(sqlite3.connect(self.file)) as database:
-            return [
-                json.loads(text) for (text,) in database.execute("SELECT event FROM events ORDER BY rowid")
-            ]
+            if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'events'").fetchall():
+                return []  # the first request is being stored
+            rows = database.execute("SELECT event FROM events ORDER BY rowid")
+            return [json.loads(text) for (text,) in rows]
 
     @contextmanager
     def running(self, secret: str) -> Iterator[subprocess.Popen[bytes]]:
