@@ -23,7 +23,7 @@ _AGENT = f"Waylink/{VERSION} (webhooks)"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReceiverAnswer:
     """What a receiver answered: status, headers by their names in lower case, the beginning of the body."""
 
     status: int
@@ -50,7 +50,7 @@ class Receivers:
             retries=0,
         )
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> ReceiverAnswer:
         """Send this JSON. A redirect is an answer as any other, and not followed.
 
         Raises Unreadable if no answer came in SECONDS, or the address is not public.
@@ -72,11 +72,11 @@ class Receivers:
 _HEADERS: dict[str, str] = {"User-Agent": _AGENT, "Content-Type": "application/json"}
 
 
-async def _read(answer: httpcore.Response) -> Answer:
+async def _read(answer: httpcore.Response) -> ReceiverAnswer:
     received = bytearray()
     async for piece in answer.aiter_stream():
         received += piece
         if len(received) >= MOST_BYTES:
             break
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers}
-    return Answer(answer.status, headers, bytes(received[:MOST_BYTES]).decode("utf-8", "replace"))
+    return ReceiverAnswer(answer.status, headers, bytes(received[:MOST_BYTES]).decode("utf-8", "replace"))

@@ -17,7 +17,7 @@ from backend.domain.webhooks.requests import WebhookRequest
 from backend.domain.webhooks.retries import LONGEST_ASKED, Failure
 from backend.domain.webhooks.signing import signed_headers
 from backend.web_client.page_reader import Unreadable
-from backend.web_client.receivers import Answer, Receivers
+from backend.web_client.receivers import ReceiverAnswer, Receivers
 
 _GONE = 410
 _TOO_MANY_REQUESTS = 429
@@ -72,7 +72,7 @@ async def attempt(
     return Attempt(delivery, failure)
 
 
-def _failure(answer: Answer, now: datetime) -> Failure | None:
+def _failure(answer: ReceiverAnswer, now: datetime) -> Failure | None:
     if 200 <= answer.status < 300:
         return None
     if answer.status == _GONE:
@@ -84,7 +84,7 @@ def _failure(answer: Answer, now: datetime) -> Failure | None:
     return Failure(f"The receiver answered with status {answer.status}{said}", _asked_pause(answer, now))
 
 
-def _asked_pause(answer: Answer, now: datetime) -> timedelta:
+def _asked_pause(answer: ReceiverAnswer, now: datetime) -> timedelta:
     """How long the receiver asks to wait, in one of the ways in which receivers say it."""
     text = answer.headers.get("retry-after", "")
     if seconds := _seconds(text):

@@ -15,7 +15,7 @@ from backend.storage.leases import end_lease, forget_leases, live_leases, take_l
 from backend.storage.mongo import StorageError, is_unreachable
 from backend.storage.webhooks.holding import count_by_holder, release, take_free
 from backend.webhooks.metrics import FAILING
-from backend.webhooks.sender import Lost, Sender, Tools
+from backend.webhooks.sender import EndpointSender, Lost, Tools
 
 _PREFIX = "webhooks/"
 _LEASE = timedelta(seconds=6)
@@ -28,7 +28,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    sender: Sender
+    sender: EndpointSender
     task: asyncio.Task[None]
 
 
@@ -86,7 +86,7 @@ class WebhookDelivery:
         for held in await take_free(self._database, self._holder, live, limit):
             if stale := self._running.pop(held.endpoint.id, None):
                 stale.task.cancel()  # its organization has changed the endpoint
-            sender = Sender(self._tools, held)
+            sender = EndpointSender(self._tools, held)
             self._running[held.endpoint.id] = _Running(sender, asyncio.create_task(_run(sender)))
 
     async def _leave(self, ids: Iterable[EndpointId]) -> None:
@@ -110,7 +110,7 @@ class WebhookDelivery:
                 del self._running[endpoint_id]
 
 
-async def _run(sender: Sender) -> None:
+async def _run(sender: EndpointSender) -> None:
     """Deliver until the sender ends. Whatever went wrong, another sender goes on."""
     try:
         await sender.run()

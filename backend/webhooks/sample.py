@@ -16,14 +16,14 @@ from backend.webhooks.attempt import attempt
 
 
 async def send_test(
-    database: Database, receivers: Receivers, org_id: OrgId, endpoint_id: str, now: datetime
+    database: Database, receivers: Receivers, org_id: OrgId, given_id: str, now: datetime
 ) -> Delivery:
     """Send a test to the organization's endpoint, in its form, whatever its state; wait for the answer.
 
     It takes 15 seconds at most, is noted among the endpoint's deliveries, and changes nothing else.
     Raises EndpointUnknown.
     """
-    endpoint = await get_endpoint(database, org_id, endpoint_id)
+    endpoint = await get_endpoint(database, org_id, given_id)
     request = test_request_of(endpoint, f"test-{uuid.uuid4().hex}", now)
     made = await attempt(receivers, endpoint, request, now, is_test=True)
     await note_deliveries(database, org_id, endpoint.id, [made.delivery], now)

@@ -47,7 +47,7 @@ class Lost(Exception):
     """The endpoint is not this process's any more."""
 
 
-class Turns:
+class RequestTurns:
     """How many requests a process has under way. Those to endpoints that failed have turns of their own, so
     that however many are dead, others do not wait for them."""
 
@@ -69,10 +69,10 @@ class Tools:
     receivers: Receivers
     clock: Clock
     short_urls: ShortUrlForm
-    turns: Turns = field(default_factory=Turns)
+    turns: RequestTurns = field(default_factory=RequestTurns)
 
 
-class Sender:
+class EndpointSender:
     """Delivers to an endpoint that this process holds. Whoever sets `ends` has it end after the request that
     is under way; while none is (`is_sending`), `run` may be cancelled.
     """

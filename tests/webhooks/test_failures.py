@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from backend.clock import utc_now
+from backend.doctor.finding import Severity
+from backend.doctor.webhooks import examine_webhooks
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState
 from backend.domain.webhooks.retries import PATIENCE
 from backend.storage.mongo import Database
+from backend.storage.organizations import get_organization
 from backend.storage.webhooks.deliveries import list_deliveries
 from backend.storage.webhooks.endpoints import change_endpoint, get_endpoint, go_on, replay
 from tests.conftest import MovableClock
@@ -213,3 +216,22 @@ async def test_what_an_organization_changes_holds_at_once(
     # Never forward: what waits is not left out.
     same = await replay(database, organization.id, endpoint.id, utc_now() + timedelta(days=1))
     assert same.cursor.place > 1
+
+
+async def test_doctor_says_what_fails(
+    database: Database, organization: TestOrganization, hook: Receiver, make_endpoint: EndpointMaker
+) -> None:
+    """An endpoint that sleeps is an error, one that fails a warning, each with its reason; one that is
+    disabled is not examined."""
+    hook.answer = lambda request: ({"/gone": 410, "/bad": 500}.get(request.path, 204), {}, "")
+    gone, bad, well = [await make_endpoint(url=hook.url(path)) for path in ("/gone", "/bad", "/hook")]
+    await make_endpoint(is_enabled=False)
+    await happen(database, organization.id, 1)
+    await settled(database, gone, EndpointState.SLEEPING)
+    await settled(database, bad, EndpointState.FAILING)
+    owner = await get_organization(database, organization.id)
+    found = [finding async for finding in examine_webhooks(database, owner)]
+    assert [finding.severity for finding in found] == [Severity.ERROR, Severity.WARNING, Severity.OK]
+    assert all(each.id in finding.subject for each, finding in zip((gone, bad, well), found, strict=True))
+    assert "status 410" in found[0].message
+    assert "status 500" in found[1].message

@@ -45,12 +45,12 @@ async def note_deliveries(
     await database[NAME].update_one({"_id": endpoint_id}, update, upsert=True)
 
 
-async def list_deliveries(database: Database, org_id: OrgId, endpoint_id: str) -> list[Delivery]:
+async def list_deliveries(database: Database, org_id: OrgId, given_id: str) -> list[Delivery]:
     """The last attempts to send something to the organization's endpoint, the newest first.
 
     Attempts of the last seconds may be missing. None for an endpoint that the organization does not have.
     """
-    found = await database[NAME].find_one({"_id": endpoint_id, "org_id": org_id}) or {"recent": []}
+    found = await database[NAME].find_one({"_id": given_id, "org_id": org_id}) or {"recent": []}
     made = [
         Delivery(**known_fields(each, Delivery) | {"event_ids": tuple(each["event_ids"])})
         for each in found["recent"]
@@ -58,6 +58,6 @@ async def list_deliveries(database: Database, org_id: OrgId, endpoint_id: str) -
     return made[::-1]
 
 
-async def forget(database: Database, endpoint_id: str) -> None:
+async def forget(database: Database, given_id: str) -> None:
     """Delete the attempts of this endpoint."""
-    await database[NAME].delete_one({"_id": endpoint_id})
+    await database[NAME].delete_one({"_id": given_id})

@@ -92,13 +92,13 @@ async def list_endpoints(database: Database, org_id: OrgId) -> list[Endpoint]:
     return [from_document(found) async for found in cursor]
 
 
-async def get_endpoint(database: Database, org_id: OrgId, endpoint_id: str) -> Endpoint:
+async def get_endpoint(database: Database, org_id: OrgId, given_id: str) -> Endpoint:
     """The organization's endpoint with this id. Raises EndpointUnknown."""
-    return _found(await database[NAME].find_one({"_id": endpoint_id, "org_id": org_id}))
+    return _found(await database[NAME].find_one({"_id": given_id, "org_id": org_id}))
 
 
 async def change_endpoint(
-    database: Database, org_id: OrgId, endpoint_id: str, changes: Mapping[str, Any]
+    database: Database, org_id: OrgId, given_id: str, changes: Mapping[str, Any]
 ) -> Endpoint:
     """Change these fields, given as to `create_endpoint`. What fails is tried at once at a new URL, and when
     it is enabled; what sleeps goes on sleeping.
@@ -109,51 +109,51 @@ async def change_endpoint(
     update = stored_values(changes)
     if "url" in changes or changes.get("is_enabled"):
         update |= _UNTRIED
-    return await _change(database, org_id, endpoint_id, update)
+    return await _change(database, org_id, given_id, update)
 
 
-async def delete_endpoint(database: Database, org_id: OrgId, endpoint_id: str) -> None:
+async def delete_endpoint(database: Database, org_id: OrgId, given_id: str) -> None:
     """Delete the endpoint and its deliveries. A request that is under way may still arrive.
 
     Raises EndpointUnknown.
     """
-    deleted = await database[NAME].delete_one({"_id": endpoint_id, "org_id": org_id})
+    deleted = await database[NAME].delete_one({"_id": given_id, "org_id": org_id})
     if not deleted.deleted_count:
-        raise EndpointUnknown(endpoint_id)
-    await deliveries.forget(database, endpoint_id)
+        raise EndpointUnknown(given_id)
+    await deliveries.forget(database, given_id)
 
 
-async def rotate_secret(database: Database, org_id: OrgId, endpoint_id: str, now: datetime) -> Endpoint:
+async def rotate_secret(database: Database, org_id: OrgId, given_id: str, now: datetime) -> Endpoint:
     """Give the endpoint a new secret, to be shown once, now. The one before signs beside it for a day.
 
     Raises EndpointUnknown.
     """
     while True:
-        known = await get_endpoint(database, org_id, endpoint_id)
+        known = await get_endpoint(database, org_id, given_id)
         old = [OldSecret(known.secret, _to_milliseconds(now) + OLD_SECRET_KEPT), *known.old_secrets]
         kept = [each for each in old if now < each.until][:_MOST_OLD_SECRETS]
         update = {"secret": _new_secret(), "old_secrets": kept}
-        unchanged = {"_id": endpoint_id, "org_id": org_id, "secret": known.secret}
+        unchanged = {"_id": given_id, "org_id": org_id, "secret": known.secret}
         if found := await _take_back(database, unchanged, stored_values(update)):
             return from_document(found)
 
 
-async def go_on(database: Database, org_id: OrgId, endpoint_id: str) -> Endpoint:
+async def go_on(database: Database, org_id: OrgId, given_id: str) -> Endpoint:
     """Wake the endpoint if it sleeps, and try at once: it gets all that waited, in order.
 
     Raises EndpointUnknown.
     """
-    return await _change(database, org_id, endpoint_id, {"slept_at": None, **_UNTRIED})
+    return await _change(database, org_id, given_id, {"slept_at": None, **_UNTRIED})
 
 
-async def replay(database: Database, org_id: OrgId, endpoint_id: str, since: datetime) -> Endpoint:
+async def replay(database: Database, org_id: OrgId, given_id: str, since: datetime) -> Endpoint:
     """Deliver again what was stored since this moment, with the same ids, and then go on.
 
     The cursor is put back, never forward: what waits is not left out. Raises EndpointUnknown.
     """
     begin = await cursor_at(database, org_id, since)
     while True:
-        known = await database[NAME].find_one({"_id": endpoint_id, "org_id": org_id})
+        known = await database[NAME].find_one({"_id": given_id, "org_id": org_id})
         endpoint = _found(known)
         if begin >= endpoint.cursor:
             return endpoint
@@ -163,7 +163,7 @@ async def replay(database: Database, org_id: OrgId, endpoint_id: str, since: dat
             "cursor_at": _to_milliseconds(since),
             "sent_to": str(max(endpoint.cursor, Cursor.parse(known["sent_to"]))),
         }
-        unchanged = {"_id": endpoint_id, "org_id": org_id, "cursor": known["cursor"]}
+        unchanged = {"_id": given_id, "org_id": org_id, "cursor": known["cursor"]}
         if found := await _take_back(database, unchanged, update):
             return from_document(found)
 
@@ -204,8 +204,8 @@ def _stored_value(value: Any) -> Any:
     return str(value) if isinstance(value, Cursor) else value
 
 
-async def _change(database: Database, org_id: OrgId, endpoint_id: str, update: Document) -> Endpoint:
-    return _found(await _take_back(database, {"_id": endpoint_id, "org_id": org_id}, update))
+async def _change(database: Database, org_id: OrgId, given_id: str, update: Document) -> Endpoint:
+    return _found(await _take_back(database, {"_id": given_id, "org_id": org_id}, update))
 
 
 async def _take_back(database: Database, wanted: Document, update: Document) -> Document | None:
