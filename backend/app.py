@@ -183,6 +183,10 @@ class Service:
             Receivers(allows_loopback=self.settings.allows_loopback_receivers),
         )
 
+    def _webhook_tools(self) -> Tools:
+        made = self.resources
+        return Tools(made.database, made.feed, made.receivers, self._clock, made.short_url_form)
+
     def _make_routes(self) -> None:
         sdk_service = SdkService(self.resources)
         self.api = create_api(self.resources, sdk_service)
@@ -215,10 +219,6 @@ class Service:
         """Let go of who waits for events once the server begins to stop."""
         await stopping.wait()
         await self.resources.feed.end_waits()
-
-    def _webhook_tools(self) -> Tools:
-        made = self.resources
-        return Tools(made.database, made.feed, made.receivers, self._clock, made.short_url_form)
 
     async def shutdown(self) -> None:
         """Close what `startup` opened, in reverse order."""

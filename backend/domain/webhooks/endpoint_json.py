@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from backend.domain.ids import TagId
+from backend.domain.link_json import exact_time_json
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint
 
@@ -57,10 +58,5 @@ def delivery_json(delivery: Delivery) -> dict[str, Any]:
     }
 
 
-def moment_json(moment: datetime) -> str:
-    """A time in UTC, to the millisecond, as events have it."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def _time(moment: datetime | None) -> str | None:
-    return moment_json(moment) if moment else None
+    return exact_time_json(moment) if moment else None

@@ -12,9 +12,9 @@ from typing import Any
 from backend.domain.feed.event_json import event_json
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId
+from backend.domain.link_json import exact_time_json
 from backend.domain.webhooks.chat_messages import chat_message
 from backend.domain.webhooks.endpoint import Endpoint, Form
-from backend.domain.webhooks.endpoint_json import moment_json
 from backend.domain.webhooks.sentences import Sentence, sentence_about
 
 TEST_TYPE = "test"
@@ -48,7 +48,7 @@ def test_request_of(endpoint: Endpoint, test_id: str, now: datetime) -> WebhookR
         told = {
             "id": test_id,
             "type": TEST_TYPE,
-            "at": moment_json(now),
+            "at": exact_time_json(now),
             "org_id": endpoint.org_id,
             "data": {"message": _TEST},
         }
