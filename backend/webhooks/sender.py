@@ -20,11 +20,11 @@ from backend.domain.webhooks.endpoint import Endpoint, Form
 from backend.domain.webhooks.requests import request_of
 from backend.domain.webhooks.retries import Failure, failed, succeeded
 from backend.domain.webhooks.selection import batches, link_of, selected, wanted_types
-from backend.storage.feed.reading import read_feed
+from backend.storage.feed.reading import FeedPage, read_feed
 from backend.storage.feed.watch import FeedWatch
 from backend.storage.links import find_links
-from backend.storage.mongo import Database, StorageError
-from backend.storage.webhooks.deliveries import note_deliveries
+from backend.storage.mongo import Database, StorageError, is_unreachable
+from backend.storage.webhooks.deliveries import MOST_KEPT, note_deliveries
 from backend.storage.webhooks.holding import Held, store_progress
 from backend.web_client.receivers import Receivers
 from backend.webhooks.attempt import attempt
@@ -74,7 +74,7 @@ class Tools:
 
 class EndpointSender:
     """Delivers to an endpoint that this process holds. Whoever sets `ends` has it end after the request that
-    is under way; while none is (`is_sending`), `run` may be cancelled.
+    is under way, once what arrived is stored; while none is (`is_sending`), `run` may be cancelled.
     """
 
     def __init__(self, tools: Tools, held: Held) -> None:
@@ -139,19 +139,26 @@ class EndpointSender:
             limit=limit,
         )
         links = await self._links_of(page.events)
+        self.is_sending = True
+        try:
+            await self._send_all(page, links, until=read_at + _FRESH)
+        finally:
+            self.is_sending = False
+
+    async def _send_all(self, page: FeedPage, links: Mapping[LinkId, Link], until: float) -> None:
+        """Send what the endpoint has chosen of these events, until then by the monotonic clock."""
+        endpoint = self._endpoint
         chosen = selected(endpoint, page.events, links)
         for batch in batches(chosen, endpoint.batch_size, self._held.sent_to):
-            if self.ends or time.monotonic() - read_at > _FRESH:
+            if self.ends or time.monotonic() > until:
+                break
+            if not await self._send(batch, links):
                 return
-            self.is_sending = True
-            try:
-                if not await self._send(batch, links):
-                    return
-            finally:
-                self.is_sending = False
-        self._held = self._held.moved(page.next_cursor)
-        if not page.has_more:
-            await self._settle()
+        else:
+            self._held = self._held.moved(page.next_cursor)
+            if page.has_more and not self.ends:
+                return  # what arrived is stored with the next request
+        await self._settle()
 
     async def _links_of(self, events: Iterable[Event]) -> Mapping[LinkId, Link]:
         """The links of events, as they are now, where they are needed."""
@@ -173,6 +180,8 @@ class EndpointSender:
         async with self._tools.turns.of(endpoint):
             # One write between two requests: what arrived, what may arrive, and that the endpoint is ours.
             await self._store()
+            if time.monotonic() - self._noted_at > _NOTE_EVERY:
+                await self._note()
             made = await attempt(
                 self._tools.receivers, endpoint, request, self._tools.clock(), repeats=repeats
             )
@@ -185,8 +194,6 @@ class EndpointSender:
         self._move(succeeded(endpoint, batch, repeats))
         self._is_owed = True
         self._observe(batch)
-        if time.monotonic() - self._noted_at > _NOTE_EVERY:
-            await self._note()
         return True
 
     def _observe(self, batch: Sequence[Event]) -> None:
@@ -228,9 +235,15 @@ class EndpointSender:
         self._is_owed, self._stored_at = False, time.monotonic()
 
     async def _note(self) -> None:
-        if self._deliveries:
-            made, self._deliveries = self._deliveries, []
-            endpoint = self._endpoint
+        """Note the last deliveries; where that fails, they are noted with the next ones."""
+        if not self._deliveries:
+            return
+        endpoint, made = self._endpoint, self._deliveries[-MOST_KEPT:]
+        try:
             now = self._tools.clock()
             await note_deliveries(self._tools.database, endpoint.org_id, endpoint.id, made, now)
-            self._noted_at = time.monotonic()
+            made = []
+        except StorageError as error:
+            if not is_unreachable(error):
+                raise
+        self._deliveries, self._noted_at = made, time.monotonic()
