@@ -39,7 +39,7 @@ _STORE_EVERY = 10.0
 _NOTE_EVERY = 0.5
 # Seconds until another look at the clock while a pause lasts, and at most until news.
 _LOOK_AGAIN = 1.0
-_WAIT = 30.0
+_WAIT = 5.0
 _logger = logging.getLogger(__name__)
 
 

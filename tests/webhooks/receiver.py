@@ -82,6 +82,9 @@ def receiver() -> Iterator[Receiver]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
+            if len(body) < int(self.headers["Content-Length"]):  # whoever sends it was killed
+                self.close_connection = True
+                return
             headers = {name.lower(): value for name, value in self.headers.items()}
             request = Request(self.path, headers, body)
             with Handler.server_of.lock:
