@@ -16,6 +16,7 @@ from backend.storage.deadlines import deadline
 from backend.storage.mongo import Database, is_unreachable
 
 _SECONDS = 24 * 3600.0
+_EXISTS = 48
 _log = logging.getLogger("waylink.storage")
 
 
@@ -33,7 +34,21 @@ async def create_indexes(database: Database) -> None:
         for name, each in declared.items():
             if each:
                 await database[name].create_indexes(each)
+            else:
+                await _create_bare(database, name)
         await database[organizations.NAME].create_indexes(last)
+
+
+async def _create_bare(database: Database, name: str) -> None:
+    """Create a collection without indexes of its own.
+
+    Otherwise its first document would, and whoever reads as of a moment before that could not read it.
+    """
+    try:
+        await database.create_collection(name, check_exists=False)
+    except OperationFailure as error:
+        if error.code != _EXISTS:
+            raise
 
 
 async def _create_compressed(database: Database) -> None:

@@ -93,6 +93,9 @@ async def test_no_route_answers_for_another_organization_s_link(
         if path in own and method in {"GET", "HEAD"}:
             assert method == "HEAD" or not any(answer.json().values())
             continue
+        if path == f"{API}/events" and method in {"GET", "HEAD"}:
+            assert method == "HEAD" or answer.json()["events"] == []
+            continue
         if path == f"{API}/analytics/export" and method in {"GET", "HEAD"}:
             assert answer.text == ("" if method == "HEAD" else "clicks\r\n0\r\n")
             continue

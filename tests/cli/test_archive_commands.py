@@ -34,18 +34,20 @@ def export_one(running: ServiceProcess, folder: Path) -> tuple[str, Path]:
     running.command("import", "csv", str(rows), "--org", org_id)
     file = folder / "acme.jsonl"
     exported = running.command("export", "--org", org_id, "-o", str(file))
-    assert exported | {"documents": 3, "links": 1, "domains": 1, "organizations": 1} == exported
+    assert exported | {"links": 1, "domains": 1, "organizations": 1} == exported
     return org_id, file
 
 
 def multiplied(file: Path) -> Path:
-    """The same archive with many links."""
+    """The same archive with many links, and without its feed, which may have had its places or not."""
     header = read_header(file)
     many = file.with_suffix(".many.jsonl")
     with many.open("wb") as opened:
         writer = ArchiveWriter(opened)
         writer.write_header(Header(header.org_id, header.name))
         for entry in read_entries(file, header):
+            if entry.collection.startswith("feed_"):
+                continue
             for number in range(MANY if entry.collection == "links" else 1):
                 new = {"_id": str(uuid.uuid4()), "path": str(number)} if number else {}
                 writer.write_document(entry.collection, entry.document | new)

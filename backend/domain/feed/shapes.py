@@ -140,6 +140,7 @@ _REFUND = _object(
         "transaction_id": _said(_TEXT, "Your own id of the order."),
         "amount": _said(_AMOUNT, "In major units: the whole or a part of the revenue."),
         "currency": _said(_CURRENCY, "ISO 4217 code."),
+        "link_id": _or_null(_UUID, "The link that is credited with the sale."),
     },
 )
 _IDENTIFY = _object(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from backend.domain.calls import Kind
 from backend.domain.ids import OrgId
-from backend.storage import conversions
+from backend.storage import conversions, records
 from backend.storage.calls import key_of
 from backend.storage.feed.named import find_named
 from backend.storage.feed.runs import Run, Told
@@ -26,11 +27,13 @@ def _told(sale: Document | None, number: int) -> Told | None:
     if sale is None or number >= len(refunds):
         return None
     refund = refunds[number]
+    credited = records.record_of(Kind.CONVERSION, sale).credit.last
     data = {
         "id": refund.refund_id,
         "conversion_id": key_of(sale["_id"])[1],
         "transaction_id": sale["transaction_id"],
         "amount": f"{refund.amount:f}",
         "currency": sale["currency"],
+        "link_id": credited.link_id if credited else None,
     }
     return Told(refund.at, data)
