@@ -60,6 +60,7 @@ bench: setup ## Measure the service and the browser SDK on this machine
 	@$(BIN)/pytest -q -s --long tests/faults/test_outage.py
 	@$(BIN)/python -m benchmarks.ingest
 	@$(BIN)/python -m benchmarks.feed
+	@$(BIN)/python -m benchmarks.webhooks
 	@$(BIN)/python -m benchmarks.link_creation
 	@$(BIN)/python -m benchmarks.rate_limits
 	@$(BIN)/python -m benchmarks.workers

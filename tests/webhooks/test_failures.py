@@ -110,6 +110,28 @@ async def test_it_sleeps_after_five_days(
     assert hook.event_ids[3:] == [event.id for event in events]
 
 
+async def test_a_receiver_that_is_down_for_an_hour(
+    database: Database,
+    organization: TestOrganization,
+    hook: Receiver,
+    make_endpoint: EndpointMaker,
+    clock: MovableClock,
+) -> None:
+    """What happens meanwhile waits behind the first event, which is tried again; then all comes in order."""
+    hook.answer = lambda _: (502, {}, "")
+    endpoint = await make_endpoint()
+    for failures in range(1, 6):
+        await happen(database, organization.id, 3)
+        await settled(database, endpoint, EndpointState.FAILING, failures=failures)
+        clock.offset += timedelta(minutes=12) if failures < 5 else timedelta(hours=1)
+    tried = len(hook.event_ids)
+    hook.answer = lambda _: OK
+    await settled(database, endpoint, EndpointState.ACTIVE, delivered=15, last_error=None)
+    events = [event.id for event in await all_events(database, organization.id, 15)]
+    assert set(hook.event_ids[:tried]) == {events[0]}
+    assert list(dict.fromkeys(hook.event_ids)) == events
+
+
 async def test_a_receiver_that_is_gone(
     database: Database, organization: TestOrganization, hook: Receiver, make_endpoint: EndpointMaker
 ) -> None:
