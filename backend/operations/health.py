@@ -11,8 +11,10 @@ from backend.current import resources
 from backend.operations.blueprint import operations
 from backend.storage.mongo import StorageError, ping
 
-# In the `state` of the application and of its requests: an asyncio.Event, set when the server begins to stop.
+# In the `state` of the application: an asyncio.Event, set when the server begins to stop.
 STOPPING = "stopping"
+# In the `state` of requests that arrive from then on.
+IS_LAST = "is_last"
 # Seconds within which the database must answer. Load balancers ask again after a few seconds.
 PATIENCE = 2.0
 _KEY = "waylink.failures"
@@ -35,8 +37,7 @@ async def ready() -> Response:
 
     Also 503 while the service stops or background work fails; `status` says which.
     """
-    stopping = request.scope.get("state", {}).get(STOPPING)
-    if stopping and stopping.is_set():
+    if request.scope.get("state", {}).get(IS_LAST):
         return _answer(503, "stopping")
     if failing := [each for failures in current_app.extensions.get(_KEY, ()) for each in failures()]:
         return _answer(503, f"background work fails: {', '.join(failing)}")

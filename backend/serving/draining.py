@@ -10,7 +10,7 @@ import sys
 from array import array
 from typing import Any
 
-from backend.operations.health import STOPPING
+from backend.operations.health import IS_LAST, STOPPING
 
 # Seconds from the last connection that is let in to the closing of the port: connections whose handshake is
 # under way arrive, and are taken.
@@ -35,7 +35,8 @@ class LastAnswers:
     A client that keeps connections open then opens a new one, instead of sending its next request on a
     connection that is about to close.
 
-    The application finds `stopping` in its `state`, of which the server gives each request a copy.
+    The application finds `stopping` in its `state`, and IS_LAST in that of a request whose answer is the last
+    of its connection.
     """
 
     def __init__(self, app: Any) -> None:
@@ -45,8 +46,11 @@ class LastAnswers:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
             scope["state"][STOPPING] = self.stopping
-        closes = self.stopping.is_set() and scope["type"] == "http" and scope["http_version"] < "2"
-        await self._app(scope, receive, _closing(send) if closes else send)
+        if not self.stopping.is_set() or scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        marked = {**scope, "state": {**scope.get("state", {}), IS_LAST: True}}
+        await self._app(marked, receive, _closing(send) if scope["http_version"] < "2" else send)
 
 
 def _closing(send: Any) -> Any:

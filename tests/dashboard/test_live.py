@@ -78,7 +78,7 @@ async def test_every_event_in_words(
         ["Link made " + f"{short_url}/unused", "Sale", "", ""],
         ["A person was erased eve", "", "", ""],
         ["App installed", "Summer sale", "iOS", ""],
-        ["Refund order-1", "", "", "1.00 EUR"],
+        ["Refund order-1", "Summer sale", "", "1.00 EUR"],
         ["Lead l-2, told by a server, customer bob", "", "", ""],
         ["Event “viewed” told by a browser", "Summer sale", "", ""],
         ["Sale order-1, told by a browser, customer ada", "Summer sale", "", "19.99 EUR"],

@@ -106,6 +106,7 @@ async def test_a_service_that_stood_still_keeps_its_workers(tmp_path: Path) -> N
         os.kill(other, signal.SIGSTOP)  # had the other one been ended, it would have been before this one
         await until(lambda: other not in service.workers, "a silent worker is not ended")
         assert kept in service.workers
+        await until(lambda: service.log_lines, "it is not told that a worker was ended")
         assert [line["message"].split()[1] for line in service.log_lines] == [str(other)]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.feeds import place_all
 from tests.follow.conftest import Feed
 from tests.polling import wait_for_async
 from tests.postgresql import PostgreSQL, query
@@ -58,6 +59,7 @@ async def growing(feed: Feed) -> AsyncIterator[None]:
 
 async def assert_whole(feed: Feed, form: str, place: str) -> None:
     """A follower that nobody disturbs brings what is missing, and then each event is there once."""
+    await place_all(feed.database, feed.org_id)
     expected = [event.id for event in await feed.events()]
     done = await asyncio.to_thread(feed.follow_once, form, place)
     assert done.exit_code == 0, done.stderr
