@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import csv
 import json
 import random
@@ -13,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.feeds import place_all
 from tests.follow.conftest import Feed
 from tests.polling import wait_for_async
 from tests.postgresql import PostgreSQL, query
@@ -41,10 +39,11 @@ def how_much(form: str, place: str, feed: Feed) -> int:
 
 @asynccontextmanager
 async def growing(feed: Feed) -> AsyncIterator[None]:
-    """For the length of the block, clicks come."""
+    """For the length of the block, clicks come; the last ones are stored when it ends."""
+    is_over = asyncio.Event()
 
     async def grow() -> None:
-        while True:
+        while not is_over.is_set():
             await feed.add(random.randint(1, 100))
             await asyncio.sleep(0.05)
 
@@ -52,14 +51,12 @@ async def growing(feed: Feed) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        is_over.set()
+        await task
 
 
 async def assert_whole(feed: Feed, form: str, place: str) -> None:
     """A follower that nobody disturbs brings what is missing, and then each event is there once."""
-    await place_all(feed.database, feed.org_id)
     expected = [event.id for event in await feed.events()]
     done = await asyncio.to_thread(feed.follow_once, form, place)
     assert done.exit_code == 0, done.stderr
