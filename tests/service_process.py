@@ -218,6 +218,17 @@ def free_port() -> int:
             return port
 
 
+def is_free(port: int) -> bool:
+    """Whether a server may listen on this port."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
 def _command_line(pid: int) -> bytes:
     """What the process was started as; nothing if it has ended."""
     try:

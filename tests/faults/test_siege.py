@@ -22,7 +22,7 @@ from tests.faults.outcomes import Outcome, TellOutcome
 from tests.polling import wait_for
 from tests.replica_set import ReplicaSet, replica_set
 from tests.sdk_batches import BATCH, Call, call, timestamp
-from tests.service_process import ServiceProcess, free_port, service_process
+from tests.service_process import ServiceProcess, free_port, is_free, service_process
 
 DOMAIN = "go.siege.localhost"
 ORIGIN = "https://siege.example"
@@ -45,6 +45,8 @@ class Host:
         """Kill it and all its workers, and start it again on what its disk has."""
         self.service.kill()
         self.running.close()
+        port = int(self.service.environment["WAYLINK_PORT"])
+        wait_for(lambda: is_free(port), f"port {port} is still held", seconds=30)
         self.service = self.running.enter_context(service_process(self.folder, **self.settings))
 
 
