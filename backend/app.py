@@ -42,16 +42,16 @@ from backend.settings import Settings, load_settings
 from backend.storage.click_signing import ClickSigning
 from backend.storage.database import SERVICE_SECONDS, Indexes, open_database
 from backend.storage.destination_policies import DestinationPolicies
-from backend.storage.feed.aging import FeedAging
+from backend.storage.feed.aging import feed_aging
 from backend.storage.feed.sequencer import Sequencer
 from backend.storage.feed.watch import FeedWatch
-from backend.storage.former_devices import DeviceMove
+from backend.storage.former_devices import device_move
 from backend.storage.key_cache import KeyCache
 from backend.storage.lanes import Lane
 from backend.storage.mongo import Database
-from backend.storage.organization_deletion import DeletionSweep
+from backend.storage.organization_deletion import deletion_sweep
 from backend.storage.pulse import Pulse
-from backend.storage.statement_signing import StatementSigning
+from backend.storage.statement_signing import statement_signing
 from backend.web_client.page_reader import PageReader
 from backend.web_client.receivers import Receivers
 from backend.webhooks.delivery import WebhookDelivery
@@ -203,12 +203,12 @@ class Service:
         """Start what goes on beside requests, and is stopped at the end."""
         hours = self.settings.check_destinations_hours
         for task in (
-            DeletionSweep(database, self._clock),
-            DeviceMove(database),
+            deletion_sweep(database, self._clock),
+            device_move(database),
             DestinationWatch(database, self.resources.pages, self._clock, hours),
             Sequencer(database),
-            FeedAging(database, self._clock),
-            StatementSigning(database),
+            feed_aging(database, self._clock),
+            statement_signing(database),
             self.resources.feed,
             WebhookDelivery(self._webhook_tools()),
         ):

@@ -7,57 +7,28 @@ interrupted goes on with the others.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
-from backend.concurrency.background_task import BackgroundTask
 from backend.domain.attribution import TOUCHES_KEPT, Device, Touch
 from backend.domain.ids import DeviceId, OrgId
 from backend.storage import conversions, devices, events, leads, records
-from backend.storage.mongo import (
-    ClientSession,
-    Database,
-    Document,
-    StorageError,
-    in_transaction,
-    is_unreachable,
-)
+from backend.storage.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.sweep import Sweep
 
 _AT_ONCE = 200
-_EVERY = 24 * 3600.0  # seconds
-_REST = 30.0  # where the database is away
 _MOST_RECORDS = 500  # of a device and a kind, the latest
 _FORMER: Document = {"direct_visits": {"$exists": False}}
 _RECORDS = (leads.NAME, conversions.NAME, events.NAME)
 
 
-class DeviceMove:
+def device_move(database: Database) -> Sweep:
     """Completes devices in the background of a service, and looks again later: an archive may bring some."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._task = BackgroundTask("completing devices of a former version", self._go_on)
-
-    def start(self) -> None:
-        """Start to complete what waits."""
-        self._task.start()
-
-    async def stop(self) -> None:
-        """Stop; the next service goes on."""
-        await self._task.stop()
-
-    async def _go_on(self) -> None:
-        while True:
-            try:
-                await complete_devices(self._database)
-            except StorageError as error:
-                if not is_unreachable(error):
-                    raise
-                await asyncio.sleep(_REST)
-            else:
-                await asyncio.sleep(_EVERY)
+    return Sweep(
+        "completing devices of a former version", lambda: complete_devices(database), timedelta(days=1)
+    )
 
 
 async def complete_devices(database: Database) -> int:

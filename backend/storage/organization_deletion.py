@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator, Callable
 from datetime import datetime, timedelta
 
 from backend.clock import Clock
-from backend.concurrency.background_task import BackgroundTask
 from backend.domain.ids import LinkId, OrgId
 from backend.storage import (
     click_blocks,
@@ -41,21 +40,15 @@ from backend.storage.deleted_organizations import (
 )
 from backend.storage.domain_removal import settle
 from backend.storage.feed import entries
-from backend.storage.mongo import (
-    ClientSession,
-    Database,
-    Document,
-    StorageError,
-    in_transaction,
-    is_unreachable,
-)
+from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.ownership import Owned
 from backend.storage.purge import delete_counts
 from backend.storage.restores import being_restored, give_up_restore
+from backend.storage.sweep import Sweep
 
 # Until then whoever began a deletion is left alone with it: two at work would each count a part of what goes.
 _OTHERS_AFTER = timedelta(minutes=1)
-_EVERY = 60.0
+_EVERY = timedelta(minutes=1)
 _SECONDS = 24 * 3600.0
 # Links whose counts are deleted by one command.
 _LINKS_AT_ONCE = 200
@@ -114,30 +107,9 @@ async def _go_on(database: Database, begun: Deletion, now: datetime) -> Counter[
     return deleted
 
 
-class DeletionSweep:
+def deletion_sweep(database: Database, clock: Clock) -> Sweep:
     """Finishes deletions in the background of a service."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-        self._task = BackgroundTask("finishing deletions of organizations", self._go_on)
-
-    def start(self) -> None:
-        """Start to look for deletions that are not finished."""
-        self._task.start()
-
-    async def stop(self) -> None:
-        """Stop; the next service goes on."""
-        await self._task.stop()
-
-    async def _go_on(self) -> None:
-        while True:
-            try:
-                await finish_deletions(self._database, self._clock())
-            except StorageError as error:
-                if not is_unreachable(error):
-                    raise
-            await asyncio.sleep(_EVERY)
+    return Sweep("finishing deletions of organizations", lambda: finish_deletions(database, clock()), _EVERY)
 
 
 async def _shut(database: Database, org_id: OrgId, now: datetime) -> Counter[str]:

@@ -10,14 +10,12 @@ Any number of processes may sign: a statement is stored once for a day, and a le
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 
-from backend.concurrency.background_task import BackgroundTask
 from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.feed.events import EventType
 from backend.domain.ids import OrgId
@@ -32,43 +30,38 @@ from backend.storage.mongo import Database, Document, server_time
 from backend.storage.organizations import find_organizations
 from backend.storage.signing_keys import signing_key
 from backend.storage.statements import add_statement, last_statement
+from backend.storage.sweep import Sweep
 
 LEASE = "ledger"
 KEY = "ledger"
 _LEASE = timedelta(minutes=10)
-# Seconds between two looks whether a day is over.
-_EVERY = 60.0
+# Between two looks whether a day is over.
+_EVERY = timedelta(minutes=1)
 # So much later, what was stored on a day has its place. What has not is in the next statement.
 _SETTLED_AFTER = timedelta(minutes=2)
 _ENTRIES_AT_ONCE = 1_000
 _logger = logging.getLogger(__name__)
 
 
-class StatementSigning:
+class _Signer:
     """Signs days that are over, in one process of all at a time."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._id = uuid.uuid4().hex
         self._signed_before: date | None = None
-        self._task = BackgroundTask("signing days of the ledger", self._go_on)
 
-    def start(self) -> None:
-        """Start to look, and sign what is due."""
-        self._task.start()
+    async def sign_what_is_due(self) -> None:
+        today = (await server_time(self._database) - _SETTLED_AFTER).astimezone(UTC).date()
+        if today != self._signed_before and await take_lease(self._database, LEASE, self._id, _LEASE):
+            await sign_all(self._database, today)
+            self._signed_before = today
+            await end_lease(self._database, LEASE, self._id)
 
-    async def stop(self) -> None:
-        """Stop. What is not signed will be by another process, or at the next start."""
-        await self._task.stop()
 
-    async def _go_on(self) -> None:
-        while True:
-            today = (await server_time(self._database) - _SETTLED_AFTER).astimezone(UTC).date()
-            if today != self._signed_before and await take_lease(self._database, LEASE, self._id, _LEASE):
-                await sign_all(self._database, today)
-                self._signed_before = today
-                await end_lease(self._database, LEASE, self._id)
-            await asyncio.sleep(_EVERY)
+def statement_signing(database: Database) -> Sweep:
+    """Signs days in the background. What one process has not signed another does, or the next start."""
+    return Sweep("signing days of the ledger", _Signer(database).sign_what_is_due, _EVERY)
 
 
 async def sign_all(database: Database, today: date) -> int:

@@ -7,20 +7,19 @@ they say. A place is never given again (storage/feed/heads), so that no cursor c
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from datetime import datetime, timedelta
 
 from bson import Timestamp
 
 from backend.clock import Clock
-from backend.concurrency.background_task import BackgroundTask
 from backend.domain.organizations import Organization
 from backend.storage.feed import entries
 from backend.storage.feed.entries import AgesBy
 from backend.storage.leases import take_lease
-from backend.storage.mongo import Database, StorageError, is_unreachable
+from backend.storage.mongo import Database
 from backend.storage.organizations import list_organizations
+from backend.storage.sweep import Sweep
 
 LEASE = "feed_aging"
 _EVERY = timedelta(hours=1)
@@ -29,33 +28,15 @@ _LOOK_EVERY = timedelta(minutes=5)
 _SPARE = timedelta(days=1)
 
 
-class FeedAging:
+def feed_aging(database: Database, clock: Clock) -> Sweep:
     """Deletes old entries in the background, in one process of all, once an hour."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-        self._id = uuid.uuid4().hex
-        self._task = BackgroundTask("deleting what has expired in feeds", self._go_on)
+    async def delete() -> None:
+        # Nobody renews this lease, so that nobody else begins before the hour is over.
+        if await take_lease(database, LEASE, uuid.uuid4().hex, _EVERY):
+            await delete_expired(database, clock())
 
-    def start(self) -> None:
-        """Start to look."""
-        self._task.start()
-
-    async def stop(self) -> None:
-        """Stop; another process goes on when the hour is over."""
-        await self._task.stop()
-
-    async def _go_on(self) -> None:
-        while True:
-            try:
-                if await take_lease(self._database, LEASE, self._id, _EVERY):
-                    await delete_expired(self._database, self._clock())
-                    await asyncio.sleep(_EVERY.total_seconds())
-            except StorageError as error:
-                if not is_unreachable(error):
-                    raise
-            await asyncio.sleep(_LOOK_EVERY.total_seconds())
+    return Sweep("deleting what has expired in feeds", delete, _LOOK_EVERY)
 
 
 async def delete_expired(database: Database, now: datetime) -> int:
