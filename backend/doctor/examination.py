@@ -12,6 +12,7 @@ from backend.doctor.configuration import SECONDS, examine_base_url, examine_sett
 from backend.doctor.domains import DomainExamination
 from backend.doctor.finding import Finding
 from backend.doctor.keys import examine_keys
+from backend.doctor.ledger import examine_ledger
 from backend.doctor.proxies import examine_proxies
 from backend.doctor.storage import examine_storage, unreachable
 from backend.doctor.webhooks import examine_webhooks
@@ -63,6 +64,7 @@ class Examination:
                 yield finding
             async for finding in examine_webhooks(database, organization):
                 yield finding
+            yield await examine_ledger(database, organization, self.clock())
 
     async def _organizations(self, database: Database) -> list[Organization]:
         if self.org_id is not None:

@@ -24,6 +24,7 @@ class Area(StrEnum):
     PROXIES = "proxies"
     KEYS = "keys"
     WEBHOOKS = "webhooks"
+    LEDGER = "ledger"
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,8 +95,7 @@ async def _next_statement(database: Database, org_id: OrgId, today: date, key: s
     """The statement that is due next; None if there is none."""
     before = await last_statement(database, org_id)
     first = before.last_place + 1 if before else 1
-    place: Document = {"org_id": org_id, "place": {"$gte": first}}
-    entry = await database[entries.NAME].find_one(place, {"stamp": 1, "place": 1}, sort=[("place", 1)])
+    entry = await _first_entry(database, org_id, first)
     if entry is None:
         return None
     day = entry["stamp"].as_datetime().date()
@@ -120,6 +119,19 @@ async def _next_statement(database: Database, org_id: OrgId, today: date, key: s
             "key": key,
         }
     )
+
+
+async def unsigned_since(database: Database, org_id: OrgId) -> datetime | None:
+    """When the first entry was stored that no statement has; None if there is none."""
+    before = await last_statement(database, org_id)
+    entry = await _first_entry(database, org_id, before.last_place + 1 if before else 1)
+    return entry["stamp"].as_datetime() if entry else None
+
+
+async def _first_entry(database: Database, org_id: OrgId, first: int) -> Document | None:
+    """The first entry from this place of the feed on, without its facts."""
+    place: Document = {"org_id": org_id, "place": {"$gte": first}}
+    return await database[entries.NAME].find_one(place, {"stamp": 1, "place": 1}, sort=[("place", 1)])
 
 
 def _add(sums: Sums, receipts: Sequence[Receipt]) -> None:
