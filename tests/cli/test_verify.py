@@ -21,8 +21,10 @@ from backend.cli import main
 from backend.domain.click_block import block_of, unpack
 from backend.domain.clicks import Click
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.links import Link
 from backend.storage.click_blocks import NAME, fields_of
 from backend.storage.click_merges import merge_small_blocks
+from backend.storage.domains import list_domains
 from backend.storage.ed25519 import public_key
 from backend.storage.feed import entries
 from backend.storage.feed.sequencer import place_waiting
@@ -30,9 +32,11 @@ from backend.storage.mongo import Database, Document
 from backend.storage.signing_keys import replace_signing_key, signing_key
 from backend.storage.statement_signing import KEY, sign_all, sign_days
 from backend.storage.statements import NAME as STATEMENTS
+from tests.archives.forging import restore
 from tests.clicks import click, fold, ship
 from tests.fresh_database import fresh_database
 from tests.organizations import create_test_organization
+from tests.stored_links import insert_links
 
 NOW = datetime.now(UTC)
 TODAY = NOW.date()
@@ -239,3 +243,24 @@ async def test_signing_goes_on(database: Database, org_id: OrgId) -> None:
         TODAY - timedelta(days=2), TODAY - timedelta(days=1), TODAY,
     ]  # fmt: skip
     assert [(each["first_place"], each["last_place"]) for each in found] == [(1, 1), (2, 2), (3, 3)]
+
+
+async def test_a_restored_ledger_goes_on(database: Database, org_id: OrgId, tmp_path: Path) -> None:
+    """Where it is restored, with another key, the next day follows the last one of the archive."""
+    await fill(database, org_id)
+    [domain] = await list_domains(database, org_id)
+    clicked = [Link(each, org_id, domain, each, "https://shop.example/", each, NOW, NOW) for each in LINKS]
+    await insert_links(database, clicked)
+    file = await export(database, org_id, tmp_path)
+    async with fresh_database(database) as elsewhere:
+        await restore(elsewhere, file)
+        await store(elsewhere, org_id, 0, "new", 0, 0)
+        assert await sign_days(elsewhere, org_id, TODAY + timedelta(days=1)) == 1
+        both = [signing_key(each, KEY) for each in (database, elsewhere)]
+        former, new = [public_key(secret) for secret in await asyncio.gather(*both)]
+        assert former != new
+        (tmp_path / "again").mkdir()
+        again = await export(elsewhere, org_id, tmp_path / "again")
+    said = verify(again, "--public-key", former, "--public-key", new)
+    assert said["is_unchanged"], said["findings"]
+    assert len(said["days"]) == 4
