@@ -12,10 +12,10 @@ from backend.domain.destination import Outcome
 from backend.domain.feed.events import EventType
 from backend.domain.field_rules import Schema
 from backend.domain.installs import AppPlatform, Match
-from backend.domain.link_input import LINK_RULES
 from backend.domain.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, CreatedBy, LinkState
 
 _TEXT: Schema = {"type": "string"}
+_ANYTHING: Schema = {"type": "object", "additionalProperties": True}
 _UUID: Schema = {"type": "string", "format": "uuid"}
 _TIME: Schema = {"type": "string", "format": "date-time"}
 _TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
@@ -84,7 +84,7 @@ def _record(description: str, fields: Mapping[str, Schema]) -> Schema:
     )
 
 
-_METADATA = _or_null({"type": "object", "additionalProperties": True}, "Your own data.")
+_METADATA = _or_null(_ANYTHING, "Your own data.")
 _CLICK = _object(
     "Somebody followed a link.",
     {
@@ -182,6 +182,7 @@ _ERASED = _object(
         "installs": _list_of(_TEXT, "Installations of an app."),
     },
 )
+_RULE = _object("What applies to a part of the visits.", {"if": _ANYTHING, "then": _ANYTHING})
 _LINK = _object(
     "The link as it was then, by the names of the REST API, but for what is counted of it.",
     {
@@ -199,8 +200,8 @@ _LINK = _object(
         "ios_behavior": {"type": "integer"},
         "android_behavior": {"type": "integer"},
         **dict.fromkeys((*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS), _TEXT_OR_NULL),
-        "custom_data": _or_null({"type": "object", "additionalProperties": True}, "Your own data."),
-        "rules": LINK_RULES.schema()["anyOf"][0],
+        "custom_data": _or_null(_ANYTHING, "Your own data."),
+        "rules": _list_of(_RULE, "Its rules; the first one that applies decides."),
         "starts_at": _or_null(_TIME, "From when on it leads anywhere."),
         "expires_at": _or_null(_TIME, "Until when it does."),
         "max_clicks": _or_null({"type": "integer"}, "For how many clicks it does."),
