@@ -24,7 +24,6 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
 from backend.storage.click_blocks import NAME, fields_of
 from backend.storage.click_merges import merge_small_blocks
-from backend.storage.domains import list_domains
 from backend.storage.ed25519 import public_key
 from backend.storage.feed import entries
 from backend.storage.feed.sequencer import place_waiting
@@ -245,19 +244,24 @@ async def test_signing_goes_on(database: Database, org_id: OrgId) -> None:
     assert [(each["first_place"], each["last_place"]) for each in found] == [(1, 1), (2, 2), (3, 3)]
 
 
-async def test_a_restored_ledger_goes_on(database: Database, org_id: OrgId, tmp_path: Path) -> None:
+async def test_a_restored_ledger_goes_on(database: Database, tmp_path: Path) -> None:
     """Where it is restored, with another key, the next day follows the last one of the archive."""
-    await fill(database, org_id)
-    [domain] = await list_domains(database, org_id)
-    clicked = [Link(each, org_id, domain, each, "https://shop.example/", each, NOW, NOW) for each in LINKS]
-    await insert_links(database, clicked)
-    file = await export(database, org_id, tmp_path)
+    # Of its own, since there the links are the organization's.
+    async with fresh_database(database) as home:
+        organization = await create_test_organization(home)
+        org_id, domain = organization.id, organization.domain
+        await insert_links(
+            home,
+            [Link(each, org_id, domain, each, "https://shop.example/", each, NOW, NOW) for each in LINKS],
+        )
+        await fill(home, org_id)
+        file = await export(home, org_id, tmp_path)
+        former = public_key(await signing_key(home, KEY))
     async with fresh_database(database) as elsewhere:
         await restore(elsewhere, file)
         await store(elsewhere, org_id, 0, "new", 0, 0)
         assert await sign_days(elsewhere, org_id, TODAY + timedelta(days=1)) == 1
-        both = [signing_key(each, KEY) for each in (database, elsewhere)]
-        former, new = [public_key(secret) for secret in await asyncio.gather(*both)]
+        new = public_key(await signing_key(elsewhere, KEY))
         assert former != new
         (tmp_path / "again").mkdir()
         again = await export(elsewhere, org_id, tmp_path / "again")

@@ -125,7 +125,8 @@ def test_all_is_well(installation: Installation) -> None:
     """A service that works has no warning and no error, in any area, and the command ends with code 0."""
     code, findings = installation.doctor()
     assert (code, [each for each in findings if each["severity"] in {"warning", "error"}]) == (0, [])
-    assert {each["area"] for each in findings} == {"configuration", "storage", "domains", "proxies", "keys"}
+    areas = {"configuration", "storage", "domains", "proxies", "keys", "ledger"}
+    assert {each["area"] for each in findings} == areas
     address = f"http://{DOMAIN}:{installation.proxy_port}"
     readable = [each["subject"] for each in about(findings, "domains", "ok")]
     assert readable == [DOMAIN, f"{address}{APPLE}", f"{address}{GOOGLE}"]
