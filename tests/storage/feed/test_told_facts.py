@@ -219,7 +219,9 @@ async def test_an_erased_install_and_a_shared_device(
     assert (before["from"], before["to"]) == (None, after["from"])
     assert datetime.fromisoformat(after["to"]) == bob.at
     found = database["feed_entries"].find({"org_id": organization.id, "expires_at": None})
-    assert [name for name in ("ada", "phone-1") if name in str(await found.to_list())] == []
+    kept = str(await found.to_list())
+    assert [name for name in ("ada", "phone-1") if repr(name) in kept] == []  # "ada" is also in some UUIDs
+    assert repr("bob") in kept
 
 
 async def test_nothing_of_another_organization(
