@@ -34,7 +34,7 @@ from backend.storage.feed.heads import find_heads
 from backend.storage.feed.reading import cursor_at
 from backend.storage.mongo import Database
 
-_POSTGRES = "postgres"
+_POSTGRES, _PARQUET = "postgres", "parquet"
 _BEGINNING, _NOW = "beginning", "now"
 
 
@@ -66,12 +66,14 @@ def _types(_: click.Context, __: click.Parameter, text: str | None) -> frozenset
 @click.command("follow")
 @org_option
 @click.option(
-    "--into", "form", required=True, type=click.Choice([*(each.value for each in LineForm), _POSTGRES]),
-    help="What to write: a table, lines of JSON, or rows of PostgreSQL.",
+    "--into", "form", required=True,
+    type=click.Choice([*(each.value for each in LineForm), _PARQUET, _POSTGRES]),
+    help="What to write: a table, lines of JSON, Parquet files by day, or rows of PostgreSQL.",
 )  # fmt: skip
 @click.option(
     "--to", "place", metavar="PLACE",
-    help="A file, or the address of a database (postgresql://…). Without it, csv and ndjson are printed.",
+    help="A file, a folder for parquet, or the address of a database (postgresql://…). Without it, csv and "
+    "ndjson are printed.",
 )  # fmt: skip
 @click.option(
     "--after", default=_BEGINNING, show_default=True, callback=_after, metavar="WHERE",
@@ -130,13 +132,19 @@ async def _cursor(database: Database, org_id: OrgId, after: Cursor | datetime | 
 
 
 def _target(form: str, place: str | None) -> FeedTarget:
-    """Raises UsageError, and OperatorError where PostgreSQL's driver is not installed."""
-    if form != _POSTGRES:
-        if place is None:
-            return StreamTarget(sys.stdout.buffer, LineForm(form))
-        if place.startswith(("postgresql:", "postgres:")):
-            raise click.UsageError("--to is the address of a database: use --into postgres.")
-        return FileTarget(Path(place), LineForm(form))
+    """Raises UsageError, and OperatorError where what the target needs is not installed."""
+    if form == _POSTGRES:
+        return _postgres(place)
+    if place is not None and place.startswith(("postgresql:", "postgres:")):
+        raise click.UsageError("--to is the address of a database: use --into postgres.")
+    if form == _PARQUET:
+        return _parquet(place)
+    if place is None:
+        return StreamTarget(sys.stdout.buffer, LineForm(form))
+    return FileTarget(Path(place), LineForm(form))
+
+
+def _postgres(place: str | None) -> FeedTarget:
     if place is None:
         raise click.UsageError("Name the database by --to, as postgresql://user@host/database.")
     try:
@@ -146,6 +154,18 @@ def _target(form: str, place: str | None) -> FeedTarget:
             "PostgreSQL's driver is not installed here: pip install 'waylink[postgres]', or psycopg[binary]."
         ) from None
     return PostgresTarget(place)
+
+
+def _parquet(place: str | None) -> FeedTarget:
+    if place is None:
+        raise click.UsageError("Name a folder for the files by --to.")
+    try:
+        from backend.follow.parquet import ParquetTarget  # noqa: PLC0415 - DuckDB is an extra
+    except ImportError:
+        raise OperatorError(
+            "What writes Parquet is not installed here: pip install 'waylink[parquet]', or duckdb."
+        ) from None
+    return ParquetTarget(Path(place))
 
 
 @contextlib.contextmanager

@@ -7,7 +7,6 @@ cursor was not finished, and is cut off at the next start: so each event is ther
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Sequence, Set
@@ -19,10 +18,9 @@ from backend.domain.feed.cursor import Cursor, InvalidCursor
 from backend.domain.feed.events import Event, EventType
 from backend.domain.ids import OrgId
 from backend.follow.event_lines import LineForm, Lines
-from backend.follow.target import Followed, TargetMismatch, TargetTaken, check_same
+from backend.follow.locked_file import locked_file
+from backend.follow.target import Followed, TargetMismatch, check_same
 from backend.whole_file import whole_or_nothing
-
-_OWNER_ONLY = 0o600  # it names people
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class FileTarget:
         A file that was moved away is begun again, behind what the moved one has.
         """
         with self._told():
-            self._descriptor = _locked(self._path)
+            self._descriptor = locked_file(self._path)
             size = os.fstat(self._descriptor).st_size
             self._kept = self._read(size) or self._begin(followed)
             check_same(self._kept.org_id, self._kept.types, followed, str(self._path))
@@ -136,17 +134,6 @@ class FileTarget:
                 f"{self._path} can't be written: {error.strerror}. Mend that and run the same command again: "
                 "it goes on where it stopped."
             ) from None
-
-
-def _locked(path: Path) -> int:
-    """A descriptor of the file, which only one process has. Raises TargetTaken."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise TargetTaken(f"Another follower writes into {path}.") from None
-    return descriptor
 
 
 def _write_all(descriptor: int, content: bytes) -> None:

@@ -18,6 +18,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event, EventType
+from backend.follow.erasures import without_person
 from backend.follow.event_lines import as_json
 from backend.follow.postgres_erasure import erase
 from backend.follow.postgres_tables import make_tables
@@ -139,7 +140,7 @@ class PostgresTarget:
             await erase(self._connection, event.org_id, event.data)
         assert self._followed is not None
         if EventType.ERASED in self._followed.types:
-            await self._copy([_without_person(event) for event in events])
+            await self._copy([without_person(event) for event in events])
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
@@ -178,10 +179,6 @@ def _without_nul(value: Any) -> Any:
         case list() | tuple():
             return [_without_nul(each) for each in value]
     return value
-
-
-def _without_person(event: Event) -> Event:
-    return Event(event.id, event.type, event.at, event.org_id, {}, event.cursor)
 
 
 def _first_line(error: psycopg.Error) -> str:

@@ -1,0 +1,22 @@
+"""A file that one follower at a time has."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from backend.follow.target import TargetTaken
+
+_OWNER_ONLY = 0o600  # it names people
+
+
+def locked_file(path: Path) -> int:
+    """A descriptor of the file, which only one process has. Raises TargetTaken."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise TargetTaken(f"Another follower has {path}.") from None
+    return descriptor
