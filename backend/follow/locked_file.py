@@ -18,5 +18,5 @@ def locked_file(path: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        raise TargetTaken(f"Another follower has {path}.") from None
+        raise TargetTaken(f"Another follower writes into {path}.") from None
     return descriptor

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.follow import parquet_files as files
 from tests.follow.conftest import Feed
 from tests.polling import wait_for_async
 from tests.postgresql import PostgreSQL, query
@@ -26,6 +27,8 @@ def written(form: str, place: str, feed: Feed) -> list[str]:
     if form == "csv":
         with Path(place).open(encoding="utf-8", newline="") as file:
             return [row["id"] for row in csv.DictReader(file)]
+    if form == "parquet":
+        return files.ids(Path(place))
     return [json.loads(line)["id"] for line in Path(place).read_text().splitlines()]
 
 
@@ -34,6 +37,8 @@ def how_much(form: str, place: str, feed: Feed) -> int:
     if form == "postgres":
         exists = query(place, "SELECT to_regclass('waylink_events') IS NOT NULL")[0][0]
         return len(written(form, place, feed)) if exists else 0
+    if form == "parquet":
+        return sum(path.stat().st_size for path in Path(place).rglob("*.parquet"))
     return Path(place).stat().st_size if Path(place).exists() else 0
 
 
@@ -65,7 +70,7 @@ async def assert_whole(feed: Feed, form: str, place: str) -> None:
     assert found == expected
 
 
-@pytest.mark.parametrize("form", ["csv", "ndjson", "postgres"])
+@pytest.mark.parametrize("form", ["csv", "ndjson", "parquet", "postgres"])
 async def test_killed_again_and_again(form: str, feed: Feed, warehouse: str, tmp_path: Path) -> None:
     """A follower is killed at random moments while events come: none is missing, none is there twice."""
     place = warehouse if form == "postgres" else str(tmp_path / "events")
@@ -101,7 +106,7 @@ async def test_the_database_restarts(
     await assert_whole(feed, "postgres", warehouse)
 
 
-@pytest.mark.parametrize("form", ["ndjson", "postgres"])
+@pytest.mark.parametrize("form", ["ndjson", "parquet", "postgres"])
 async def test_a_second_follower_waits(form: str, feed: Feed, warehouse: str, tmp_path: Path) -> None:
     """Two followers of one target take turns: the second waits, and goes on when the first is killed."""
     place = warehouse if form == "postgres" else str(tmp_path / "events")

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
-import duckdb
 import pytest
 
 from backend.domain.errors import OperatorError
@@ -21,20 +19,9 @@ from backend.follow.parquet import ParquetTarget
 from backend.follow.parquet_rows import ParquetRows
 from backend.follow.target import Followed, TargetMismatch, TargetTaken
 from tests.follow.made_events import AT, ORG, conversion, erased, event, refund
+from tests.follow.parquet_files import asked, ids
 
 ALL = Followed(ORG, frozenset(EventType), START)
-
-
-def asked(folder: Path, question: str) -> list[tuple[Any, ...]]:
-    """What DuckDB says of the files below the folder, as their table `events`."""
-    events = f"read_parquet('{folder}/**/*.parquet', hive_partitioning = true, union_by_name = true)"
-    with duckdb.connect() as connection:
-        return connection.execute(question.replace("events", events)).fetchall()
-
-
-def ids(folder: Path) -> list[str]:
-    """The ids of all events, in the feed's order."""
-    return [own for (own,) in asked(folder, 'SELECT id FROM events ORDER BY place, "index"')]
 
 
 async def written(folder: Path, *pages: Sequence[Event]) -> None:

@@ -1,0 +1,158 @@
+"""The questions of docs/follow.md, asked of ClickHouse's engine over Parquet files, and of Waylink."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from chdb.session import Session
+
+from backend.domain.feed.cursor import START
+from backend.domain.feed.events import EventType
+from backend.domain.ids import LinkId
+from backend.domain.short_urls import ShortUrlForm
+from backend.follow.parquet import ParquetTarget
+from backend.follow.target import Followed
+from backend.storage.feed.reading import read_feed
+from backend.storage.mongo import Database
+from tests.api.links import API, create, info
+from tests.api.sales import tell
+from tests.clicks import click, count_clicks
+from tests.feeds import place_all
+from tests.organizations import TestOrganization
+from tests.sdk_batches import Visitor, check, conversion
+
+DOCS = (Path(__file__).parents[2] / "docs" / "follow.md").read_text(encoding="utf-8")
+HOUR = timedelta(hours=1)
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def clickhouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """ClickHouse's engine: a process can have one."""
+    session = Session(str(tmp_path_factory.mktemp("chdb")))
+    yield session
+    session.close()
+
+
+@pytest.fixture
+async def links(client: httpx.AsyncClient, organization: TestOrganization, database: Database) -> list[str]:
+    """Three links of an organization with clicks on three days, sales of two browsers, and a refund."""
+    named = [{"utm_campaign": "spring"}, {"utm_campaign": "ads"}, {}]
+    urls = [await create(client, organization, **fields) for fields in named]
+    ids = [str((await info(client, organization, url))["id"]) for url in urls]
+    now = datetime.now(UTC)
+    made = [
+        click(
+            organization.id,
+            LinkId(ids[number % 3]),
+            now - (number % 5) * 12 * HOUR,
+            country=("DE", "FR", None)[number % 4 % 3],
+            browser=("Firefox", "Safari")[number % 2],
+            reason="bot" if number % 7 == 0 else None,
+        )
+        for number in range(60)
+    ]
+    await count_clicks(database, made)
+    change = {"utm_campaign": "summer"}
+    await client.patch(f"{API}/links/{ids[0]}", json=change, headers=organization.headers)
+    await _sell(client, organization, ids)
+    return ids
+
+
+async def _sell(client: httpx.AsyncClient, organization: TestOrganization, ids: list[str]) -> None:
+    first, second = Visitor(client, organization), Visitor(client, organization)
+    await first.results(
+        check(ago=3 * HOUR, cl_link_id=ids[0]),
+        conversion(ago=2 * HOUR, transaction_id="t-1", revenue=59.9),
+        check(ago=HOUR, cl_link_id=ids[1]),
+        conversion(transaction_id="t-2", revenue=100, currency="JPY"),
+    )
+    await second.results(conversion(transaction_id="t-3", revenue=5))
+    again = {"transaction_id": "t-1", "revenue": 59.9, "currency": "EUR", "customer_id": "ada"}
+    await tell(client, organization, "conversions", again)
+    refund = {"refund_id": "r", "transaction_id": "t-1", "amount": 9.9, "currency": "EUR"}
+    await tell(client, organization, "conversions/refund", refund)
+
+
+async def write_files(database: Database, organization: TestOrganization, folder: Path) -> None:
+    """Write the organization's whole feed below the folder, as a follower does."""
+    await place_all(database, organization.id)
+    target = ParquetTarget(folder)
+    cursor = await target.open(Followed(organization.id, frozenset(EventType), START))
+    has_more = True
+    while has_more:
+        page = await read_feed(database, organization.id, cursor, url_form=ShortUrlForm(), limit=20)
+        await target.write(page.events, page.next_cursor)
+        cursor, has_more = page.next_cursor, page.has_more
+    await target.close()
+
+
+def documented() -> list[str]:
+    """The queries of the section about ClickHouse."""
+    section = DOCS.partition("### The same questions, asked of ClickHouse")[2].partition("\n## ")[0]
+    return re.findall(r"```sql\n(.*?);\n```", section, re.DOTALL)
+
+
+def asked(clickhouse: Session, question: str) -> list[Row]:
+    """The rows that ClickHouse answers with."""
+    text = str(clickhouse.query(question, "JSONEachRow"))
+    return [json.loads(line, parse_float=Decimal) for line in text.splitlines()]
+
+
+async def answered(client: httpx.AsyncClient, organization: TestOrganization, **query: Any) -> list[Row]:
+    """The rows that Waylink answers with."""
+    answer = await client.post(f"{API}/analytics/query", json=query, headers=organization.headers)
+    assert answer.status_code == 200, answer.text
+    rows: list[Row] = answer.json()["rows"]
+    return rows
+
+
+async def test_clickhouse_answers_as_waylink(
+    clickhouse: Session,
+    client: httpx.AsyncClient,
+    organization: TestOrganization,
+    database: Database,
+    links: list[str],
+    tmp_path: Path,
+) -> None:
+    """Clicks by day, campaign and country, and sales by link and currency, are the same numbers."""
+    await write_files(database, organization, tmp_path)
+    view, by_campaign, by_country, by_link = documented()
+    clickhouse.query(view.replace("/srv/events", str(tmp_path)))
+
+    found = asked(clickhouse, by_campaign)
+    expected = await answered(client, organization, group_by=["day", "campaign"])
+    assert {(row["day"], row["campaign"], row["clicks"]) for row in found} == {
+        (row["day"], row["campaign"], row["clicks"]) for row in expected if row["clicks"]
+    }
+    assert {row["campaign"] for row in found} == {"summer", "ads", None}
+
+    for field in ("country", "browser", "platform"):
+        sums: dict[str | None, int] = {}
+        for row in asked(clickhouse, by_country):
+            sums[row[field]] = sums.get(row[field], 0) + row["clicks"]
+        expected = await answered(client, organization, group_by=[field])
+        assert sums == {row[field]: row["clicks"] for row in expected}
+
+    sales = asked(clickhouse, by_link)
+    expected = await answered(
+        client, organization, group_by=["link"], measures=["conversions", "revenue", "refunds"]
+    )
+    assert {(row["link"], row["conversions"]) for row in sales} == {
+        (row["link"], row["conversions"]) for row in expected
+    }
+    for measure in ("revenue", "refunds"):
+        assert {(row["link"], row["currency"], Decimal(row[measure])) for row in sales if row[measure]} == {
+            (row["link"], each["currency"], Decimal(each["amount"]))
+            for row in expected
+            for each in row[measure]
+        }
+    assert {row["link"] for row in sales} == {links[0], links[1], None}
