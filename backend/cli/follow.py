@@ -23,6 +23,7 @@ from backend.domain.feed.cursor import START, Cursor, InvalidCursor
 from backend.domain.feed.events import EventType
 from backend.domain.field_rules import Instant
 from backend.domain.ids import OrgId
+from backend.follow.clickhouse import ClickHouseTarget
 from backend.follow.event_lines import LineForm
 from backend.follow.files import FileTarget
 from backend.follow.follower import CursorAhead, Follower
@@ -34,7 +35,7 @@ from backend.storage.feed.heads import find_heads
 from backend.storage.feed.reading import cursor_at
 from backend.storage.mongo import Database
 
-_POSTGRES, _PARQUET = "postgres", "parquet"
+_POSTGRES, _PARQUET, _CLICKHOUSE = "postgres", "parquet", "clickhouse"
 _BEGINNING, _NOW = "beginning", "now"
 
 
@@ -67,13 +68,13 @@ def _types(_: click.Context, __: click.Parameter, text: str | None) -> frozenset
 @org_option
 @click.option(
     "--into", "form", required=True,
-    type=click.Choice([*(each.value for each in LineForm), _PARQUET, _POSTGRES]),
-    help="What to write: a table, lines of JSON, Parquet files by day, or rows of PostgreSQL.",
+    type=click.Choice([*(each.value for each in LineForm), _PARQUET, _POSTGRES, _CLICKHOUSE]),
+    help="What to write: a table, lines of JSON, Parquet files by day, or rows of PostgreSQL or ClickHouse.",
 )  # fmt: skip
 @click.option(
     "--to", "place", metavar="PLACE",
-    help="A file, a folder for parquet, or the address of a database (postgresql://…). Without it, csv and "
-    "ndjson are printed.",
+    help="A file, a folder for parquet, or the address of a database (postgresql://…, https://… of "
+    "ClickHouse). Without it, csv and ndjson are printed.",
 )  # fmt: skip
 @click.option(
     "--after", default=_BEGINNING, show_default=True, callback=_after, metavar="WHERE",
@@ -135,6 +136,8 @@ def _target(form: str, place: str | None) -> FeedTarget:
     """Raises UsageError, and OperatorError where what the target needs is not installed."""
     if form == _POSTGRES:
         return _postgres(place)
+    if form == _CLICKHOUSE:
+        return _clickhouse(place)
     if place is not None and place.startswith(("postgresql:", "postgres:")):
         raise click.UsageError("--to is the address of a database: use --into postgres.")
     if form == _PARQUET:
@@ -154,6 +157,12 @@ def _postgres(place: str | None) -> FeedTarget:
             "PostgreSQL's driver is not installed here: pip install 'waylink[postgres]', or psycopg[binary]."
         ) from None
     return PostgresTarget(place)
+
+
+def _clickhouse(place: str | None) -> FeedTarget:
+    if place is None:
+        raise click.UsageError("Name the database by --to, as https://user@host:8443/database.")
+    return ClickHouseTarget(place)
 
 
 def _parquet(place: str | None) -> FeedTarget:

@@ -9,18 +9,16 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
 from backend.domain.feed.cursor import Cursor
-from backend.domain.feed.events import Event, EventType
-from backend.domain.link_json import exact_time_json
-from backend.follow.event_fields import FieldKind, fields_of, values_of
+from backend.domain.feed.events import Event
+from backend.follow.event_fields import FieldKind
 from backend.follow.event_lines import as_json
+from backend.follow.event_rows import MORE, field_kinds, row_of
 
 _OWNER_ONLY = 0o600  # it names people
-_MORE = "more"
 _OWN: Mapping[str, str] = {
     "id": "VARCHAR",
     "type": "VARCHAR",
@@ -50,7 +48,8 @@ class ParquetRows:
             "autoload_known_extensions": False,
         }
         self._connection = duckdb.connect(":memory:", config=settings)
-        self._columns: dict[str, str] = {**_OWN, **_field_types(), _MORE: _TEXT}
+        fields = {name: _TYPES.get(kind, _TEXT) for name, kind in field_kinds().items()}
+        self._columns: dict[str, str] = {**_OWN, **fields, MORE: _TEXT}
 
     def close(self) -> None:
         """Let go of what it takes."""
@@ -68,7 +67,7 @@ class ParquetRows:
         rows = f"SELECT unnest(from_json($rows::JSON, '{structure}'), recursive := true)"
         new = f"SELECT {typed} FROM ({rows})"  # noqa: S608 - of constants
         before = "SELECT * FROM read_parquet($path) UNION ALL BY NAME " if path.exists() else ""
-        given = {"rows": as_json([_row(each) for each in events])}
+        given = {"rows": as_json([row_of(each) for each in events])}
         self._write(path, f"{before}{new}", given | ({"path": str(path)} if before else {}))
 
     def cut_off(self, path: Path, behind: Cursor) -> None:
@@ -135,25 +134,6 @@ def _keep(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _field_types() -> dict[str, str]:
-    """The fields of all types, each name once."""
-    fields = [field for type_ in EventType for field in fields_of(type_)]
-    return {field.name: _TYPES.get(field.kind, _TEXT) for field in fields}
-
-
-def _row(event: Event) -> dict[str, Any]:
-    known, others = values_of(event.type, event.data)
-    texts = {name: value if isinstance(value, str) else as_json(value) for name, value in known.items()}
-    return texts | {
-        "id": event.id,
-        "type": event.type.value,
-        "at": exact_time_json(event.at),
-        "place": event.cursor.place,
-        "index": event.cursor.index,
-        _MORE: as_json(others) if others else None,
-    }
 
 
 def days_of(events: Iterable[Event]) -> dict[str, list[Event]]:

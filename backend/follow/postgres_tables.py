@@ -9,21 +9,8 @@ from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from backend.domain.feed.events import EventType
 from backend.follow.event_fields import EventField, FieldKind, fields_of
+from backend.follow.event_views import VIEWS
 
-# The views. What erasures say is not kept, so they have none.
-VIEWS = {
-    EventType.LINK_CREATED: "waylink_links_created",
-    EventType.LINK_CHANGED: "waylink_links_changed",
-    EventType.LINK_ARCHIVED: "waylink_links_archived",
-    EventType.CLICK: "waylink_clicks",
-    EventType.LEAD: "waylink_leads",
-    EventType.CONVERSION: "waylink_conversions",
-    EventType.REFUND: "waylink_refunds",
-    EventType.EVENT: "waylink_custom_events",
-    EventType.IDENTIFY: "waylink_identifications",
-    EventType.INSTALL: "waylink_installs",
-    EventType.OPEN: "waylink_opens",
-}
 _OWN_COLUMNS = ("id", "org_id", "at", "place", "index", "written_at")
 _CASTS = {
     FieldKind.FLAG: "boolean",

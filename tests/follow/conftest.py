@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from chdb.session import Session
 from click.testing import Result
 
 from backend.domain.click_block import blocks_of
@@ -25,6 +26,7 @@ from backend.storage.database import open_database
 from backend.storage.feed.reading import read_feed
 from backend.storage.mongo import Database
 from tests.clicks import click
+from tests.follow.chdb_server import ChdbServer
 from tests.forked_service import ForkedProcess, forked_command
 from tests.polling import until, wait_for_async
 from tests.postgresql import PostgreSQL, postgresql
@@ -132,3 +134,21 @@ def feed(stored: Database, running: ServiceProcess) -> Feed:
     """The feed of a new organization."""
     org_id = OrgId(running.command("organization", "create", "Acme")["id"])
     return Feed(stored, org_id, running)
+
+
+@pytest.fixture(scope="session")
+def clickhouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """ClickHouse's engine: a process can have one."""
+    session = Session(str(tmp_path_factory.mktemp("chdb")))
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def chdb_server(clickhouse: Session) -> Iterator[ChdbServer]:
+    """The engine with an empty database."""
+    clickhouse.query("DROP DATABASE IF EXISTS shop SYNC")
+    clickhouse.query("CREATE DATABASE shop ENGINE = Atomic")
+    server = ChdbServer(clickhouse)
+    with server.running():
+        yield server

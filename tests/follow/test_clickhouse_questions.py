@@ -1,10 +1,9 @@
-"""The questions of docs/follow.md, asked of ClickHouse's engine over Parquet files, and of Waylink."""
+"""The questions of docs/follow.md, asked of ClickHouse's engine and of Waylink."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -18,28 +17,23 @@ from backend.domain.feed.cursor import START
 from backend.domain.feed.events import EventType
 from backend.domain.ids import LinkId
 from backend.domain.short_urls import ShortUrlForm
+from backend.follow.clickhouse import ClickHouseTarget
 from backend.follow.parquet import ParquetTarget
-from backend.follow.target import Followed
+from backend.follow.target import FeedTarget, Followed
 from backend.storage.feed.reading import read_feed
 from backend.storage.mongo import Database
 from tests.api.links import API, create, info
 from tests.api.sales import tell
 from tests.clicks import click, count_clicks
 from tests.feeds import place_all
+from tests.follow.chdb_server import ChdbServer
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, check, conversion
 
+VIEW = "CREATE VIEW events AS SELECT * FROM waylink_events FINAL"
 DOCS = (Path(__file__).parents[2] / "docs" / "follow.md").read_text(encoding="utf-8")
 HOUR = timedelta(hours=1)
 Row = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def clickhouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """ClickHouse's engine: a process can have one."""
-    session = Session(str(tmp_path_factory.mktemp("chdb")))
-    yield session
-    session.close()
 
 
 @pytest.fixture
@@ -82,10 +76,9 @@ async def _sell(client: httpx.AsyncClient, organization: TestOrganization, ids: 
     await tell(client, organization, "conversions/refund", refund)
 
 
-async def write_files(database: Database, organization: TestOrganization, folder: Path) -> None:
-    """Write the organization's whole feed below the folder, as a follower does."""
+async def follow(database: Database, organization: TestOrganization, target: FeedTarget) -> None:
+    """Write the organization's whole feed into the target, as a follower does."""
     await place_all(database, organization.id)
-    target = ParquetTarget(folder)
     cursor = await target.open(Followed(organization.id, frozenset(EventType), START))
     has_more = True
     while has_more:
@@ -115,8 +108,10 @@ async def answered(client: httpx.AsyncClient, organization: TestOrganization, **
     return rows
 
 
+@pytest.mark.parametrize("form", ["parquet", "clickhouse"])
 async def test_clickhouse_answers_as_waylink(
-    clickhouse: Session,
+    form: str,
+    chdb_server: ChdbServer,
     client: httpx.AsyncClient,
     organization: TestOrganization,
     database: Database,
@@ -124,9 +119,13 @@ async def test_clickhouse_answers_as_waylink(
     tmp_path: Path,
 ) -> None:
     """Clicks by day, campaign and country, and sales by link and currency, are the same numbers."""
-    await write_files(database, organization, tmp_path)
+    is_files = form == "parquet"
+    target = ParquetTarget(tmp_path) if is_files else ClickHouseTarget(chdb_server.address)
+    await follow(database, organization, target)
+    clickhouse = chdb_server.session
     view, by_campaign, by_country, by_link = documented()
-    clickhouse.query(view.replace("/srv/events", str(tmp_path)))
+    clickhouse.query("USE shop")
+    clickhouse.query(view.replace("/srv/events", str(tmp_path)) if is_files else VIEW)
 
     found = asked(clickhouse, by_campaign)
     expected = await answered(client, organization, group_by=["day", "campaign"])
@@ -156,3 +155,4 @@ async def test_clickhouse_answers_as_waylink(
             for each in row[measure]
         }
     assert {row["link"] for row in sales} == {links[0], links[1], None}
+    assert VIEW in DOCS

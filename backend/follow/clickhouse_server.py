@@ -1,0 +1,100 @@
+"""Statements for a ClickHouse server, over its HTTP interface."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from urllib.parse import unquote, urlsplit
+
+import httpx
+
+from backend.domain.errors import OperatorError
+from backend.follow.target import TargetAway
+
+_SECONDS = 60.0
+# Each statement is done when its answer comes, on all that have the data.
+_SETTINGS = {
+    "wait_end_of_query": "1",
+    "async_insert": "0",
+    "mutations_sync": "2",
+    "lightweight_deletes_sync": "2",
+    "date_time_input_format": "best_effort",
+    # The database may have columns that this version does not write; it never writes one that is not there.
+    "input_format_skip_unknown_fields": "0",
+}
+_TEXTS_OF_ARRAYS = str.maketrans({"\\": "\\\\", "'": "\\'"})
+
+
+class ClickHouseServer:
+    """Sends statements to the server at `address`, `https://user@host:8443/database`.
+
+    The password is that of the address or of CLICKHOUSE_PASSWORD.
+    """
+
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise OperatorError("--to must be ClickHouse's address, as https://user@host:8443/database.")
+        self._url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/"
+        self._database = unquote(parts.path.strip("/")) or "default"
+        password = unquote(parts.password or "") or os.environ.get("CLICKHOUSE_PASSWORD", "")
+        self._headers = {
+            "X-ClickHouse-User": unquote(parts.username or "default"),
+            "X-ClickHouse-Key": password,
+        }
+        self._client: httpx.AsyncClient | None = None
+        self._was_open = False
+
+    async def open(self) -> None:
+        """Connect."""
+        self._client = httpx.AsyncClient(timeout=_SECONDS, headers=self._headers)
+
+    async def close(self) -> None:
+        """Leave the server."""
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.aclose()
+
+    async def run(
+        self, statement: str, given: Mapping[str, str | Sequence[str] | None] | None = None, rows: str = ""
+    ) -> str:
+        """What the server answers; `given` are the parameters of the statement, `rows` lines to be inserted.
+
+        Raises TargetAway, and OperatorError where it was never there or refuses the statement.
+        """
+        assert self._client is not None
+        parameters = {f"param_{name}": _written(value) for name, value in (given or {}).items()}
+        asked = _SETTINGS | {"database": self._database, "query": statement} | parameters
+        # Long statements, and parameters such as the ids of a person, are more than an address can hold.
+        files = {name: (None, value) for name, value in asked.items() if name not in _SETTINGS}
+        try:
+            if rows:
+                answer = await self._client.post(self._url, params=asked, content=rows.encode())
+            else:
+                answer = await self._client.post(self._url, params=_SETTINGS, files=files)
+        except httpx.HTTPError as error:
+            raise self._away(str(error) or type(error).__name__) from None
+        if answer.status_code >= 500 and "DB::Exception" not in answer.text:
+            raise self._away(f"it answered {answer.status_code}")
+        if answer.is_error:
+            raise OperatorError(f"ClickHouse refuses it: {_first_line(answer.text)}")
+        self._was_open = True
+        return answer.text
+
+    def _away(self, why: str) -> OperatorError:
+        if self._was_open:
+            return TargetAway(f"ClickHouse can't be used now: {why}")
+        return OperatorError(f"ClickHouse can't be used; check --to. {why}")
+
+
+def _written(value: str | Sequence[str] | None) -> str:
+    """A parameter as the interface reads it."""
+    if value is None:
+        return "\\N"
+    if isinstance(value, str):
+        return value
+    return "[" + ",".join(f"'{each.translate(_TEXTS_OF_ARRAYS)}'" for each in value) + "]"
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0][:500]

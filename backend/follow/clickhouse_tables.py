@@ -1,0 +1,63 @@
+"""The tables and views in ClickHouse: one table of all events, a view for each type, and the cursors.
+
+An event is known by its organization, place and index. What is written again replaces what was there: who
+reads the views, or the table with FINAL, sees each event once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from backend.domain.feed.events import EventType
+from backend.follow.event_fields import FieldKind, fields_of
+from backend.follow.event_rows import MORE, OWN, field_kinds
+from backend.follow.event_views import VIEWS
+
+_TEXT = "Nullable(String)"
+_TYPES = {
+    FieldKind.FLAG: "Nullable(Bool)",
+    FieldKind.INTEGER: "Nullable(Int64)",
+    FieldKind.NUMBER: "Nullable(Decimal(38, 6))",
+    FieldKind.TIME: "Nullable(DateTime64(6, 'UTC'))",
+}
+_EVENTS = """
+CREATE TABLE IF NOT EXISTS waylink_events (
+    org_id UUID,
+    place UInt64,
+    `index` UInt32,
+    id String,
+    type LowCardinality(String),
+    at DateTime64(6, 'UTC'),
+    written_at DateTime64(6, 'UTC') DEFAULT now64(6)
+) ENGINE = ReplacingMergeTree(written_at)
+PARTITION BY toYYYYMM(at)
+ORDER BY (org_id, place, `index`)
+"""
+_CURSORS = """
+CREATE TABLE IF NOT EXISTS waylink_cursors (
+    org_id UUID,
+    types String,
+    `cursor` String,
+    moved_at DateTime64(6, 'UTC') DEFAULT now64(6)
+) ENGINE = ReplacingMergeTree(moved_at)
+ORDER BY org_id
+"""
+
+
+def statements() -> Iterator[str]:
+    """What makes the tables and views that are not there yet. Columns that are new are added."""
+    yield _EVENTS
+    yield _CURSORS
+    columns = {name: _TYPES.get(kind, _TEXT) for name, kind in field_kinds().items()} | {MORE: _TEXT}
+    added = ", ".join(f"ADD COLUMN IF NOT EXISTS `{name}` {type_}" for name, type_ in columns.items())
+    yield f"ALTER TABLE waylink_events {added}"
+    for type_, view in VIEWS.items():
+        yield _view(type_, view)
+
+
+def _view(type_: EventType, view: str) -> str:
+    own = [each for each in OWN if each != "type"]
+    fields = dict.fromkeys((*own, "org_id", *(field.name for field in fields_of(type_)), MORE))
+    named = ", ".join(f"`{each}`" for each in fields)
+    of_type = f"type = '{type_.value}'"
+    return f"CREATE OR REPLACE VIEW {view} AS SELECT {named} FROM waylink_events FINAL WHERE {of_type}"  # noqa: S608 - of constants

@@ -1,0 +1,40 @@
+"""Events as rows of one wide table: a column for each known field of any type, and `more` with all else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.domain.feed.events import Event, EventType
+from backend.domain.link_json import exact_time_json
+from backend.follow.event_fields import FieldKind, fields_of, values_of
+from backend.follow.event_lines import as_json
+
+MORE = "more"
+# What every row has, in the order of its columns.
+OWN = ("id", "type", "at", "place", "index")
+
+
+def field_kinds() -> Mapping[str, FieldKind]:
+    """The fields of all types by their columns, each name once."""
+    return {field.name: field.kind for type_ in EventType for field in fields_of(type_)}
+
+
+def row_of(event: Event) -> dict[str, Any]:
+    """The event by column, without what it does not say: whole numbers, flags, and all else as texts."""
+    known, others = values_of(event.type, event.data)
+    plain = {
+        name: each if isinstance(each, str | bool | int) else as_json(each) for name, each in known.items()
+    }
+    return plain | {
+        "id": event.id,
+        "type": event.type.value,
+        "at": exact_time_json(event.at),
+        "place": event.cursor.place,
+        "index": event.cursor.index,
+        MORE: as_json(others) if others else None,
+    }
+
+
+def _plain(value: Any) -> str | int:
+    return value if isinstance(value, str | int) else as_json(value)

@@ -1,0 +1,20 @@
+"""The views of a database that a feed is written into."""
+
+from __future__ import annotations
+
+from backend.domain.feed.events import EventType
+
+# The views by the types of their events. What erasures say is not kept, so they have none.
+VIEWS = {
+    EventType.LINK_CREATED: "waylink_links_created",
+    EventType.LINK_CHANGED: "waylink_links_changed",
+    EventType.LINK_ARCHIVED: "waylink_links_archived",
+    EventType.CLICK: "waylink_clicks",
+    EventType.LEAD: "waylink_leads",
+    EventType.CONVERSION: "waylink_conversions",
+    EventType.REFUND: "waylink_refunds",
+    EventType.EVENT: "waylink_custom_events",
+    EventType.IDENTIFY: "waylink_identifications",
+    EventType.INSTALL: "waylink_installs",
+    EventType.OPEN: "waylink_opens",
+}
