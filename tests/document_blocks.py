@@ -22,6 +22,7 @@ NOT_RUN = {
     ("docs/doctor.md", "$ waylink doctor"): "it shows what is said of an installation with faults",
     ("docs/first-party-proxy.md", "$ waylink doctor proxy "): "it needs a proxy: tests/proxy has some",
     ("docs/follow.md", "$ waylink follow --org $ORG --into postgres "): "tests/follow has a PostgreSQL",
+    ("docs/follow.md", "$ export CLICKHOUSE_PASSWORD"): "tests/follow has ClickHouse's engine",
     ("docs/follow.md", "# install "): "it sets a machine up, as root",
     ("docs/moving-in.md", "$ WAYLINK_MONGODB_URI=mongodb://new-host/"): "it needs another host's MongoDB",
     ("docs/operations.md", "$ docker compose "): "it needs Docker; tests/deployment reads the files",
