@@ -97,6 +97,9 @@ class PostgresTarget:
         """Leave the database; its lock is free then."""
         if self._connection is not None:
             connection, self._connection = self._connection, None
+            # The server notices a connection that ended a moment later, and keeps its lock until then.
+            with contextlib.suppress(psycopg.Error):
+                await connection.execute("SELECT pg_advisory_unlock_all()")
             with contextlib.suppress(psycopg.Error):
                 await connection.close()
 
