@@ -21,9 +21,9 @@ _SETTINGS = {
     "date_time_input_format": "best_effort",
     # The database may have columns that this version does not write; it never writes one that is not there.
     "input_format_skip_unknown_fields": "0",
-    # The table itself keeps one row of a key. A replicated table would drop a block that is like a former one.
+    # The table itself keeps one row of a key. A replicated table would drop a block equal to a former one.
     "insert_deduplicate": "0",
-    # A page of events may span more than a hundred days.
+    # A page of events may span more than a hundred months, each a part of the table.
     "max_partitions_per_insert_block": "0",
 }
 _TEXTS_OF_ARRAYS = str.maketrans({"\\": "\\\\", "'": "\\'"})

@@ -38,6 +38,7 @@ _DEFAULTS: dict[str, Any] = {
 # And a dead follower there, whose lock would keep the next one waiting for hours.
 _NOTICE_US = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 _LOCK = "SELECT pg_try_advisory_lock(hashtextextended('waylink follow ' || current_schema() || %s, 0))"
+_UNLOCK = _LOCK.replace("try_advisory_lock", "advisory_unlock")
 _BEGIN = "INSERT INTO waylink_cursors (org_id, types, cursor) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 _FIND = "SELECT types, cursor FROM waylink_cursors WHERE org_id = %s"
 _MOVE = "UPDATE waylink_cursors SET cursor = %s, moved_at = now() WHERE org_id = %s AND cursor = %s"
@@ -59,6 +60,7 @@ class PostgresTarget:
             raise OperatorError(f"--to can't be read as an address of PostgreSQL: {error}") from None
         self._connection: PostgresConnection | None = None
         self._was_open = False
+        self._has_lock = False
         self._followed: Followed | None = None
         self._cursor = ""
 
@@ -97,9 +99,8 @@ class PostgresTarget:
         """Leave the database; its lock is free then."""
         if self._connection is not None:
             connection, self._connection = self._connection, None
-            # The server notices a connection that ended a moment later, and keeps its lock until then.
             with contextlib.suppress(psycopg.Error):
-                await connection.execute("SELECT pg_advisory_unlock_all()")
+                await self._unlock(connection)
             with contextlib.suppress(psycopg.Error):
                 await connection.close()
 
@@ -113,6 +114,14 @@ class PostgresTarget:
             )
         if found != (True,):
             raise TargetTaken("Another follower writes this organization's events into the database.")
+        self._has_lock = True
+
+    async def _unlock(self, connection: PostgresConnection) -> None:
+        """Free the lock at once: the server would do so a moment after the connection has ended."""
+        if self._has_lock:
+            assert self._followed is not None
+            self._has_lock = False
+            await connection.execute(_UNLOCK, [self._followed.org_id])
 
     async def _find_cursor(self, followed: Followed) -> Cursor:
         assert self._connection is not None

@@ -84,6 +84,13 @@ def _of_an_opening(server: ChdbServer) -> int:
     return first - 1  # the first run also keeps where it begins
 
 
+async def test_a_page_may_span_any_time(server: ChdbServer) -> None:
+    """A page whose events lie in more parts of the tables than ClickHouse takes by default is written."""
+    events = [conversion(AT + timedelta(days=31 * month)) for month in range(120)]
+    await written(server, events)
+    assert ids(server) == [each.id for each in events]
+
+
 async def test_an_erased_person_is_gone(server: ChdbServer) -> None:
     """Rows that name the person go, with the refunds of their sales; others stay, and nobody is named."""
     ada, bob = conversion(customer_id="ada'\\"), conversion(customer_id="bob")
