@@ -1,0 +1,68 @@
+"""The tables of an organization's file of columns.
+
+Times are milliseconds since 1970. `link` is the number of a link in the table `links`, which is the file's
+own; `known_at` is when the service was told of something: when it arrived, or where that was not noted, when
+it happened. Texts that repeat are compressed by DuckDB. A row of a record, of a device or of a link is
+replaced as a whole, with all rows that belong to it, whenever the feed names it again.
+"""
+
+from __future__ import annotations
+
+# A file of another format is made again.
+FORMAT = 1
+
+# What is known of a visit: where it came from, as the address of the visit said, and the click that led to it.
+_VISIT = """
+    at BIGINT, known_at BIGINT, link INTEGER,
+    campaign VARCHAR, source VARCHAR, medium VARCHAR, term VARCHAR, content VARCHAR,
+    variant VARCHAR, click_at BIGINT, click_mark BIGINT, is_named BOOLEAN
+"""
+
+TABLES = f"""
+-- One row: how far the feed has been read (the next place), and whether everything before it is here.
+CREATE TABLE state (format INTEGER, place BIGINT, is_loaded BOOLEAN);
+
+-- Also links that only clicks or visits name: without `is_kept`, it is not stored (any more).
+CREATE TABLE links (
+    link INTEGER, id VARCHAR, is_kept BOOLEAN, domain VARCHAR,
+    campaign VARCHAR, source VARCHAR, medium VARCHAR, term VARCHAR, content VARCHAR, tag_ids VARCHAR[]
+);
+CREATE TABLE tags (id VARCHAR, name VARCHAR);
+
+-- The blocks, as they were stored first, whose clicks are in `clicks`; `id` is without the organization's.
+CREATE TABLE blocks (block INTEGER, id VARCHAR, day INTEGER);
+-- A row is a request, or as many alike as `weight` says: those of a day whose single clicks have expired are
+-- added up by quarters of an hour, have no visitor, and their visitors are in `day_visitors`.
+CREATE TABLE clicks (
+    at BIGINT, link INTEGER, block INTEGER, weight UINTEGER,
+    outcome VARCHAR, reason VARCHAR, platform VARCHAR, system VARCHAR, browser VARCHAR, kind VARCHAR,
+    country VARCHAR, referrer VARCHAR, variant VARCHAR, visitor UINTEGER
+);
+-- The visitors of days whose single clicks have expired, by link; `day` is counted from 1970, in UTC.
+CREATE TABLE day_visitors (day INTEGER, link INTEGER, visitor UINTEGER);
+
+CREATE TABLE devices (device VARCHAR, last_seen_at BIGINT);
+-- Visits of devices, in the order of their lists: direct ones first, then touches (`is_touch`).
+CREATE TABLE visits (device VARCHAR, number INTEGER, is_touch BOOLEAN, {_VISIT});
+CREATE TABLE identities (
+    device VARCHAR, number INTEGER, at BIGINT, known_at BIGINT, customer VARCHAR,
+    taken_back_at BIGINT, replaced_at BIGINT
+);
+
+-- Leads, conversions and events. `record` is the file's own number; `kind` and `id` name it. An amount is in
+-- units of so many decimals (`digits`); a lead has none.
+CREATE TABLE records (
+    record BIGINT, kind VARCHAR, id VARCHAR, name VARCHAR, product_id VARCHAR, transaction_id VARCHAR,
+    currency VARCHAR, digits UTINYINT, amount BIGINT
+);
+CREATE TABLE tellings (
+    record BIGINT, number INTEGER, at BIGINT, known_at BIGINT, device VARCHAR, customer VARCHAR,
+    is_server BOOLEAN
+);
+-- Visits that are kept with a record: those that servers named for it, with the telling's number, and copies
+-- of touches of its device, without a number.
+CREATE TABLE record_visits (record BIGINT, telling INTEGER, {_VISIT});
+CREATE TABLE refunds (record BIGINT, at BIGINT, known_at BIGINT, amount BIGINT);
+
+CREATE TABLE installs (id VARCHAR, at BIGINT, platform VARCHAR, link INTEGER);
+"""
