@@ -124,6 +124,19 @@ class Settings:
         "Visits of short URLs a minute that don't count (crawlers, HEAD, ...) and are recorded, for each "
         "address. Beyond it they are answered all the same.",
     )
+    analytics_memory: int = setting(
+        160,
+        values_of.positive,
+        "a whole number above 0",
+        "Megabytes that questions of analytics may take, of all organizations together. What needs more is put "
+        "on disk meanwhile.",
+    )
+    analytics_threads: int = setting(
+        2, values_of.positive, "a whole number above 0", "Threads that answer questions of analytics."
+    )
+    analytics_seconds: int = setting(
+        20, values_of.positive, "a whole number above 0", "Seconds after which a question of analytics is given up."
+    )
     trusted_proxies: tuple[str, ...] = setting(
         (),
         values_of.networks,

@@ -35,6 +35,9 @@ class WindowCounts:
     last_7_days: int
 
 
+NO_CLICKS = WindowCounts(0, 0, 0)
+
+
 def bucket_parts(at: datetime) -> dict[str, str]:
     """The four buckets to which an event at this time adds one: bucket name -> part of the bucket."""
     at = at.astimezone(UTC)

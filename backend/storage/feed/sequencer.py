@@ -130,6 +130,19 @@ async def place_waiting(database: Database, at_once: int = MOST_AT_ONCE) -> int:
     return await in_thread(database, work)
 
 
+async def place_all(database: Database, org_id: OrgId) -> None:
+    """Return once everything has its place that was noted in the organization's feed until now.
+
+    So who asks for the newest does not wait for the sequencer's next look. Raises StorageError.
+    """
+    own = _WAITING | {"org_id": org_id}
+    last = await database[entries.NAME].find_one(own, {"stamp": 1}, sort=[("stamp", -1)])
+    until_now: Document = own | {"stamp": {"$lte": last["stamp"]}} if last else own
+    while last and await database[entries.NAME].find_one(until_now, {"_id": 1}, sort=_OLDEST_FIRST):
+        if not await place_waiting(database):
+            await asyncio.sleep(_BETWEEN / 5)
+
+
 def _place(database: BlockingDatabase, session: BlockingSession, at_once: int) -> int:
     # Nearly always nothing waits, and a transaction would be five times the work.
     if database[entries.NAME].find_one(_WAITING, {"_id": 1}, sort=_OLDEST_FIRST) is None:

@@ -1,0 +1,95 @@
+"""The clicks of links in total and in the last 30 and 7 days (contract, "Click analytics object")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from backend.domain.analytics import NO_CLICKS, WindowCounts, starts_of_windows
+from backend.domain.ids import LinkId
+from backend.storage.analytics.question import Facts, Question
+
+_COUNTS = """
+SELECT links.id, sum(weight)::BIGINT,
+    coalesce(sum(weight) FILTER (at >= $long), 0)::BIGINT, coalesce(sum(weight) FILTER (at >= $short), 0)::BIGINT
+FROM clicks JOIN links USING (link)
+WHERE reason IS NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ClickWindows(Question[dict[LinkId, WindowCounts]]):
+    """How often links were clicked until `now`, by link id; None asks of all links. Those without clicks are
+    left out. The second in which a window starts is in it."""
+
+    link_ids: Sequence[LinkId] | None
+    now: datetime
+
+    def answer(self, facts: Facts) -> dict[LinkId, WindowCounts]:
+        """The counts by link."""
+        long, short = (int(each.timestamp()) * 1000 for each in starts_of_windows(self.now))
+        values: dict[str, object] = {"long": long, "short": short}
+        of_links = ""
+        if self.link_ids is not None:
+            # The numbers first: of a file with millions of clicks, most parts have none of a link.
+            numbers = facts.connection.execute(
+                "SELECT link FROM links WHERE id IN (SELECT unnest($ids::VARCHAR[]))",
+                {"ids": list(self.link_ids)},
+            )
+            values["links"] = [link for (link,) in numbers.fetchall()]
+            of_links = "AND link IN (SELECT unnest($links::INTEGER[]))"
+        found = facts.connection.execute(f"{_COUNTS} {of_links} GROUP BY links.id", values)
+        return {LinkId(link_id): WindowCounts(*counts) for link_id, *counts in found.fetchall()}
+
+
+@dataclass(frozen=True, slots=True)
+class ClickWindow(Question[WindowCounts]):
+    """As `ClickWindows`, of one link."""
+
+    link_id: LinkId
+    now: datetime
+
+    def answer(self, facts: Facts) -> WindowCounts:
+        """The link's counts."""
+        return ClickWindows([self.link_id], self.now).answer(facts).get(self.link_id, NO_CLICKS)
+
+
+@dataclass(frozen=True, slots=True)
+class ClicksOfLinks(Question[dict[LinkId, int]]):
+    """The clicks of each link from `start` until `end`, which is not included; None: until now.
+
+    Links without clicks are left out. Such that were deleted for good may be among them.
+    """
+
+    start: datetime
+    end: datetime | None = None
+
+    def answer(self, facts: Facts) -> dict[LinkId, int]:
+        """The clicks by link."""
+        found = facts.connection.execute(
+            """
+            SELECT links.id, counted.clicks FROM (
+                SELECT link, sum(weight)::BIGINT AS clicks FROM clicks
+                WHERE reason IS NULL AND at >= $start AND ($end IS NULL OR at < $end) GROUP BY link
+            ) AS counted JOIN links USING (link)
+            """,
+            {"start": _milliseconds(self.start), "end": self.end and _milliseconds(self.end)},
+        )
+        return {LinkId(link_id): clicks for link_id, clicks in found.fetchall()}
+
+
+@dataclass(frozen=True, slots=True)
+class HasClicks(Question[bool]):
+    """Whether a link was ever asked for, counted or not."""
+
+    link_id: LinkId
+
+    def answer(self, facts: Facts) -> bool:
+        """Whether there is a click."""
+        query = "SELECT 1 FROM clicks WHERE reason IS NULL AND link IN (SELECT link FROM links WHERE id = $id) LIMIT 1"
+        return facts.connection.execute(query, {"id": self.link_id}).fetchone() is not None
+
+
+def _milliseconds(at: datetime) -> int:
+    return round(at.timestamp() * 1000)

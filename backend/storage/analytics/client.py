@@ -1,0 +1,245 @@
+"""Asks the process that has organizations' facts in columns, and starts it where none answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar
+
+from backend.concurrency.processes import who_locks
+from backend.domain.ids import OrgId
+from backend.settings import Settings
+from backend.storage.analytics.messages import MOST_BYTES, Socket, read_message, write_message
+from backend.storage.analytics.process import LOCK, SIGN_EVERY, Start
+from backend.storage.analytics.question import LongQuestion, NoAnswer, Question
+from backend.storage.database import uri_of
+from backend.storage.deadlines import seconds_left
+from backend.storage.mongo import Database
+from backend.storage.private_folder import private_folder
+from backend.version import VERSION
+
+AnswerT = TypeVar("AnswerT")
+# A process that has said nothing for so long was stopped, and is replaced.
+_SILENCE = 5 * SIGN_EVERY
+_START_SECONDS = 15.0
+_TRIES = 3
+_logger = logging.getLogger(__name__)
+
+
+class ConnectionLost(Exception):
+    """The process has ended, or says nothing any more: whoever asked may ask another one."""
+
+
+class Analytics:
+    """Asks questions. One connection serves all who ask in this process."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._folder = settings.data_dir / "analytics"
+        self._settings = settings
+        self._connection: _Connection | None = None
+        self._connecting = asyncio.Lock()
+
+    async def ask(self, org_id: OrgId, question: Question[AnswerT]) -> AnswerT:
+        """The answer, with everything in it that was committed before. Raises as `ask_all`."""
+        [answer] = await self.ask_all(org_id, [question])
+        return answer  # type: ignore[no-any-return]  # the answers of several questions have no common type
+
+    async def ask_all(self, org_id: OrgId, questions: Sequence[Question[Any]]) -> list[Any]:
+        """The answers of several questions, all as of one moment.
+
+        Raises FactsNotReady while the facts are made anew, StorageError, and what the questions raise.
+        """
+        return await self._asked({"org_id": org_id, "questions": list(questions)})  # type: ignore[no-any-return]
+
+    async def stream(self, org_id: OrgId, question: LongQuestion[AnswerT]) -> AsyncIterator[AnswerT]:
+        """The pieces of a long answer, all as of one moment. Raises as `ask_all`, also between pieces."""
+        connection = await self._connected()
+        async with contextlib.aclosing(connection.exchange({"org_id": org_id, "long": question})) as parts:
+            try:
+                async for part in parts:
+                    if "piece" in part:
+                        yield part["piece"]
+            except ConnectionLost:
+                raise NoAnswer("The process that has the figures has ended; ask again.") from None
+
+    async def keep_up(self) -> None:
+        """Let what is kept here follow what was erased and deleted. Does nothing where nothing is kept."""
+        if any(self._folder.glob("*.duckdb")):
+            await self._asked({})
+
+    async def close(self) -> None:
+        """Close the connection. The process ends by itself."""
+        if self._connection:
+            await self._connection.close()
+            self._connection = None
+
+    async def _asked(self, message: dict[str, Any]) -> Any:
+        try:
+            async with asyncio.timeout(left if (left := seconds_left()) < 3600 else None):
+                return await self._answer(message)
+        except TimeoutError:
+            raise NoAnswer("The figures take longer than the request may; ask again.") from None
+
+    async def _answer(self, message: dict[str, Any]) -> Any:
+        for _ in range(_TRIES):
+            connection = await self._connected()
+            try:
+                async with contextlib.aclosing(connection.exchange(message)) as parts:
+                    async for part in parts:
+                        return part["answer"]
+            except ConnectionLost:
+                continue
+        raise NoAnswer("The process that has the figures ends again and again; see the log.")
+
+    async def _connected(self) -> _Connection:
+        async with self._connecting:
+            if self._connection is None or self._connection.is_lost:
+                self._connection = await self._connect()
+            return self._connection
+
+    async def _connect(self) -> _Connection:
+        private_folder(self._folder)
+        socket, ends = Socket(self._folder), time.monotonic() + _START_SECONDS
+        process: asyncio.subprocess.Process | None = None
+        while time.monotonic() < ends:
+            try:
+                return await _Connection.open(socket.path)
+            except ConnectionLost:
+                self._end_silent()
+            except OSError:  # nobody listens
+                if process is None or process.returncode is not None:
+                    process = await self._start()
+            await asyncio.sleep(0.02)
+        self._end_silent()
+        raise NoAnswer("The process that has the figures does not start; see the log.")
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        settings = self._settings
+        start = Start(
+            uri_of(self._database),
+            self._database.name,
+            str(self._folder),
+            settings.analytics_memory,
+            settings.analytics_threads,
+            settings.analytics_seconds,
+        )
+        # Not as an argument: others on the machine could read the password.
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "backend.storage.analytics.process",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        assert process.stdin
+        with contextlib.suppress(OSError, RuntimeError):  # it has ended already
+            process.stdin.write(json.dumps(asdict(start)).encode() + b"\n")
+            process.stdin.close()
+        return process
+
+    def _end_silent(self) -> None:
+        """End a process that has the folder and says nothing: its files are whole, whenever it ends."""
+        if pid := who_locks(self._folder / LOCK):
+            _logger.warning("The process %s, which has the figures, says nothing and is replaced", pid)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+class _Connection:
+    """A connection to the process, for any number of messages at a time."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pid: int) -> None:
+        self.is_lost = False
+        self._pid = pid
+        self._reader = reader
+        self._writer = writer
+        self._number = 0
+        self._waiting: dict[int, asyncio.Queue[dict[str, Any] | None]] = {}
+        self._task = asyncio.create_task(self._receive())
+
+    @classmethod
+    async def open(cls, path: str) -> _Connection:
+        """Connect. Raises OSError where nobody listens, and ConnectionLost where nobody says anything."""
+        reader, writer = await asyncio.open_unix_connection(path, limit=MOST_BYTES)
+        try:
+            async with asyncio.timeout(_SILENCE):
+                hello = await read_message(reader)
+        except (TimeoutError, ConnectionError, asyncio.IncompleteReadError):
+            writer.close()
+            raise ConnectionLost from None
+        if hello is None or hello["version"] != VERSION:
+            writer.close()
+            raise ConnectionLost
+        return cls(reader, writer, hello["pid"])
+
+    async def exchange(self, message: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        """Send the message, and give what comes of it. Raises ConnectionLost, and the error that comes."""
+        self._number += 1
+        number, received = self._number, asyncio.Queue[dict[str, Any] | None]()
+        self._waiting[number] = received
+        is_over = False
+        try:
+            await write_message(self._writer, message | {"number": number})
+            while not is_over:
+                part = await self._next(received)
+                is_over = "answer" in part or "error" in part
+                if "error" in part:
+                    raise part["error"]
+                if "sign" not in part:
+                    yield part
+        except (ConnectionError, RuntimeError) as error:  # RuntimeError is uvloop's for a closed transport
+            self._lose()
+            raise ConnectionLost from error
+        finally:
+            del self._waiting[number]
+            if not is_over and not self.is_lost:
+                with contextlib.suppress(ConnectionError, RuntimeError):
+                    await write_message(self._writer, {"number": number, "is_given_up": True})
+
+    async def close(self) -> None:
+        """Close the connection."""
+        self._lose()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _next(self, received: asyncio.Queue[dict[str, Any] | None]) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(_SILENCE):
+                part = await received.get()
+        except TimeoutError:
+            _logger.warning("The process %s, which has the figures, says nothing and is replaced", self._pid)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+            self._lose()
+            raise ConnectionLost from None
+        if part is None:
+            raise ConnectionLost
+        return part
+
+    async def _receive(self) -> None:
+        try:
+            while (message := await read_message(self._reader)) is not None:
+                if waiting := self._waiting.get(message["number"]):
+                    waiting.put_nowait(message)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            self._lose()
+
+    def _lose(self) -> None:
+        self.is_lost = True
+        self._writer.close()
+        self._task.cancel()
+        for waiting in self._waiting.values():
+            waiting.put_nowait(None)

@@ -1,0 +1,233 @@
+"""Projections: organizations' facts in columns, each as far as its feed, and the questions that they answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, TypeVar
+
+import duckdb
+
+from backend.clock import Clock
+from backend.domain.feed.cursor import Cursor
+from backend.domain.ids import OrgId
+from backend.storage.analytics.applying import apply
+from backend.storage.analytics.column_store import ColumnFile, ColumnStore
+from backend.storage.analytics.forgetting import expire
+from backend.storage.analytics.loading import load
+from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion, NoAnswer, Question
+from backend.storage.deleted_organizations import find_deleted
+from backend.storage.feed.packed import read_packed
+from backend.storage.feed.sequencer import place_all
+from backend.storage.mongo import Database
+from backend.storage.organizations import find_retention_days
+
+ResultT = TypeVar("ResultT")
+# Files that are open at a time: each takes some memory.
+_MOST_OPEN = 40
+# How long a question waits for facts that are made anew, before it is told to come again.
+_PATIENCE = 3.0
+_QUESTIONS_AT_ONCE = 4
+_logger = logging.getLogger(__name__)
+
+
+class Projections:
+    """Answers questions of organizations from their facts, which it brings up to date first."""
+
+    def __init__(self, database: Database, store: ColumnStore, clock: Clock, seconds: float) -> None:
+        """A question that takes longer than so many seconds is given up."""
+        self._database = database
+        self._store = store
+        self._clock = clock
+        self._seconds = seconds
+        self._open: dict[OrgId, _Projection] = {}
+        self._threads = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, thread_name_prefix="question")
+
+    async def close(self) -> None:
+        """Stop what goes on, and close all files."""
+        for org_id in list(self._open):
+            await self._open.pop(org_id).close()
+        self._threads.shutdown()
+        self._store.close()
+
+    async def ask(self, org_id: OrgId, questions: Sequence[Question[Any]]) -> list[Any]:
+        """The answers, all as of one moment: everything that was committed when it was asked is in them.
+
+        Raises FactsNotReady, NoAnswer, StorageError, and what the questions raise.
+        """
+        projection = await self._up_to_date(org_id)
+        with projection.used():
+            return await self._within_time(_Work(projection, questions, self._clock()))
+
+    async def stream(self, org_id: OrgId, question: LongQuestion[ResultT]) -> AsyncIterator[ResultT]:
+        """The answer piece by piece, all as of one moment. Raises as `ask`."""
+        projection = await self._up_to_date(org_id)
+        loop = asyncio.get_running_loop()
+        with projection.used(), projection.file.as_of_now() as connection:
+            facts = Facts(connection, projection.retention_days, self._clock())
+            pieces: Iterator[ResultT] = question.pieces(facts)
+            try:
+                while (piece := await loop.run_in_executor(self._threads, next, pieces, None)) is not None:
+                    yield piece
+            finally:
+                connection.interrupt()
+
+    async def keep_up(self) -> None:
+        """Bring every file that there is up to date, and delete those of organizations that are no more."""
+        for org_id in self._store.org_ids():
+            await self._up_to_date(org_id)
+
+    async def _up_to_date(self, org_id: OrgId) -> _Projection:
+        if await find_deleted(self._database, [org_id]):
+            await self._forget(org_id)
+            raise NoAnswer("The organization is deleted.")
+        projection = await self._projection(org_id)
+        await projection.catch_up(self._clock)
+        return projection
+
+    async def _projection(self, org_id: OrgId) -> _Projection:
+        projection = self._open.pop(org_id, None)
+        if projection and not projection.file.is_there:
+            await projection.close()
+            projection = None
+        if projection is None:
+            await self._make_room()
+            try:
+                file = self._store.attach(org_id)
+            except (duckdb.Error, OSError) as error:
+                raise NoAnswer(f"The file of the organization's figures can't be opened: {error}") from None
+            projection = _Projection(self._database, org_id, file)
+        self._open[org_id] = projection  # the last, as the one that was used last
+        return projection
+
+    async def _make_room(self) -> None:
+        unused = [org_id for org_id, each in self._open.items() if not each.users]
+        for org_id in unused[: max(0, len(self._open) - _MOST_OPEN + 1)]:
+            await self._open.pop(org_id).close()
+
+    async def _forget(self, org_id: OrgId) -> None:
+        if projection := self._open.pop(org_id, None):
+            await projection.close()
+        self._store.delete(org_id)
+
+    async def _within_time(self, work: _Work) -> list[Any]:
+        answering = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await asyncio.shield(answering)
+        except TimeoutError:
+            raise NoAnswer(
+                f"The answer takes longer than {self._seconds:g} s: ask for a shorter period, or less in it."
+            ) from None
+        except duckdb.Error as error:
+            raise NoAnswer(f"The figures can't be read: {error}") from error
+        finally:
+            if not answering.done():
+                work.give_up()
+                answering.add_done_callback(lambda each: each.exception())
+
+
+class _Work:
+    """Questions that are answered in a thread, and can be given up."""
+
+    def __init__(self, projection: _Projection, questions: Sequence[Question[Any]], now: datetime) -> None:
+        self._projection = projection
+        self._questions = questions
+        self._now = now
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._is_given_up = False
+
+    def __call__(self) -> list[Any]:
+        with self._projection.file.as_of_now() as connection:
+            self._connection = connection
+            facts = Facts(connection, self._projection.retention_days, self._now)
+            return [each.answer(facts) for each in self._questions if not self._is_given_up]
+
+    def give_up(self) -> None:
+        """Let the thread end soon: nobody waits for the answer."""
+        self._is_given_up = True
+        if self._connection:
+            self._connection.interrupt()
+
+
+class _Projection:
+    """One organization's facts. Whoever asks while they are brought up to date waits for the next round."""
+
+    def __init__(self, database: Database, org_id: OrgId, file: ColumnFile) -> None:
+        self.file = file
+        self.users = 0
+        self.retention_days: int | None = None
+        self._database = database
+        self._org_id = org_id
+        self._running: asyncio.Task[None] | None = None
+        self._next: asyncio.Task[None] | None = None
+        self._clicks_loaded = 0
+        self._writes = file.connection()
+
+    async def close(self) -> None:
+        """Stop, and close the file."""
+        for task in (self._next, self._running):
+            if task:
+                task.cancel()
+        await asyncio.gather(*filter(None, (self._next, self._running)), return_exceptions=True)
+        self._writes.close()
+        self.file.close()
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """A block in which the file is not closed."""
+        self.users += 1
+        try:
+            yield
+        finally:
+            self.users -= 1
+
+    async def catch_up(self, clock: Clock) -> None:
+        """Read the feed up to what is committed now. Raises FactsNotReady if that takes long, as at first."""
+        if self._next is None:
+            self._next = asyncio.create_task(self._after(self._running, clock))
+        waited_for = self._next
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                await asyncio.shield(waited_for)
+        except TimeoutError:
+            raise FactsNotReady(self._clicks_loaded) from None
+
+    async def _after(self, running: asyncio.Task[None] | None, clock: Clock) -> None:
+        if running:
+            await asyncio.wait([running])
+        self._running, self._next = self._next, None
+        try:
+            await self._read(clock)
+        except duckdb.Error as error:
+            raise NoAnswer(f"The figures can't be brought up to date: {error}") from error
+
+    async def _read(self, clock: Clock) -> None:
+        now = clock()
+        place, is_loaded = self._state()
+        if not is_loaded:
+            await load(self._database, self._org_id, self._writes, self._note)
+            place, _ = self._state()
+        await place_all(self._database, self._org_id)
+        has_more = True
+        while has_more:
+            page = await read_packed(self._database, self._org_id, Cursor(place))
+            has_more = page.has_more
+            if page.entries:
+                await apply(self._database, self._org_id, self._writes, page)
+            place = page.next_cursor.place
+        days = await find_retention_days(self._database, [self._org_id])
+        self.retention_days = days.get(self._org_id)
+        expire(self._writes, self.retention_days, now)
+
+    def _note(self, clicks: int) -> None:
+        self._clicks_loaded = clicks
+
+    def _state(self) -> tuple[int, bool]:
+        found = self._writes.execute("SELECT place, is_loaded FROM state").fetchone()
+        assert found
+        return found[0], found[1]

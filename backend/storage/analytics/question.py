@@ -1,0 +1,69 @@
+"""Questions: what is asked of an organization's facts. They go to the process that has the facts, as pickles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from duckdb import DuckDBPyConnection
+
+from backend.storage.mongo import StorageError
+
+AnswerT = TypeVar("AnswerT")
+AnswerT_co = TypeVar("AnswerT_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """An organization's facts as of one moment: its tables, by a connection inside a transaction.
+
+    Data about visitors is kept for `retention_days`, None for without limit. `now` is when it was asked.
+    """
+
+    connection: DuckDBPyConnection
+    retention_days: int | None
+    now: datetime
+
+
+class Question(Generic[AnswerT_co]):
+    """A question, with all that it needs to be answered from facts."""
+
+    def answer(self, facts: Facts) -> AnswerT_co:
+        """The answer. Raises FieldError where it can't be answered as it is asked."""
+        raise NotImplementedError
+
+
+class LongQuestion(Question[None], Generic[AnswerT_co]):
+    """A question whose answer comes in pieces, however many."""
+
+    def pieces(self, facts: Facts) -> Iterator[AnswerT_co]:
+        """The answer, piece by piece."""
+        raise NotImplementedError
+
+
+class FactsNotReady(StorageError):
+    """The organization's facts are being put into columns, so that nothing can be answered yet.
+
+    So many of its clicks are there already. Whoever asked may ask again after `retry_after` seconds.
+    """
+
+    retry_after = 5
+
+    def __init__(self, clicks: int = 0) -> None:
+        super().__init__(
+            f"The figures are being made anew from what is stored: {clicks:,} clicks are counted so far. "
+            "Nothing is lost; ask again in some seconds."
+        )
+        self.clicks = clicks
+
+    def __reduce__(self) -> tuple[type[FactsNotReady], tuple[int]]:
+        return type(self), (self.clicks,)
+
+
+class NoAnswer(StorageError):
+    """The process that answers questions can't do so now. The message says why."""
+
+    def __reduce__(self) -> tuple[type[NoAnswer], tuple[str]]:
+        return type(self), (str(self),)
