@@ -13,7 +13,7 @@ FORMAT = 1
 
 # What is known of a visit: where it came from, as the address of the visit said, and the click that led to it.
 _VISIT = """
-    at BIGINT, known_at BIGINT, link INTEGER,
+    "at" BIGINT, known_at BIGINT, link INTEGER,
     campaign VARCHAR, source VARCHAR, medium VARCHAR, term VARCHAR, content VARCHAR,
     variant VARCHAR, click_at BIGINT, click_mark BIGINT, is_named BOOLEAN
 """
@@ -24,7 +24,7 @@ CREATE TABLE state (format INTEGER, place BIGINT, is_loaded BOOLEAN);
 
 -- Also links that only clicks or visits name: without `is_kept`, it is not stored (any more).
 CREATE TABLE links (
-    link INTEGER, id VARCHAR, is_kept BOOLEAN, domain VARCHAR,
+    link INTEGER, id VARCHAR, is_kept BOOLEAN, domain VARCHAR, path VARCHAR, link_name VARCHAR,
     campaign VARCHAR, source VARCHAR, medium VARCHAR, term VARCHAR, content VARCHAR, tag_ids VARCHAR[]
 );
 CREATE TABLE tags (id VARCHAR, name VARCHAR);
@@ -34,7 +34,7 @@ CREATE TABLE blocks (block INTEGER, id VARCHAR, day INTEGER);
 -- A row is a request, or as many alike as `weight` says: those of a day whose single clicks have expired are
 -- added up by quarters of an hour, have no visitor, and their visitors are in `day_visitors`.
 CREATE TABLE clicks (
-    at BIGINT, link INTEGER, block INTEGER, weight UINTEGER,
+    "at" BIGINT, link INTEGER, block INTEGER, weight UINTEGER,
     outcome VARCHAR, reason VARCHAR, platform VARCHAR, system VARCHAR, browser VARCHAR, kind VARCHAR,
     country VARCHAR, referrer VARCHAR, variant VARCHAR, visitor UINTEGER
 );
@@ -45,7 +45,7 @@ CREATE TABLE devices (device VARCHAR, last_seen_at BIGINT);
 -- Visits of devices, in the order of their lists: direct ones first, then touches (`is_touch`).
 CREATE TABLE visits (device VARCHAR, number INTEGER, is_touch BOOLEAN, {_VISIT});
 CREATE TABLE identities (
-    device VARCHAR, number INTEGER, at BIGINT, known_at BIGINT, customer VARCHAR,
+    device VARCHAR, number INTEGER, "at" BIGINT, known_at BIGINT, customer VARCHAR,
     taken_back_at BIGINT, replaced_at BIGINT
 );
 
@@ -56,13 +56,13 @@ CREATE TABLE records (
     currency VARCHAR, digits UTINYINT, amount BIGINT
 );
 CREATE TABLE tellings (
-    record BIGINT, number INTEGER, at BIGINT, known_at BIGINT, device VARCHAR, customer VARCHAR,
+    record BIGINT, number INTEGER, "at" BIGINT, known_at BIGINT, device VARCHAR, customer VARCHAR,
     is_server BOOLEAN
 );
 -- Visits that are kept with a record: those that servers named for it, with the telling's number, and copies
 -- of touches of its device, without a number.
 CREATE TABLE record_visits (record BIGINT, telling INTEGER, {_VISIT});
-CREATE TABLE refunds (record BIGINT, at BIGINT, known_at BIGINT, amount BIGINT);
+CREATE TABLE refunds (record BIGINT, "at" BIGINT, known_at BIGINT, amount BIGINT);
 
-CREATE TABLE installs (id VARCHAR, at BIGINT, platform VARCHAR, link INTEGER);
+CREATE TABLE installs (id VARCHAR, "at" BIGINT, platform VARCHAR, link INTEGER);
 """
