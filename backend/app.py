@@ -39,9 +39,12 @@ from backend.sdk_api import BatchRoute, SdkService, sdk
 from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.upkeep import analytics_upkeep
 from backend.storage.click_signing import ClickSigning
 from backend.storage.database import SERVICE_SECONDS, Indexes, open_database
 from backend.storage.destination_policies import DestinationPolicies
+from backend.storage.expired_days import expired_days
 from backend.storage.feed.aging import feed_aging
 from backend.storage.feed.sequencer import Sequencer
 from backend.storage.feed.watch import FeedWatch
@@ -147,6 +150,7 @@ class Service:
         self.resources = self._make_resources(database, pulse, block_list, click_signing)
         self._opened.push_async_callback(self.resources.rate_limits.stop)
         self._opened.push_async_callback(self.resources.receivers.close)
+        self._opened.push_async_callback(self.resources.analytics.close)
         self._make_routes()
         update_before_scrape(self.api, self.redirector.report)
         not_ready_while(
@@ -180,6 +184,7 @@ class Service:
             PageReader(allows_private=self.settings.private_destinations),
             click_signing,
             FeedWatch(database),
+            Analytics(database, self.settings),
             Receivers(allows_loopback=self.settings.allows_loopback_receivers),
         )
 
@@ -208,8 +213,10 @@ class Service:
             DestinationWatch(database, self.resources.pages, self._clock, hours),
             Sequencer(database),
             feed_aging(database, self._clock),
+            expired_days(database),
             statement_signing(database),
             self.resources.feed,
+            analytics_upkeep(self.resources.analytics),
             WebhookDelivery(self._webhook_tools()),
         ):
             task.start()

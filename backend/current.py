@@ -19,6 +19,7 @@ from backend.domain.users import User
 from backend.proxies import TrustedProxies
 from backend.rate_limits.service_limits import ServiceLimits
 from backend.settings import Settings
+from backend.storage.analytics.client import Analytics
 from backend.storage.click_signing import ClickSigning
 from backend.storage.deadlines import deadline
 from backend.storage.destination_policies import DestinationPolicies
@@ -53,6 +54,7 @@ class Resources:
     pages: PageReader
     click_signing: ClickSigning
     feed: FeedWatch
+    analytics: Analytics
     receivers: Receivers
 
     @property

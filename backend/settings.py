@@ -135,7 +135,10 @@ class Settings:
         2, values_of.positive, "a whole number above 0", "Threads that answer questions of analytics."
     )
     analytics_seconds: int = setting(
-        20, values_of.positive, "a whole number above 0", "Seconds after which a question of analytics is given up."
+        20,
+        values_of.positive,
+        "a whole number above 0",
+        "Seconds after which a question of analytics is given up.",
     )
     trusted_proxies: tuple[str, ...] = setting(
         (),

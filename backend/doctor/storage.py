@@ -10,8 +10,8 @@ from backend.doctor.disks import examine_mongodb_disk
 from backend.doctor.finding import Area, Finding, Findings
 from backend.settings import Settings
 from backend.storage.click_blocks import count_unreadable_blocks
+from backend.storage.click_summaries import count_unreadable_summaries
 from backend.storage.deleted_organizations import unfinished_deletions
-from backend.storage.former_clicks import count_former_clicks
 from backend.storage.inspection import (
     Difference,
     IndexDifference,
@@ -20,7 +20,6 @@ from backend.storage.inspection import (
     read_disk,
     read_server_state,
 )
-from backend.storage.link_deltas import count_unreadable_clicks
 from backend.storage.mongo import Database, StorageError
 from backend.storage.shard_keys import find_other_keys
 
@@ -57,15 +56,15 @@ async def examine_storage(database: Database, settings: Settings, clock: Clock) 
     if unreadable := await count_unreadable_blocks(database):
         yield _found.error(
             "clicks",
-            f"{unreadable:,} blocks of clicks can't be read: their clicks are in no export, and "
-            "in no count unless they were counted before.",
+            f"{unreadable:,} blocks of clicks can't be read: their clicks are in no export and "
+            "in no count.",
             "They were damaged, or stored by a newer version: look at the disk of MongoDB, and keep them.",
         )
-    if missing := await count_unreadable_clicks(database):
+    if unreadable := await count_unreadable_summaries(database):
         yield _found.error(
             "clicks",
-            f"{missing:,} clicks can't be read that wait for the counts of their links: these lack them, and "
-            "those of the organization have them.",
+            f"{unreadable:,} summaries of days whose single clicks have expired can't be read: their clicks are "
+            "in no count.",
             "They were damaged, or stored by a newer version: look at the disk of MongoDB, and keep them.",
         )
     if not any(each.difference is not Difference.UNKNOWN for each in differences):
@@ -76,12 +75,6 @@ async def examine_storage(database: Database, settings: Settings, clock: Clock) 
             f"Its deletion, begun on {deletion.begun_at:%Y-%m-%d %H:%M}, is not finished.",
             f"Let the service run: it ends it within minutes. So does `waylink organization delete --org "
             f"{deletion.org_id}`.",
-        )
-    if former := await count_former_clicks(database):
-        yield _found.info(
-            "clicks",
-            f"{former:,} clicks that an earlier version stored are not in blocks yet.",
-            "Let the service run: it moves them. Until then, what links' clicks were shows without them.",
         )
 
 

@@ -39,10 +39,8 @@ class _Group:
 class DirectClicks:
     """While the database does not answer, clicks wait in memory, up to a limit; visitors do not wait."""
 
-    def __init__(self, database: Database, shipped: Callable[[Sequence[Block]], object]) -> None:
-        """`shipped` is called with the blocks that were stored."""
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._shipped = shipped
         self._waiting: deque[tuple[bytes, asyncio.Future[None]]] = deque()
         self._group: _Group | None = None
         self._arrived = asyncio.Event()
@@ -106,7 +104,6 @@ class DirectClicks:
             await ship_blocks(
                 self._database, group.id, LogHead(), len(lines), found.blocks, handoffs=found.handoffs
             )
-        self._shipped(found.blocks)
         self._group, self._is_down = None, False
         for stored in group.stored:
             if not stored.done():

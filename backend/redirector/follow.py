@@ -134,7 +134,7 @@ class Redirector:
     def report(self) -> None:
         """Update the metrics: answers, and the clicks of this process that wait to be shipped or counted."""
         self._tallies.report()
-        observe_backlog(self.shipper.backlog, self.shipper.uncounted)
+        observe_backlog(self.shipper.backlog)
 
     @property
     def failures(self) -> list[str]:

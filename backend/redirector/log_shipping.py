@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from pathlib import Path
 
 from backend.concurrency.side_thread import beside_the_loop
-from backend.domain.click_block import Block
 from backend.domain.click_stretch import Stretch, read_stretch
 from backend.redirector.click_log import ClickLog
 from backend.redirector.log_writer import LogWriter
@@ -55,14 +53,11 @@ class LogShipping:
         """The number of bytes that are not in the database yet."""
         return self.log.end - (self._head.position if self._head else 0)
 
-    async def ship_stretch(self) -> Sequence[Block]:
-        """Ship what waits, up to a size. Returns the stored blocks.
-
-        Raises StorageError, or OSError if the disk fails.
-        """
+    async def ship_stretch(self) -> None:
+        """Ship what waits, up to a size. Raises StorageError, or OSError if the disk fails."""
         head = self._head = self._head or await find_head(self._database, self.log.id)
         if self.is_done:
-            return []
+            return
         start = head.position
         stretch = await self._disk.run(lambda: self._next_stretch(start))
         end = start + len(stretch)
@@ -79,7 +74,6 @@ class LogShipping:
             if shipped.head.position <= start:
                 raise
             self._head = shipped.head
-        return found.blocks
 
     def _next_stretch(self, start: int) -> bytes:
         """The next complete lines.

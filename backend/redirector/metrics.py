@@ -31,18 +31,8 @@ _WAITING = Gauge(
     "Clicks on local disk that are not in MongoDB yet, in bytes.",
     multiprocess_mode="livesum",
 )
-_UNCOUNTED = Gauge(
-    "waylink_clicks_uncounted",
-    "Clicks in MongoDB that this process knows of and that are not in the analytics yet.",
-    multiprocess_mode="livesum",
-)
 _UNREADABLE = Counter(
     "waylink_unreadable_click_records", "Records of click logs that could not be read and were set aside."
-)
-_FOLDED = Counter("waylink_clicks_folded", "Recorded requests that this process added to the counts.")
-_UNREADABLE_BLOCKS = Counter(
-    "waylink_unreadable_click_blocks",
-    "Blocks of clicks in MongoDB that could not be read, and are not counted.",
 )
 _AT_RISK = Counter(
     "waylink_clicks_at_risk", "Clicks answered before disk or database had them; most are stored later."
@@ -81,21 +71,14 @@ class AnswerTallies:
         self._forget()
 
 
-def observe_backlog(size: int, uncounted: int) -> None:
-    """Set the metrics for what waits: bytes of clicks to be shipped, and clicks to be counted."""
+def observe_backlog(size: int) -> None:
+    """Set the metric for what waits to be shipped, in bytes."""
     _WAITING.set(size)
-    _UNCOUNTED.set(uncounted)
 
 
 def count_unreadable(records: int) -> None:
     """Count records that could not be read and were set aside."""
     _UNREADABLE.inc(records)
-
-
-def count_folded(clicks: int, unreadable_blocks: int) -> None:
-    """Count clicks that were added to the counts, and blocks that could not be read."""
-    _FOLDED.inc(clicks)
-    _UNREADABLE_BLOCKS.inc(unreadable_blocks)
 
 
 def count_at_risk(clicks: int) -> None:

@@ -1,4 +1,4 @@
-"""Moves clicks from the logs on disk into the database, in the background, and has them counted there."""
+"""Moves clicks from the logs on disk into the database, in the background. What is there is counted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from backend.concurrency.background_task import BackgroundTask
 from backend.concurrency.pauses import pause_after
 from backend.redirector.click_log import ClickLog, create_log, take_over_logs
 from backend.redirector.direct_clicks import DirectClicks
-from backend.redirector.folder import Folder
 from backend.redirector.log_shipping import STRETCH_BYTES, LogShipping
 from backend.redirector.log_writer import Kept, LogWriter
 from backend.redirector.metrics import count_at_risk
@@ -55,18 +54,16 @@ class Shipper:
         self._logs = folder
         self._unreadable = unreadable
         self._disk = LogWriter(create_log(folder), self._store_later)
-        self._folder = Folder(database, folder)
-        self._direct = DirectClicks(database, self._folder.add)
+        self._direct = DirectClicks(database)
         self._own = self._shipping(self.log, LogHead())
         self._left_behind: list[LogShipping] = []
         self._take_over_at = 0.0
         self._written = asyncio.Event()
         self._turn = asyncio.Lock()
-        self._tasks: list[BackgroundTask | Folder] = [
+        self._tasks = [
             BackgroundTask("shipping clicks", lambda: _go_on(self._ship_own)),
             BackgroundTask("shipping clicks left behind", lambda: _go_on(self._ship_left_behind)),
             self._direct.task,
-            self._folder,
         ]
 
     @property
@@ -94,13 +91,11 @@ class Shipper:
                 async with asyncio.timeout(self._last_try):
                     await self._direct.store_rest()
                     await self._ship_rest()
-                    await self._folder.fold_rest()
         except (StorageError, TimeoutError):
             pass
         except Exception:  # the service goes on stopping; the next one ships the rest
             _logger.exception("Clicks stay on disk")
         self._direct.give_up()
-        self._folder.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._disk.run(self._give_up_logs), _GIVE_UP_SECONDS)
         self._disk.end()
@@ -124,11 +119,6 @@ class Shipper:
     def backlog(self) -> int:
         """The bytes of clicks in this process's log that are not in the database yet."""
         return self._own.waiting + sum(each.waiting for each in self._left_behind)
-
-    @property
-    def uncounted(self) -> int:
-        """The clicks in the database that this process knows of and that are not in the analytics yet."""
-        return self._folder.uncounted
 
     async def _ship_own(self) -> float:
         """Ship a stretch of this process's log, and wait for more. Returns the seconds to rest."""
@@ -166,7 +156,7 @@ class Shipper:
         """
         async with self._turn:
             began = time.monotonic()
-            self._folder.add(await shipping.ship_stretch())
+            await shipping.ship_stretch()
             return time.monotonic() - began
 
     async def _take_over(self) -> None:
@@ -178,8 +168,6 @@ class Shipper:
             await self._disk.run(lambda: taken.extend(take_over_logs(self._logs, most)))
         finally:
             self._left_behind += map(self._shipping, taken)
-            if taken:  # who left them may have left more
-                self._folder.sweep()
 
     def _shipping(self, log: ClickLog, head: LogHead | None = None) -> LogShipping:
         return LogShipping(self._database, self._disk, log, self._unreadable, head)

@@ -11,7 +11,7 @@ from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.link_reference import LinkReference, find_referenced_link, parse_reference
 from backend.rest_api.representations import click_counts_json, install_counts_json
 from backend.rest_api.to_the_letter import to_the_letter
-from backend.storage.click_counts import count_window
+from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.install_counts import count_install_window
 from backend.storage.organizations import get_organization
 
@@ -21,8 +21,8 @@ from backend.storage.organizations import get_organization
 async def click_analytics() -> dict[str, int]:
     """How often a link was clicked: in total and in the last 30 and 7 days."""
     reference = parse_reference(await read_json_object())
-    database, now = resources().database, resources().clock()
-    counts = await count_window(database, caller().org_id, await _link_id(reference), now)
+    question = ClickWindow(await _link_id(reference), resources().clock())
+    counts = await resources().analytics.ask(caller().org_id, question)
     return click_counts_json(counts)
 
 

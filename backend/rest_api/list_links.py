@@ -78,7 +78,7 @@ async def list_links() -> dict[str, Any]:
 async def shown_links(links: Sequence[Link]) -> list[dict[str, Any]]:
     """The links with every field, and with their clicks up to now."""
     now, form = resources().clock(), resources().short_url_form
-    facts = await read_facts(resources().database, links, now)
+    facts = await read_facts(resources().database, resources().analytics, links, now)
     return [whole_link_json(link, facts, form, now) for link in links]
 
 
@@ -120,7 +120,7 @@ async def _ranked(asked: _Asked) -> tuple[list[Link], ListCursor | None]:
         cursor = ListCursor(rank=(name, start + asked.size)) if goes_on else None
         return await find_in_order(database, org_id, ids), cursor
     try:
-        ids = await rank_by_clicks(database, org_id, asked.wanted, asked.sort, now)
+        ids = await rank_by_clicks(database, resources().analytics, org_id, asked.wanted, asked.sort, now=now)
     except TooManyToRank:
         rule = f"by clicks needs filters that leave at most {MOST_RANKED:,} links"
         raise query_refusal("sort", rule) from None

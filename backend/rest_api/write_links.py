@@ -173,7 +173,8 @@ async def delete_link(link_text: str) -> Response:
 async def _purge(link_id: LinkId, *, is_forced: bool) -> None:
     database, now = resources().database, resources().clock()
     try:
-        is_purged = await purge_link(database, link_id, caller().org_id, now, even_with_clicks=is_forced)
+        analytics = None if is_forced else resources().analytics
+        is_purged = await purge_link(database, analytics, link_id, caller().org_id, now)
     except LinkHasClicks:
         raise Refusal(error_table.LINK_HAS_CLICKS) from None
     except LinkIsHeld:

@@ -7,15 +7,21 @@ from datetime import datetime
 
 from backend.domain.link_json import LinkFacts
 from backend.domain.links import Link
-from backend.storage.click_counts import count_windows
+from backend.storage.analytics.click_windows import ClickWindows
+from backend.storage.analytics.client import Analytics
 from backend.storage.mongo import Database
 from backend.storage.tags import find_tags_of
 from backend.storage.taken_clicks import count_taken
 
 
-async def read_facts(database: Database, links: Sequence[Link], now: datetime) -> LinkFacts:
+async def read_facts(
+    database: Database, analytics: Analytics, links: Sequence[Link], now: datetime
+) -> LinkFacts:
     """The clicks of one organization's links up to now, their tags, and what was taken of their limits."""
-    counts = await count_windows(database, links[0].org_id, [link.id for link in links], now) if links else {}
+    counts = {}
+    if links:
+        windows = ClickWindows([link.id for link in links], now)
+        counts = await analytics.ask(links[0].org_id, windows)
     tags = await find_tags_of(database, links)
     limited = [link.id for link in links if link.limits.max_clicks is not None]
     return LinkFacts(counts, tags, await count_taken(database, limited))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,9 @@ from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_listing import LinkFilter, LinkOrder, LinkSort
 from backend.domain.links import Link, LinkState
-from backend.storage import click_counts, links
+from backend.storage import links
+from backend.storage.analytics.click_windows import ClicksOfLinks
+from backend.storage.analytics.client import Analytics
 from backend.storage.mongo import Database, Document
 from backend.storage.tags import find_known_tags
 
@@ -97,15 +99,20 @@ def place_of(link: Link, order: LinkOrder) -> ListPlace:
 
 
 async def rank_by_clicks(
-    database: Database, org_id: OrgId, wanted: LinkFilter, sort: LinkSort, now: datetime
+    database: Database,
+    analytics: Analytics,
+    org_id: OrgId,
+    wanted: LinkFilter,
+    sort: LinkSort,
+    *,
+    now: datetime,
 ) -> list[LinkId]:
     """The ids of all links that match, sorted by their clicks of the last days. Raises TooManyToRank.
 
-    Costs one look-up of the ids by the index of the organization's links, and one aggregation over the days
-    on which any of its links was clicked.
+    Costs one look-up of the ids by the index of the organization's links, and one question.
     """
     ids = await matching_ids(database, org_id, wanted, now, MOST_RANKED)
-    clicks = await click_counts.count_recent(database, org_id, now, _DAYS[sort.order])
+    clicks = await analytics.ask(org_id, ClicksOfLinks(now - timedelta(days=_DAYS[sort.order])))
     return await beside_the_loop(partial(sorted_by_values, ids, clicks, is_descending=sort.is_descending))
 
 

@@ -10,7 +10,9 @@ from backend.domain.feed.facts import Fact
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.link_operations import ArchiveLink, LinkGone, LinkRequest
 from backend.domain.links import CreatedBy
-from backend.storage import click_counts, installs, links
+from backend.storage import installs, links
+from backend.storage.analytics.click_windows import HasClicks
+from backend.storage.analytics.client import Analytics
 from backend.storage.collections import COLLECTIONS
 from backend.storage.destination_policies import DestinationPolicies
 from backend.storage.feed import entries
@@ -19,7 +21,6 @@ from backend.storage.link_writes import store_link
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.ownership import ByLink
 from backend.storage.purged_links import add_purged_link
-from backend.storage.unfolded_clicks import has_uncounted_clicks
 
 
 class LinkHasClicks(ValueError):
@@ -31,20 +32,20 @@ class LinkIsHeld(ValueError):
 
 
 async def purge_link(
-    database: Database, link_id: LinkId, org_id: OrgId, now: datetime, *, even_with_clicks: bool
+    database: Database, analytics: Analytics | None, link_id: LinkId, org_id: OrgId, now: datetime
 ) -> bool:
     """Delete the organization's link and its counts. Returns False if it has no such link.
 
     Its installs stay, without the link; what visitors did stays as well, also its clicks in blocks. The link
     goes last, which the feed tells, and is archived until then: after an interruption it can be purged again.
-    Raises LinkHasClicks and LinkIsHeld.
+    With `analytics`, it must not have been clicked. Raises LinkHasClicks and LinkIsHeld.
     """
     link = await links.find_link(database, link_id, org_id)
     if link is None:
         return False
     if link.hold:
         raise LinkIsHeld(link_id)
-    if not even_with_clicks and await _has_clicks(database, org_id, link_id):
+    if analytics and await analytics.ask(org_id, HasClicks(link_id)):
         raise LinkHasClicks(link_id)
     try:
         archive = LinkRequest(org_id, CreatedBy.REST, now, ArchiveLink(link_id))
@@ -77,14 +78,6 @@ async def delete_told(database: Database, query: Document, now: datetime) -> int
 
     await in_transaction(database, work)
     return deleted
-
-
-async def _has_clicks(database: Database, org_id: OrgId, link_id: LinkId) -> bool:
-    """Whether the link was clicked, as far as MongoDB knows: also where that waits to be counted."""
-    # In this order: what is counted meanwhile is found among the counts.
-    if await has_uncounted_clicks(database, org_id, link_id):
-        return True
-    return bool((await click_counts.count_totals(database, org_id, [link_id])).get(link_id))
 
 
 async def delete_counts(database: Database, link_ids: Sequence[LinkId]) -> Counter[str]:

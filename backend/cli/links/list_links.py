@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from backend.cli.asking import asking
 from backend.cli.command import CommandResult, stored_and_shown
 from backend.cli.links.own_link import whole_links
 from backend.cli.links.refusals import told_by_option
@@ -98,7 +99,8 @@ async def _find(  # noqa: PLR0917 - what a list is asked for
     if not sort.order.by_clicks:
         return await list_sorted(database, org_id, wanted, sort, now=now, after=None, limit=limit)
     try:
-        ids = await rank_by_clicks(database, org_id, wanted, sort, now)
+        async with asking(database) as analytics:
+            ids = await rank_by_clicks(database, analytics, org_id, wanted, sort, now=now)
     except TooManyToRank:
         raise RefusedField(
             "sort", f"by clicks needs filters that leave at most {MOST_RANKED:,} links"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from backend.cli.asking import asking
 from backend.cli.command import CommandResult, as_lines
 from backend.cli.link_policies import link_policies
 from backend.cli.links.refusals import NoSuchLink, told_by_option
@@ -59,7 +60,9 @@ async def whole_link(database: Database, link: Link) -> CommandResult:
 
 async def whole_links(database: Database, some: Sequence[Link], now: datetime) -> list[CommandResult]:
     """These links with every field, as REST shows them."""
-    facts, form = await read_facts(database, some, now), load_settings().short_url_form
+    async with asking(database) as analytics:
+        facts = await read_facts(database, analytics, some, now)
+    form = load_settings().short_url_form
     return [whole_link_json(link, facts, form, now) for link in some]
 
 

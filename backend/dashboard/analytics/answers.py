@@ -16,9 +16,9 @@ from backend.domain.analytics_answer import AnalyticsAnswer
 from backend.domain.analytics_query import MONEY, Field, Query
 from backend.domain.analytics_rows import AnswerRows
 from backend.domain.ids import LinkId
+from backend.storage.analytics.latest_clicks import FirstDay
 from backend.storage.analytics_answers import answer, answers
 from backend.storage.links import find_links
-from backend.storage.organization_counts import first_day
 from backend.storage.organizations import get_organization
 
 
@@ -52,7 +52,7 @@ async def view_of_request(choices: Mapping[str, Container[str]]) -> View:
 async def _beginning() -> date:
     """The first day that anything is known of."""
     organization = await get_organization(resources().database, org_id())
-    known = await first_day(resources().database, org_id())
+    known = await resources().analytics.ask(org_id(), FirstDay())
     return min(filter(None, (known, organization.created_at.date())))
 
 

@@ -16,7 +16,7 @@ from backend.doctor.finding import Severity
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
 from backend.domain.webhooks.endpoint import EndpointState
-from backend.storage.analytics_answers import clicks_of_links
+from backend.storage.analytics.click_windows import ClicksOfLinks
 from backend.storage.broken_destinations import list_broken
 from backend.storage.domains import list_domains
 from backend.storage.links import find_links
@@ -97,15 +97,16 @@ async def _failing(now: datetime) -> list[News]:
 
 async def _stopped(now: datetime) -> list[News]:
     """Links that are enabled and were clicked, and suddenly are not."""
-    database, today = resources().database, (now.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)).days
-    now_clicked = await clicks_of_links(database, org_id(), range(today - _SILENT, today + 1))
-    earlier = await clicks_of_links(database, org_id(), range(today - 2 * _SILENT, today - _SILENT))
-    before = {
+    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    silent, before = today - timedelta(days=_SILENT), today - timedelta(days=2 * _SILENT)
+    questions = [ClicksOfLinks(silent), ClicksOfLinks(before, silent)]
+    now_clicked, earlier = await resources().analytics.ask_all(org_id(), questions)
+    stopping = {
         link_id: clicks
         for link_id, clicks in earlier.items()
         if clicks >= _WAS_BUSY and not now_clicked.get(link_id)
     }
-    stopped = await _most_clicked_enabled(before)
+    stopped = await _most_clicked_enabled(stopping)
     return [
         News(
             link.link_name,

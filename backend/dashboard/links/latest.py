@@ -16,54 +16,35 @@ from backend.dashboard.links.own_link import own_link
 from backend.domain.click_block import moment
 from backend.domain.clicks import Click
 from backend.domain.ids import LinkId
-from backend.storage.latest_clicks import MOST_CLICKS, latest_clicks
-from backend.storage.mongo import StorageError, is_too_slow
+from backend.storage.analytics.latest_clicks import MOST_CLICKS, LatestClicks
 
 # A click is mostly stored within a second. One that takes longer than this shows on the next load.
 _LATE = timedelta(seconds=30)
-# Clicks of all links that one question of the script may read.
-_READ_FOR_SCRIPT = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class LatestTable:
-    """The rows, and in milliseconds since 1970 from when on the script asks for newer ones.
-
-    `may_be_more`: there may be older clicks, which were not looked for.
-    """
+    """The rows, and in milliseconds since 1970 from when on the script asks for newer ones."""
 
     rows: list[dict[str, str]]
     since: int
-    may_be_more: bool
     most: int = MOST_CLICKS
 
 
-async def latest_table(link_id: LinkId) -> LatestTable | None:
-    """The link's latest clicks; None if reading them took too long."""
-    now = resources().clock()
-    try:
-        latest = await latest_clicks(resources().database, org_id(), link_id, now)
-    except StorageError as error:
-        if not is_too_slow(error):
-            raise
-        return None
-    return LatestTable(
-        [_row(each) for each in latest.clicks], _milliseconds(now - _LATE), not latest.is_all_read
-    )
+async def latest_table(link_id: LinkId) -> LatestTable:
+    """The link's latest clicks."""
+    since = _milliseconds(resources().clock() - _LATE)
+    latest = await resources().analytics.ask(org_id(), LatestClicks(org_id(), link_id))
+    return LatestTable([_row(click) for click in latest], since)
 
 
 @dashboard.get("/links/<link_id>/clicks")
 async def links_clicks(link_id: LinkId) -> Response:
-    """The rows of clicks `since` a time, as JSON with the time to ask for next; 204 if they are too many."""
+    """The rows of clicks `since` a time, as JSON with the time to ask for next."""
     link = await own_link(link_id)
-    now = resources().clock()
-    latest = await latest_clicks(
-        resources().database, org_id(), link.id, now, _since(), most_read=_READ_FOR_SCRIPT
-    )
-    if not latest.is_all_read:
-        return Response(status=204)
-    rows = [_row(each) for each in latest.clicks]
-    return jsonify({"since": _milliseconds(now - _LATE), "rows": rows})
+    since = _milliseconds(resources().clock() - _LATE)
+    latest = await resources().analytics.ask(org_id(), LatestClicks(org_id(), link.id, _since()))
+    return jsonify({"since": since, "rows": [_row(click) for click in latest]})
 
 
 def _row(click: Click) -> dict[str, str]:

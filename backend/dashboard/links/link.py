@@ -27,18 +27,15 @@ from backend.domain.clicks import NotCounted
 from backend.domain.destination_policy import leads_to
 from backend.domain.ids import LinkId
 from backend.domain.links import Behavior, Link
-from backend.domain.rollup import OTHER
 from backend.domain.tags import tags_on
 from backend.qr_image import MEDIA_TYPES, qr_image
-from backend.storage.click_breakdown import Breakdown, break_down_clicks
-from backend.storage.click_counts import count_window
+from backend.storage.analytics.click_breakdown import Breakdown, ClickBreakdown
+from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.click_retention import single_clicks_since
 from backend.storage.install_counts import count_install_window
-from backend.storage.mongo import StorageError, is_too_slow
 from backend.storage.organizations import find_click_days, get_organization
 from backend.storage.tags import find_tags_of
 from backend.storage.taken_clicks import count_taken
-from backend.storage.visitor_sketches import EXACT_UP_TO, STANDARD_ERROR
 
 _OUTCOME = (
     Measure.LEADS,
@@ -80,17 +77,15 @@ async def links_one(link_id: LinkId) -> Response:
 
 
 async def _content(link: Link) -> dict[str, Any]:
-    database, now = resources().database, resources().clock()
+    now = resources().clock()
     period = request.args.get("period", "")
     period = period if period in PERIODS else "month"
     return {
-        "clicks": await count_window(database, link.org_id, link.id, now),
+        "clicks": await resources().analytics.ask(link.org_id, ClickWindow(link.id, now)),
         "installs": await _installs(link, now),
         "period": period,
         "periods": PERIODS,
         "course": await _course(link.id, period, now),
-        "exact_up_to": EXACT_UP_TO,
-        "standard_error": f"{STANDARD_ERROR:.1%}",
         "breakdown": await _breakdown(link.id, period, now),
         "days": DAYS[period][1],
         "single_clicks_since": await _single_clicks_since(link, now),
@@ -103,7 +98,6 @@ async def _content(link: Link) -> dict[str, Any]:
         "opens_app": Behavior.APP in {link.ios_behavior, link.android_behavior},
         "made_by": MADE_BY[link.created_by],
         "rules": words_of(link),
-        "other": OTHER,
         "platform_names": PLATFORMS,
         "reasons": REASONS,
     }
@@ -157,12 +151,6 @@ async def _course(link_id: LinkId, period: str, now: datetime) -> LinkCourse:
     return await course(link_id, now, zone_of_browser())
 
 
-async def _breakdown(link_id: LinkId, period: str, now: datetime) -> Breakdown | None:
-    """The link's clicks in this period by their properties; None if reading them took too long."""
-    days, _ = DAYS[period]
-    try:
-        return await break_down_clicks(resources().database, link_id, org_id(), now, days)
-    except StorageError as error:
-        if not is_too_slow(error):
-            raise
-        return None
+async def _breakdown(link_id: LinkId, period: str, now: datetime) -> Breakdown:
+    """The link's clicks in this period by their properties."""
+    return await resources().analytics.ask(org_id(), ClickBreakdown(link_id, now, DAYS[period][0]))

@@ -141,7 +141,6 @@ async function askLatest() {
       const address = `${latest.dataset.latest}?since=${latest.dataset.since}`;
       const answer = await fetch(address, { redirect: 'error' });
       if (answer.status === 200) showLatest(await answer.json());
-      if (answer.status === 204) questions = MOST_QUESTIONS; // too many to look for
     } catch {
       // The service can't be reached just now, or the session has ended: asking goes on for a while.
     }

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, TypeVar
 
 from backend.concurrency.processes import who_locks
