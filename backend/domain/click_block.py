@@ -11,18 +11,18 @@ The same clicks in the same order have the same columns. The SHA-256 of these sa
 from __future__ import annotations
 
 import hashlib
-import json
-import zlib
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate, chain, islice, pairwise, repeat
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
+from backend.domain import packed_columns
 from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.packed_columns import LONGEST_TEXT, UnreadableColumns, columns_in, text_in
 from backend.domain.visitors import HIGHEST_HASH
 
 # A block has at most about as many clicks; one that is merged from smaller ones never has more.
@@ -32,9 +32,7 @@ _COLUMNS = b"\x01"  # the format, before the compressed columns
 _LEVEL = 4  # of zlib: its usual 6 takes three times as long, a microsecond a click, for 3 % less
 _LARGEST = 16_000_000  # bytes of a block when it is not compressed
 _LATEST_MS = 253_402_300_799_999  # the year 9999
-_LONGEST_TEXT = 512
 
-ValueT = TypeVar("ValueT", bound=Hashable)
 # Outcome, reason, platform, system, browser, kind of client.
 What = tuple[str, str | None, str, str, str, str]
 
@@ -154,18 +152,10 @@ def contents(org_id: OrgId, columns: Columns, sizes: Iterable[int]) -> list[Cont
 
 def unpack(packed: bytes) -> Columns:
     """The columns of a block. Raises UnreadableBlock."""
-    if packed[:1] != _COLUMNS:
-        raise UnreadableBlock("unknown format")
     try:
-        unpacking = zlib.decompressobj()
-        text = unpacking.decompress(packed[1:], _LARGEST)
-        if unpacking.unconsumed_tail or not unpacking.eof or unpacking.unused_data:
-            raise UnreadableBlock("too large, or cut off")
-        return _checked(json.loads(text))
-    except UnreadableBlock:
-        raise
-    except (zlib.error, ValueError, TypeError, KeyError, RecursionError, OverflowError) as error:
-        raise UnreadableBlock(type(error).__name__) from None
+        return columns_in(text_in(packed, _COLUMNS, _LARGEST), _checked)
+    except UnreadableColumns as error:
+        raise UnreadableBlock(str(error)) from None
 
 
 def moment(at: int) -> datetime:
@@ -175,7 +165,7 @@ def moment(at: int) -> datetime:
 
 def are_short(texts: Iterable[str | None]) -> bool:
     """Whether a block can hold all of these texts."""
-    return max(len(each or "") for each in texts) <= _LONGEST_TEXT
+    return max(len(each or "") for each in texts) <= LONGEST_TEXT
 
 
 def row_of(click: Click) -> ClickRow:
@@ -232,8 +222,8 @@ def _block(org_id: OrgId, rows: Sequence[ClickRow]) -> Block:
 
 def _columns_of(rows: Sequence[ClickRow]) -> Columns:
     _, links, at, whats, countries, referrers, visitors, variants = zip(*rows, strict=True)
-    (link_table, link), (what_table, what) = _table(links), _table(whats)
-    tables = [_table(each) for each in (countries, referrers, variants)]
+    (link_table, link), (what_table, what) = packed_columns.table(links), packed_columns.table(whats)
+    tables = [packed_columns.table(each) for each in (countries, referrers, variants)]
     (country_table, country), (referrer_table, referrer), (variant_table, variant) = tables
     return Columns(
         links=link_table,
@@ -262,7 +252,7 @@ def pack(columns: Columns) -> bytes:
 
 
 def _packed(text: bytes) -> bytes:
-    return _COLUMNS + zlib.compress(text, _LEVEL)
+    return packed_columns.packed(_COLUMNS, text, _LEVEL)
 
 
 def _text_of(columns: Columns) -> bytes:
@@ -282,31 +272,24 @@ def _text_of(columns: Columns) -> bytes:
         written["visitor"] = columns.visitor
     if columns.variants != [None]:
         written["variant_table"], written["variant"] = columns.variants, columns.variant
-    return json.dumps(written, separators=(",", ":")).encode("ascii")
-
-
-def _table(values: Sequence[ValueT]) -> tuple[list[ValueT], list[int]]:
-    """The different values, and for each of the values its position among them."""
-    table = list(dict.fromkeys(values))
-    places = {value: place for place, value in enumerate(table)}
-    return table, list(map(places.__getitem__, values))
+    return packed_columns.text_of(written)
 
 
 def _checked(columns: dict[str, Any]) -> Columns:
     """The columns, if every entry of theirs is what the service writes.
 
-    Raises ValueError, TypeError, KeyError.
+    Raises UnreadableColumns, ValueError, TypeError, KeyError.
     """
-    at = list(accumulate(_integers(columns["at"])))
+    at = list(accumulate(packed_columns.integers(columns["at"])))
     if not at or min(at) < 0 or max(at) > _LATEST_MS or min(at) // DAY_MS != max(at) // DAY_MS:
-        raise UnreadableBlock("its times are not of one day")
+        raise UnreadableColumns("its times are not of one day")
     whats = [_what(each) for each in columns["what_table"]]
     tables = [columns[f"{name}_table"] for name in ("link", "country", "referrer")]
-    links, countries, referrers = ([_text(each) for each in table] for table in tables)
+    links, countries, referrers = ([packed_columns.text(each) for each in table] for table in tables)
     if None in links:
-        raise UnreadableBlock("a link has no id")
+        raise UnreadableColumns("a link has no id")
     # Blocks of former versions, and most others, have no variants.
-    variants = [_text(each) for each in columns.get("variant_table", [None])]
+    variants = [packed_columns.text(each) for each in columns.get("variant_table", [None])]
     return Columns(
         links=[LinkId(str(each)) for each in links],
         whats=whats,
@@ -314,49 +297,27 @@ def _checked(columns: dict[str, Any]) -> Columns:
         referrers=referrers,
         variants=variants,
         at=at,
-        link=_places(columns["link"], links, len(at)),
-        what=_places(columns["what"], whats, len(at)),
-        country=_places(columns["country"], countries, len(at)),
-        referrer=_places(columns["referrer"], referrers, len(at)),
-        variant=_places(columns.get("variant", [0] * len(at)), variants, len(at)),
+        link=packed_columns.positions(columns["link"], links, len(at)),
+        what=packed_columns.positions(columns["what"], whats, len(at)),
+        country=packed_columns.positions(columns["country"], countries, len(at)),
+        referrer=packed_columns.positions(columns["referrer"], referrers, len(at)),
+        variant=packed_columns.positions(columns.get("variant", [0] * len(at)), variants, len(at)),
         visitor=_visitors(columns.get("visitor"), len(at)),
     )
-
-
-def _integers(column: Any) -> list[int]:
-    if not isinstance(column, list) or set(map(type, column)) - {int}:
-        raise UnreadableBlock("a column is not of whole numbers")
-    return column
-
-
-def _places(column: Any, table: Sequence[object], length: int) -> list[int]:
-    places = _integers(column)
-    if len(places) != length or min(places) < 0 or max(places) >= len(table):
-        raise UnreadableBlock("a column does not fit its table")
-    return places
 
 
 def _visitors(column: Any, length: int) -> list[int | None]:
     if column is None:
         return [None] * length
     if not isinstance(column, list) or len(column) != length or set(map(type, column)) - {int, type(None)}:
-        raise UnreadableBlock("a column is not of visitors' hashes")
+        raise UnreadableColumns("a column is not of visitors' hashes")
     known = {each for each in column if each is not None}
     if known and not 0 <= min(known) <= max(known) <= HIGHEST_HASH:
-        raise UnreadableBlock("a column is not of visitors' hashes")
+        raise UnreadableColumns("a column is not of visitors' hashes")
     return column
-
-
-def _text(value: Any) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str) or len(value) > _LONGEST_TEXT:
-        raise UnreadableBlock("a table holds something else than text")
-    value.encode()  # half a character can't be stored
-    return value
 
 
 def _what(value: Any) -> What:
     outcome, reason, *others = value
-    platform, system, browser, kind = (str(_text(each) or "") for each in others)
-    return Outcome(outcome).value, _text(reason), platform, system, browser, kind
+    platform, system, browser, kind = (str(packed_columns.text(each) or "") for each in others)
+    return Outcome(outcome).value, packed_columns.text(reason), platform, system, browser, kind
