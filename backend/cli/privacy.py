@@ -16,10 +16,10 @@ from backend.cli.options import org_option
 from backend.clock import utc_now
 from backend.domain.call_texts import as_stored
 from backend.domain.ids import CustomerId, DeviceId, InstallId, OrgId
-from backend.domain.organizations import MOST_DAYS, parse_days
+from backend.domain.organizations import FEWEST_CLICK_DAYS, MOST_DAYS, parse_days
 from backend.storage import organizations
 from backend.storage.belongings import Subject
-from backend.storage.click_retention import set_click_days, single_clicks_since
+from backend.storage.click_retention import single_clicks_since
 from backend.storage.collections import personal_collections
 from backend.storage.mongo import Database
 from backend.storage.privacy import erase_subject, export_subject
@@ -76,16 +76,16 @@ async def erase(database: Database, org_id: OrgId, is_confirmed: bool, **given: 
     return await erase_subject(database, org_id, subject)
 
 
-def _days(_: click.Context, __: click.Parameter, text: str) -> int | None:
-    try:
-        return None if text == "none" else parse_days(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a number from 1 to {MOST_DAYS}, or none") from None
+def _days_option(kept: str, fewest: int = 1) -> Callable[[Any], Any]:
+    def days(_: click.Context, __: click.Parameter, text: str) -> int | None:
+        try:
+            return None if text == "none" else parse_days(text, fewest)
+        except ValueError:
+            allowed = f"{text!r} is not a number from {fewest} to {MOST_DAYS}, or none"
+            raise click.BadParameter(allowed) from None
 
-
-def _days_option(kept: str) -> Callable[[Any], Any]:
-    meaning = f"Days to keep {kept}, or `none`: no limit."
-    return click.option("--days", required=True, metavar="N", callback=_days, help=meaning)
+    meaning = f"Days to keep {kept}, at least {fewest}, or `none`: no limit."
+    return click.option("--days", required=True, metavar="N", callback=days, help=meaning)
 
 
 @privacy.command("retention")
@@ -103,22 +103,24 @@ async def retention(database: Database, org_id: OrgId, days: int | None, is_conf
 
 @privacy.command("click-retention")
 @org_option
-@_days_option("single clicks")
+@_days_option("single clicks", FEWEST_CLICK_DAYS)
 @yes_option
 @stored
 async def click_retention(
     database: Database, org_id: OrgId, days: int | None, is_confirmed: bool
 ) -> CommandResult:
-    """Set how long an organization's single clicks are kept, also those that are stored. Counts stay."""
+    """Set how long an organization's single clicks are kept, also those that are stored.
+
+    Days of older clicks are added up within about an hour: how many there were of each kind stays.
+    """
     owner = await organizations.get_organization(database, org_id)
     if _is_shorter(days, owner.click_days):
         confirm(f"Delete single clicks that are older than {days} days?", is_confirmed)
-    blocks = await set_click_days(database, org_id, days)
+    await organizations.set_click_days(database, org_id, days)
     since = single_clicks_since(days, utc_now())
     return {
         "org_id": org_id,
         "click_days": days,
-        "click_blocks": blocks,
         "single_clicks_since": since.isoformat(timespec="seconds") if since else None,
     }
 

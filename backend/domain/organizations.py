@@ -12,13 +12,15 @@ from backend.domain.ids import OrgId
 NAME_RULE = Text(200, shown=True)
 # For how many days single clicks are kept, unless the organization says otherwise.
 CLICK_DAYS = 400
+# Rolling windows of 30 days are exact to the second: until then, single clicks are there.
+FEWEST_CLICK_DAYS = 32
 # The longest time for which anything is kept: longer than records exist, and still in the range of dates.
 MOST_DAYS = 36_500
 
 
-def parse_days(text: str) -> int:
-    """A number of days for which something is kept. Raises ValueError unless it is from 1 to MOST_DAYS."""
-    if not (text.isascii() and text.isdecimal() and len(text) < 9 and 1 <= int(text) <= MOST_DAYS):
+def parse_days(text: str, fewest: int = 1) -> int:
+    """A number of days for which something is kept. Raises ValueError unless `fewest` to MOST_DAYS."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 9 and fewest <= int(text) <= MOST_DAYS):
         raise ValueError(text)
     return int(text)
 

@@ -1,5 +1,5 @@
-"""The `address_keys` collection: random keys for hashing IP addresses, one for each day or month and
-purpose.
+"""The `address_keys` collection: random keys for hashing IP addresses, and for what is made of such hashes,
+one for each day or month and purpose.
 
 A key is deleted when its hashes are no longer needed; that of splits stays, since no hash of it is
 kept. From then on, nobody can find the address for a hash, even in a copy of the data.
@@ -30,6 +30,8 @@ _THREE_MONTHS = timedelta(days=93)
 _DAY = timedelta(days=1)
 # Clocks of hosts differ, so a key is still asked for shortly after its day.
 _AFTER_ITS_DAY = timedelta(hours=1)
+# Clicks of a day come late where a host was away for long.
+_SUMMED_FOR = timedelta(days=30)
 COLLECTION = Collection(
     name=NAME,
     indexes=[EXPIRY_INDEX],
@@ -57,6 +59,14 @@ async def visitor_key(database: Database, day: str) -> bytes:
     """
     begins_at = datetime.fromisoformat(day).replace(tzinfo=UTC)
     return await _key(database, f"visitors/{day}", begins_at + _DAY + _AFTER_ITS_DAY)
+
+
+async def summing_key(database: Database, day: str, now: datetime) -> bytes:
+    """The key of the numbers that visitors of a day have once its clicks are added up; created if needed.
+
+    It is deleted a month after it was created: until then, what comes late of the day has the same numbers.
+    """
+    return await _key(database, f"sums/{day}", now + _SUMMED_FOR)
 
 
 async def split_key(database: Database) -> bytes:

@@ -2,8 +2,9 @@
 
 A block is stored once: its id names the click log and the position that it comes from, and its receipt
 (domain/ledger/receipts) is noted in the organization's feed. It is `folded` once its clicks are in the
-rollups, and expires when the organization's `click_days` have passed. One that was merged from others has
-their ids and numbers of clicks in `parts`, in the order in which their clicks stand in it.
+rollups, and stays until the organization's `click_days` have passed (storage/expired_days). One that was
+merged from others has their ids and numbers of clicks in `parts`, in the order in which their clicks stand in
+it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 from bson import Binary
 from pymongo import IndexModel
-from pymongo.errors import DuplicateKeyError
+from pymongo.errors import DuplicateKeyError, OperationFailure
 
 from backend.domain.click_block import Block
 from backend.domain.clicks import Click
@@ -23,7 +24,7 @@ from backend.domain.feed.facts import Fact, clicks_fact
 from backend.domain.ids import OrgId
 from backend.domain.ledger.receipts import Receipt
 from backend.storage.click_logs import AlreadyShipped, LogHead, Moved, advance, find_head
-from backend.storage.collection import EXPIRY_INDEX, Collection, NoRetention, NotPersonal, Stage
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.deferred_links import add_handoffs
 from backend.storage.feed import entries
 from backend.storage.feed.entries import AgesBy
@@ -31,6 +32,7 @@ from backend.storage.mongo import ClientSession, Database, Document, in_transact
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "click_blocks"
+_NOT_THERE = {26, 27}  # the collection, or the index
 # Blocks with fewer clicks are merged with others of their day.
 SMALL = 2_000
 COLLECTION = Collection(
@@ -45,7 +47,6 @@ COLLECTION = Collection(
         ),
         IndexModel("is_unreadable", partialFilterExpression={"is_unreadable": True}, name="unreadable"),
         IndexModel([("org_id", 1), ("parts.id", 1)], partialFilterExpression={"parts.id": {"$exists": True}}),
-        EXPIRY_INDEX,
     ],
     owned_by=ByIdPrefix(),
     personal=NotPersonal("a click names neither an address nor a device nor a customer"),
@@ -95,6 +96,15 @@ async def insert_counted(database: Database, session: ClientSession, blocks: Seq
     """Store blocks whose clicks are counted before, in the caller's transaction. No log has them."""
     receipts = _chained(blocks, f"{uuid.uuid4().hex}/0", {})
     await _insert(database, session, blocks, receipts, {"counted_before": True})
+
+
+async def end_expiry(database: Database) -> None:
+    """Drop the index by which MongoDB deleted blocks of former versions: they are to be added up before."""
+    try:
+        await database[NAME].drop_index("expires_at_1")
+    except OperationFailure as error:
+        if error.code not in _NOT_THERE:
+            raise
 
 
 async def count_unreadable_blocks(database: Database) -> int:

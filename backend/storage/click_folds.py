@@ -7,12 +7,11 @@ organization, the second one fails at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from pymongo import IndexModel, UpdateOne
 
 from backend.domain.ids import OrgId
-from backend.storage.collection import AgesFrom, Collection, NoRetention, NotPersonal, Stage, StaysWhole
+from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.deleted_organizations import find_deleted
 from backend.storage.mongo import ClientSession, Database, Document, StorageError, is_conflict
 from backend.storage.ownership import ById
@@ -32,8 +31,6 @@ OPEN: Document = {"fold": {"$exists": True}}
 _CLOSED: Document = {"fold": {"$exists": False}}
 # Blocks that such a fold named.
 MOST_BLOCKS = 2_000
-# Of blocks, by the organization's click_days. One that is kept without limit has no date, as before its fold.
-_LIFETIME = AgesFrom("last_at")
 
 
 class Busy(Exception):
@@ -63,13 +60,6 @@ def busy(error: StorageError) -> Exception:
     return Busy() if is_conflict(error) else error
 
 
-def folded_fields(last_at: datetime, days: int | None) -> Document:
-    """The fields of a folded block with this last click; `days` is the organization's click_days."""
-    expires_at = _LIFETIME.expires_at(last_at, days)
-    return {"folded": True} | ({"expires_at": expires_at} if expires_at else {})
-
-
-def marking(days: int | None) -> list[Document]:
-    """The update that does the same to blocks that are stored."""
-    expires_at = _LIFETIME.expression(days) or "$$REMOVE"
-    return [{"$set": {"folded": True, "in_fold": "$$REMOVE", "expires_at": expires_at}}]
+def marking() -> list[Document]:
+    """The update that says of blocks that they are folded."""
+    return [{"$set": {"folded": True, "in_fold": "$$REMOVE"}}]

@@ -17,9 +17,8 @@ from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.click_block import UnreadableBlock, merged, unpack
 from backend.domain.ids import OrgId
 from backend.storage.click_blocks import NAME, SMALL, fields_of, merged_parts, parts_of
-from backend.storage.click_folds import Busy, folded_fields, take
+from backend.storage.click_folds import Busy, take
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction, server_time
-from backend.storage.organizations import find_click_days
 from backend.storage.restores import being_restored
 
 # Blocks that one transaction merges at most.
@@ -92,8 +91,7 @@ async def _merge(database: Database, org_id: OrgId, blocks: Sequence[Document], 
         deleted = await database[NAME].delete_many(theirs, session=session)
         if deleted.deleted_count != len(ids):
             raise Busy
-        days = (await find_click_days(database, [org_id], session))[org_id]
-        await database[NAME].insert_one(document | folded_fields(block.last_at, days), session=session)
+        await database[NAME].insert_one(document | {"folded": True}, session=session)
 
     await in_transaction(database, work)
     return len(ids) - 1

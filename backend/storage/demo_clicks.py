@@ -113,7 +113,7 @@ async def _remove_from_block(
         fields |= click_blocks.fields_of(block)
         if "parts" in found:
             fields["parts"] = click_blocks.merged_parts(parts)
-    again = {"$set": fields, "$unset": {"expires_at": 1, "counted_before": 1}}
+    again = {"$set": fields, "$unset": {"counted_before": 1}}
     await blocks.update_one(this, again, session=session)
     return clicks - block.clicks
 

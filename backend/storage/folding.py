@@ -27,7 +27,6 @@ from backend.storage.feed import entries, heads
 from backend.storage.link_deltas import new_deltas
 from backend.storage.link_merges import LinkMerges, add_links, unmerged_clicks
 from backend.storage.mongo import ClientSession, Database, Document, StorageError, in_transaction
-from backend.storage.organizations import find_click_days
 from backend.storage.transaction_pace import Pace
 
 # Clicks that one fold takes at most, and so holds in memory: some 30 MB.
@@ -290,12 +289,11 @@ class Folds:
         return facts
 
     async def _mark(self, session: ClientSession, batches: Sequence[_Batch], *, folded: bool) -> None:
-        """Mark the blocks as folded, and let them expire. Raises Busy if they are not `folded`."""
-        days = await find_click_days(self._database, [each.org_id for each in batches], session)
+        """Mark the blocks as folded. Raises Busy if they are not `folded`."""
         updates = [
             UpdateMany(
                 {"org_id": each.org_id, "_id": {"$in": each.block_ids}, "folded": folded},
-                marking(days[each.org_id]),
+                marking(),
             )
             for each in batches
         ]

@@ -10,7 +10,7 @@ import logging
 
 from pymongo.errors import OperationFailure
 
-from backend.storage import click_counts, organizations
+from backend.storage import click_blocks, click_counts, organizations
 from backend.storage.collections import declared_compressors, declared_indexes
 from backend.storage.deadlines import deadline
 from backend.storage.mongo import Database, is_unreachable
@@ -31,6 +31,7 @@ async def create_indexes(database: Database) -> None:
     with deadline(_SECONDS):  # a new index of a large collection takes long
         await _create_compressed(database)
         await click_counts.name_days(database)
+        await click_blocks.end_expiry(database)
         for name, each in declared.items():
             if each:
                 await database[name].create_indexes(each)

@@ -12,7 +12,7 @@ from pymongo import IndexModel, ReturnDocument
 from backend.domain.destination_policy import DestinationRules
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
-from backend.domain.organizations import CLICK_DAYS, Organization
+from backend.domain.organizations import CLICK_DAYS, FEWEST_CLICK_DAYS, Organization
 from backend.storage.blocking import BlockingDatabase, in_thread
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage, StaysWhole
 from backend.storage.mongo import ClientSession, Database
@@ -127,16 +127,16 @@ async def find_click_days(
     cursor = database[NAME].find({"_id": {"$in": org_ids}}, {"click_days": 1}, session=session)
     days: dict[OrgId, int | None] = dict.fromkeys(org_ids, CLICK_DAYS)
     async for found in cursor:
-        days[OrgId(found["_id"])] = found.get("click_days", CLICK_DAYS)
+        days[OrgId(found["_id"])] = _click_days(found)
     return days
 
 
-async def set_click_days(database: Database, session: ClientSession, org_id: OrgId, days: int | None) -> None:
-    """Set in the caller's transaction for how many days single clicks are kept; None means without limit.
+async def set_click_days(database: Database, org_id: OrgId, days: int | None) -> None:
+    """Set for how many days single clicks are kept, also those that are stored; None means without limit.
 
-    Raises UnknownOrganization.
+    Their sums stay (storage/expired_days). Raises UnknownOrganization.
     """
-    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"click_days": days}}, session=session)
+    found = await database[NAME].update_one({"_id": org_id}, {"$set": {"click_days": days}})
     if not found.matched_count:
         raise UnknownOrganization(org_id)
 
@@ -203,6 +203,12 @@ def _rules_in(document: dict[str, Any]) -> DestinationRules:
     return DestinationRules(tuple(stored.get("allowed", ())), tuple(stored.get("refused", ())))
 
 
+def _click_days(document: dict[str, Any]) -> int | None:
+    """Former versions let an organization set fewer."""
+    days: int | None = document.get("click_days", CLICK_DAYS)
+    return None if days is None else max(days, FEWEST_CLICK_DAYS)
+
+
 def _from_document(document: dict[str, Any]) -> Organization:
     return Organization(
         id=document["_id"],
@@ -212,7 +218,7 @@ def _from_document(document: dict[str, Any]) -> Organization:
         retention_days=document.get("retention_days"),
         device_cookie=document.get("device_cookie", False),
         cookie_domain=document.get("cookie_domain"),
-        click_days=document.get("click_days", CLICK_DAYS),
+        click_days=_click_days(document),
         erases_on_withdrawal=document.get("erases_on_withdrawal", False),
         click_ids=document.get("click_ids", True),
         destination_rules=_rules_in(document),

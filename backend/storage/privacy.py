@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from backend.domain.attribution import Device, Times
@@ -22,10 +22,6 @@ from backend.storage.touches import CLICK_FIELDS
 
 # The name under which `erase_subject` counts devices that are kept for other persons.
 SHARED_DEVICES = "shared_devices"
-# For so long the feed says whom readers are to erase. Whoever passes data on has to pass on that it is to be
-# erased (GDPR, article 19), and a reader may stop for a month, or a receiver be out of order; but the ids
-# must not stay for ever either.
-TOLD_FOR = timedelta(days=90)
 
 
 async def export_subject(
@@ -153,7 +149,7 @@ async def _tell(database: Database, org_id: OrgId, belongings: Belongings) -> No
     fact = erased_fact(belongings.person, theirs, now)
 
     async def work(session: ClientSession) -> None:
-        await entries.note(database, session, {org_id: [fact]}, expires_at=now + TOLD_FOR)
+        await entries.note(database, session, {org_id: [fact]}, expires_at=now + entries.TOLD_FOR)
 
     await in_transaction(database, work)
 

@@ -24,8 +24,8 @@ from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.click_blocks import NAME, fields_of
 from backend.storage.click_merges import merge_small_blocks
-from backend.storage.click_retention import set_click_days
 from backend.storage.mongo import Database
+from backend.storage.organizations import set_click_days
 from backend.storage.single_clicks import written_clicks
 from tests.api.links import API, create, info
 from tests.clicks import click, count_clicks, ship
@@ -202,10 +202,10 @@ async def test_since_when_clicks_are_kept(
     client: httpx.AsyncClient, organization: TestOrganization, database: Database, clock: MovableClock
 ) -> None:
     """A header tells it, unless they are kept without limit."""
-    await set_click_days(database, organization.id, 30)
+    await set_click_days(database, organization.id, 40)
     answer = await export(client, organization)
     since = datetime.fromisoformat(answer.headers["Waylink-Clicks-Since"])
-    assert abs(since - (clock() - timedelta(days=30))) < timedelta(minutes=1)
+    assert abs(since - (clock() - timedelta(days=40))) < timedelta(minutes=1)
     await set_click_days(database, organization.id, None)
     assert "Waylink-Clicks-Since" not in (await export(client, organization)).headers
 

@@ -146,6 +146,7 @@ def test_a_person_is_exported_and_erased(running: ServiceProcess, org_id: OrgId)
         (("privacy", "export", "--device", "b"), "'b' is not a UUID"),
         (("privacy", "retention", "--days", "0"), "is not a number from 1 to 36500, or none"),
         (("privacy", "retention", "--days", "9" * 5000), "is not a number from 1 to 36500, or none"),
+        (("privacy", "click-retention", "--days", "31"), "is not a number from 32 to 36500, or none"),
     ],
 )
 def test_bad_input_is_named(running: ServiceProcess, arguments: tuple[str, ...], sentence: str) -> None:
@@ -196,8 +197,8 @@ def test_single_clicks(running: ServiceProcess, org_id: OrgId) -> None:
     )
     assert [json.loads(line)["short_url"] for line in lines] == [made.json()["short_url"]]
     assert [row["outcome"] for row in csv.DictReader(printed(running, *command).splitlines())] == ["web"]
-    kept = running.command("privacy", "click-retention", "--org", org_id, "--days", "30", "--yes")
-    assert kept["click_days"] == 30
+    kept = running.command("privacy", "click-retention", "--org", org_id, "--days", "40", "--yes")
+    assert kept["click_days"] == 40
     for wrong, reason in (
         (("--link", "x"), "no link with the id"),
         (("--link", ""), "no link with the id"),

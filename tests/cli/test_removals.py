@@ -61,7 +61,7 @@ def purge_link(running: ServiceProcess, org_id: OrgId, link_id: str) -> None:
         (("user", "delete", "kept@example.com"), "Delete the user kept@example.com?"),
         (("privacy", "erase", "--org", "{org}", "--customer", "a"), "Delete everything that is stored about"),
         (("privacy", "retention", "--org", "{org}", "--days", "9"), "Delete data about visitors"),
-        (("privacy", "click-retention", "--org", "{org}", "--days", "9"), "Delete single clicks"),
+        (("privacy", "click-retention", "--org", "{org}", "--days", "39"), "Delete single clicks"),
     ],
 )
 def test_what_deletes_asks_before(

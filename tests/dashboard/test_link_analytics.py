@@ -14,9 +14,9 @@ from backend.domain.links import Link
 from backend.domain.rollup import MOST_VALUES, Dimension
 from backend.storage.click_breakdown import ClickShare, break_down_clicks
 from backend.storage.click_counts import count_values
-from backend.storage.click_retention import set_click_days
 from backend.storage.links import find_link_at
 from backend.storage.mongo import Database
+from backend.storage.organizations import set_click_days
 from tests.clicks import click, count_clicks
 from tests.dashboard.campaigns import bought, clicked, figures, make_link, words
 from tests.dashboard.people import Person

@@ -24,13 +24,13 @@ from backend.storage import demo_clicks
 from backend.storage.analytics_answers import answer
 from backend.storage.batches import store_batches
 from backend.storage.click_counts import count_totals
-from backend.storage.click_retention import set_click_days
 from backend.storage.collections import archived_collections
 from backend.storage.demo_history import CountsWouldBeLost, find_history_links, fold_all
 from backend.storage.domains import list_domains
 from backend.storage.feed import entries, heads
 from backend.storage.mongo import Database, in_transaction
 from backend.storage.organization_counts import ROLLUPS
+from backend.storage.organizations import set_click_days
 from backend.storage.ownership import ByLink
 from backend.storage.tags import create_tag, find_tag, list_tags
 from demo_site.history.catalogue import DOMAINS, MAIN, MOST_LINKS, TAGS, planned_links
@@ -236,7 +236,7 @@ async def test_it_can_be_made_again(database: Database, org_id: OrgId) -> None:
 async def test_it_stays_where_counts_would_be_lost(database: Database, org_id: OrgId) -> None:
     """Where old single clicks are deleted already, nothing is counted anew, and the refusal says so."""
     await make(database, org_id)
-    await set_click_days(database, org_id, 30)
+    await set_click_days(database, org_id, 35)
     before = await documents(database, org_id)
     with pytest.raises(CountsWouldBeLost, match="click-retention"):
         await unmake_history(database, org_id, datetime.now(UTC) + timedelta(days=40))

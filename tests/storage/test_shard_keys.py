@@ -24,10 +24,10 @@ from backend.domain.ids import CustomerId
 from backend.settings import Settings
 from backend.storage.belongings import Subject
 from backend.storage.click_merges import merge_small_blocks
-from backend.storage.click_retention import set_click_days
 from backend.storage.collections import declared_shard_keys
 from backend.storage.mongo import Database
 from backend.storage.organization_deletion import delete_organization
+from backend.storage.organizations import set_click_days
 from backend.storage.privacy import erase_subject, export_subject
 from backend.storage.retention import set_retention
 from backend.storage.shard_keys import (

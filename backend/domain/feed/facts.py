@@ -22,6 +22,7 @@ from backend.domain.persons import Person
 Fact: TypeAlias = dict[str, Any]
 TAG = "tag"
 DEVICE = "device"
+SUMMARY = "summary"
 
 
 def clicks_fact(receipt: Receipt) -> Fact:
@@ -81,6 +82,15 @@ def tag_fact(tag_id: TagId, name: str | None) -> Fact:
     No event: a link has many fields, and an organization's tags are on many links. Analytics groups by names.
     """
     return {"type": TAG, "tag_id": tag_id, "name": name}
+
+
+def summary_fact(day: int, summaries: Sequence[str], blocks: Sequence[str]) -> Fact:
+    """These blocks of a day, counted from 1970, are gone: their clicks are added up in these summaries.
+
+    Both are ids without the organization's; blocks have those under which they were stored first. No event:
+    that the clicks happened was told before.
+    """
+    return {"type": SUMMARY, "day": day, "summaries": list(summaries), "blocks": list(blocks)}
 
 
 def events_of(fact: Fact) -> int:

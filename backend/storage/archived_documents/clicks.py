@@ -1,16 +1,18 @@
-"""Single clicks of an archive, and the blocks and folds that have them."""
+"""Clicks of an archive: single ones, the blocks and folds that have them, and days that were added up."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
 
-from backend.domain.click_block import DAY_MS, Columns, UnreadableBlock, moment, unpack
+from backend.domain import click_summary
+from backend.domain.click_block import DAY_MS, MOST_CLICKS, Columns, UnreadableBlock, moment, unpack
+from backend.domain.click_summary import UnreadableSummary
 from backend.domain.errors import InvalidField
 from backend.domain.field_rules import Flag
 from backend.domain.organizations import MOST_DAYS
 from backend.domain.rollup import part_of
-from backend.storage import click_blocks, click_folds, clicks, link_deltas
+from backend.storage import click_blocks, click_folds, click_summaries, clicks, link_deltas
 from backend.storage.archived_documents.holdings import DocumentRule, Holdings, expires_within, own_link
 from backend.storage.document_fields import DocumentFields, binary, integer, list_of, nested, text, time
 from backend.storage.mongo import Document
@@ -21,14 +23,15 @@ _PART = DocumentFields({"id": text, "clicks": integer})
 _BLOCK = DocumentFields(
     {"clicks": integer, "first_at": time, "last_at": time, "packed": binary, "folded": Flag().parse},
     {
-        "parts": list_of(nested(_PART)),
+        "parts": list_of(nested(_PART), MOST_CLICKS),
         "is_small": Flag().parse,
         "is_unreadable": Flag().parse,
         "in_fold": Flag().parse,
         "counted_before": Flag().parse,
-        "expires_at": time,
+        "expires_at": time,  # of former versions
     },
 )
+_SUMMARY = DocumentFields({"day": integer, "clicks": integer, "packed": binary}, {"is_unreadable": Flag().parse})
 _DELTA = DocumentFields(
     {"part": integer, "day": integer, "clicks": integer, "packed": binary},
     {"counted_before": Flag().parse, "is_unreadable": Flag().parse},
@@ -97,9 +100,25 @@ def _fold(document: Document, holdings: Holdings) -> None:
         raise InvalidField("fold", "is not whole")
 
 
+def _summary(document: Document, holdings: Holdings) -> None:
+    """Raise an error unless the clicks are of links of the archive, and as many as the document says."""
+    _SUMMARY.check(document)
+    if document.get("is_unreadable"):
+        return
+    try:
+        columns = click_summary.unpack(document["packed"])
+    except UnreadableSummary as error:
+        raise InvalidField("packed", f"is no summary of clicks: {error}") from None
+    for link_id in columns.links:
+        own_link(link_id, holdings)
+    if (document["day"], document["clicks"]) != (columns.day, columns.clicks):
+        raise InvalidField("packed", "does not hold as many clicks, or not of that day")
+
+
 RULES: Mapping[str, DocumentRule] = {
     clicks.NAME: _click,
     click_blocks.NAME: _block,
+    click_summaries.NAME: _summary,
     click_folds.NAME: _fold,
     link_deltas.NAME: _delta,
 }

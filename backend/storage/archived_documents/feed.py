@@ -10,9 +10,10 @@ from collections.abc import Mapping
 
 from bson import Timestamp
 
+from backend.domain.click_block import MOST_CLICKS
 from backend.domain.errors import InvalidField
 from backend.domain.feed.events import EventType
-from backend.domain.feed.facts import DEVICE, TAG
+from backend.domain.feed.facts import DEVICE, SUMMARY, TAG
 from backend.domain.field_rules import Flag
 from backend.domain.link_json import own_link_json
 from backend.domain.short_urls import ShortUrlForm
@@ -30,9 +31,8 @@ from backend.storage.document_fields import (
     time,
 )
 from backend.storage.feed import entries, heads
-from backend.storage.feed.entries import AgesBy
+from backend.storage.feed.entries import TOLD_FOR, AgesBy
 from backend.storage.mongo import Document
-from backend.storage.privacy import TOLD_FOR
 
 _LAST_PLACE = 10**18
 
@@ -94,14 +94,15 @@ _VISITORS = {
     DEVICE: _open({"device_id": or_none(text)}),
 }
 _CLICKS = {EventType.CLICK.value: _open({"block": text, "clicks": _place})}
-_ERASED = {
+_FOR_SOME_TIME = {
     EventType.ERASED.value: _open(
         {
             "at": time,
             **dict.fromkeys(("customers", "devices", "emails_sha256", "installs"), _TEXTS),
             "shared_devices": list_of(_SHARED),
         }
-    )
+    ),
+    SUMMARY: _open({"day": _whole, "summaries": _TEXTS, "blocks": list_of(text, MOST_CLICKS)}),
 }
 _LINKS = {
     EventType.LINK_CREATED.value: _CHANGE,
@@ -120,7 +121,7 @@ def _kinds(entry: Document) -> Mapping[str, DocumentFields]:
     """The facts that an entry may have which stays for so long."""
     match entry:
         case {"expires_at": _}:
-            return _ERASED
+            return _FOR_SOME_TIME
         case {"ages_by": AgesBy.CLICKS.value}:
             return _CLICKS
         case {"ages_by": _}:

@@ -24,8 +24,9 @@ from backend.storage.sweep import Sweep
 LEASE = "feed_aging"
 _EVERY = timedelta(hours=1)
 _LOOK_EVERY = timedelta(minutes=5)
-# What was noted late, or by another clock, stays a little longer than what it names.
-_SPARE = timedelta(days=1)
+# What was noted late, or by another clock, stays a little longer than what it names; clicks are kept until
+# their whole day is so old, and then until it is added up.
+_SPARE = {AgesBy.CLICKS: timedelta(days=2), AgesBy.VISITORS: timedelta(days=1)}
 
 
 def feed_aging(database: Database, clock: Clock) -> Sweep:
@@ -52,7 +53,7 @@ async def delete_expired(database: Database, now: datetime) -> int:
             old = {
                 "org_id": organization.id,
                 "ages_by": ages_by.value,
-                "stamp": {"$lt": Timestamp(now - timedelta(days=days) - _SPARE, 0)},
+                "stamp": {"$lt": Timestamp(now - timedelta(days=days) - _SPARE[ages_by], 0)},
                 "place": {"$exists": True},
             }
             deleted += (await database[entries.NAME].delete_many(old)).deleted_count

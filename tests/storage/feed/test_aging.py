@@ -57,7 +57,8 @@ async def test_what_expires(database: Database) -> None:
     assert await delete_expired(database, now + 30 * DAY) == 0
     assert await delete_expired(database, now + 32 * DAY) == 1
     assert await types_of(database, org_id) == [EventType.CLICK, "tag"]
-    assert await delete_expired(database, now + 62 * DAY) == 1
+    assert await delete_expired(database, now + 62 * DAY) == 0
+    assert await delete_expired(database, now + 63 * DAY) == 1
     await set_retention(database, org_id, None)
     assert await delete_expired(database, now + 9_999 * DAY) == 0
     assert await types_of(database, org_id) == ["tag"]

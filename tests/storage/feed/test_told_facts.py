@@ -16,9 +16,10 @@ from backend.domain.ids import CustomerId, InstallId
 from backend.domain.installs import AppPlatform, Install
 from backend.domain.server_calls import OWN_FIELDS
 from backend.storage.belongings import Subject
+from backend.storage.feed import entries
 from backend.storage.installs import record_install
 from backend.storage.mongo import Database
-from backend.storage.privacy import TOLD_FOR, erase_subject
+from backend.storage.privacy import erase_subject
 from tests.api.sales import API, tell
 from tests.feeds import read_all
 from tests.organizations import TestOrganization
@@ -197,7 +198,7 @@ async def test_erasures(
         await database["feed_entries"].find({"org_id": organization.id}).sort("place", 1).to_list()
     )
     assert [name for name in ("ada", visitor.device_id) if name in str(others)] == []
-    assert last["expires_at"] == last["facts"][0]["at"] + TOLD_FOR
+    assert last["expires_at"] == last["facts"][0]["at"] + entries.TOLD_FOR
 
 
 async def test_an_erased_install_and_a_shared_device(
