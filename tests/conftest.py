@@ -22,9 +22,10 @@ import uvloop
 from backend.app import Service, create_app
 from backend.clock import utc_now
 from backend.rate_limits.exact_limit import ExactLimit
-from backend.redirector import daily_keys, folder
+from backend.redirector import daily_keys
 from backend.settings import Settings
 from backend.storage import domain_removal
+from backend.storage.analytics.client import Analytics
 from backend.storage.domain_owners import DomainOwners
 from backend.storage.mongo import Database
 from backend.webhooks import delivery
@@ -181,8 +182,6 @@ def times_of_tests() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         # Who takes a domain away waits for what processes remember, but not for links that are stored slowly.
         patch.setattr(domain_removal, "SETTLED_SECONDS", DomainOwners.LIFETIME + 0.5)
-        # What a test just put beside the service is left alone: it counts what comes to itself.
-        patch.setattr(folder, "SWEEP_EVERY", 24 * 3600.0)
         # Daily keys are read once, and not by a clock that a test has just moved.
         patch.setattr(daily_keys, "LOOK_EVERY", 24 * 3600.0)
         # What an organization changes of a webhook holds at once.
@@ -300,6 +299,12 @@ async def service(settings: Settings, session_clock: MovableClock) -> AsyncItera
 def database(service: Service) -> Database:
     """The database of the service under test."""
     return service.resources.database
+
+
+@pytest.fixture(scope="session")
+def analytics(service: Service) -> Analytics:
+    """What the service under test asks for figures."""
+    return service.resources.analytics
 
 
 @pytest.fixture

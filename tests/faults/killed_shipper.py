@@ -1,4 +1,4 @@
-"""A process that ships, folds and merges clicks of a folder, and kills itself before one of its commands."""
+"""A process that ships clicks of a folder and merges blocks, and kills itself before one of its commands."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import asyncio
 import os
 import signal
 import sys
-from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from pymongo import monitoring
 
-from backend.redirector import folder as folder_module
 from backend.redirector.shipper import Shipper
 from backend.settings import Settings
+from backend.storage.click_merges import merge_small_blocks, organizations_with_small_blocks
 from backend.storage.database import Indexes, open_database
-from backend.storage.folding import Folds
-from backend.storage.link_merges import all_unmerged_clicks
 
 # What the driver asks by itself, and what changes nothing.
 _NOT_COUNTED = {"hello", "ping", "endSessions", "abortTransaction"}
@@ -48,8 +45,7 @@ class _Killer(monitoring.CommandListener):
 
 
 def ship_until_killed(uri: str, name: str, folder: Path, number: int, sessions: Connection) -> None:
-    """Ship, fold and merge what is in the folder, a link a transaction; end before the command `number`."""
-    folder_module.__dict__["Folds"] = partial(Folds, links_at_once=1)
+    """Ship what is in the folder, and merge blocks; end before the command `number`."""
     monitoring.register(_Killer(number, sessions))
     asyncio.run(_ship(Settings(mongodb_uri=uri, mongodb_database=name), folder))
     sys.exit(0)
@@ -58,6 +54,5 @@ def ship_until_killed(uri: str, name: str, folder: Path, number: int, sessions: 
 async def _ship(settings: Settings, folder: Path) -> None:
     async with open_database(settings, Indexes.LEAVE) as database:
         await Shipper(database, folder, folder / "unreadable").stop()
-        for org_id in await all_unmerged_clicks(database):
-            while not (await Folds(database, links_at_once=1).fold([org_id])).is_done:
-                pass
+        for org_id in await organizations_with_small_blocks(database):
+            await merge_small_blocks(database, org_id)

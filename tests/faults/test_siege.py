@@ -114,9 +114,8 @@ class Siege:
         """The link's clicks, once all redirects are counted and nothing waits to be, on any host."""
         wait_for(self._clicks, "clicks are lost", lambda seen: seen >= self.redirects, seconds=PATIENCE)
         for host in self.hosts:
-            for name in ("waylink_clicks_waiting_bytes", "waylink_clicks_uncounted"):
-                left = partial(metric, host.service, name)
-                wait_for(left, "clicks wait", lambda seen: seen == 0, seconds=PATIENCE)
+            left = partial(metric, host.service, "waylink_clicks_waiting_bytes")
+            wait_for(left, "clicks wait", lambda seen: seen == 0, seconds=PATIENCE)
         return self._clicks()
 
     def _clicks(self) -> int:

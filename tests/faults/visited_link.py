@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx
 
@@ -16,9 +17,9 @@ from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
-from backend.domain.rollup import Dimension
 from backend.settings import Settings
-from backend.storage.click_counts import count_values, count_window
+from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.client import Analytics
 from backend.storage.database import open_database
 from backend.storage.mongo import Database
 from tests.clicks import recorded_clicks
@@ -27,15 +28,13 @@ from tests.polling import wait_for_async
 from tests.service_process import SERVE, ServiceProcess, service_process
 from tests.stored_links import insert_links
 
-# What every click is counted by.
-COUNTED_BY = set(Dimension) - {Dimension.OUTCOME, Dimension.REASON, Dimension.VARIANT}
-
 
 @dataclass(frozen=True, slots=True)
 class VisitedLink:
     """The link, and the database that it is in."""
 
     database: Database
+    analytics: Analytics
     mongodb_uri: str
     domain: str
     path: str
@@ -74,31 +73,37 @@ class VisitedLink:
 
     async def counted(self) -> int:
         """How many clicks are counted."""
-        return (await count_window(self.database, self.org_id, LinkId(self.id), datetime.now(UTC))).total
+        return (await self.analytics.ask(self.org_id, ClickWindow(LinkId(self.id), datetime.now(UTC)))).total
 
     async def wait_until_counted(self, clicks: int) -> None:
         """Return once there are exactly so many, counted and recorded; fail where there are more."""
         await wait_for_async(self.counted, f"not {clicks} clicks", lambda seen: seen >= clicks, seconds=60)
         assert await self.counted() == clicks
         assert len(await recorded_clicks(self.database, self.org_id, LinkId(self.id))) == clicks
-        breakdown = await count_values(self.database, LinkId(self.id), self.org_id, datetime.now(UTC), 30)
-        assert {breakdown[each].total() for each in COUNTED_BY} == {clicks}
 
 
 @asynccontextmanager
 async def visited_link(mongodb_uri: str) -> AsyncIterator[VisitedLink]:
     """A new link in a new database on this MongoDB, which is dropped at the end."""
-    settings = Settings(mongodb_uri=mongodb_uri, mongodb_database=f"faults_{uuid.uuid4().hex[:12]}")
-    async with open_database(settings) as database:
-        organization = await create_test_organization(database)
-        now = datetime.now(UTC)
-        link = Link(
-            LinkId(str(uuid.uuid4())), organization.id, organization.domain, "kites",
-            "https://shop.example/", "Kites", now, now,
-        )  # fmt: skip
-        await insert_links(database, [link])
-        yield VisitedLink(database, mongodb_uri, link.domain, link.path, link.id, link.org_id)
-        await database.client.drop_database(database.name)
+    name = f"faults_{uuid.uuid4().hex[:12]}"
+    with TemporaryDirectory() as folder:
+        settings = Settings(mongodb_uri=mongodb_uri, mongodb_database=name, data_dir=Path(folder))
+        async with open_database(settings) as database:
+            analytics = Analytics(database, settings)
+            yield await _stored(database, analytics, mongodb_uri)
+            await analytics.close()
+            await database.client.drop_database(database.name)
+
+
+async def _stored(database: Database, analytics: Analytics, mongodb_uri: str) -> VisitedLink:
+    organization = await create_test_organization(database)
+    now = datetime.now(UTC)
+    link = Link(
+        LinkId(str(uuid.uuid4())), organization.id, organization.domain, "kites",
+        "https://shop.example/", "Kites", now, now,
+    )  # fmt: skip
+    await insert_links(database, [link])
+    return VisitedLink(database, analytics, mongodb_uri, link.domain, link.path, link.id, link.org_id)
 
 
 def log_of(data_dir: Path) -> Path:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,16 +20,16 @@ from backend.domain.client import Client, ClientKind, Platform
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
-from backend.redirector import folder as folding
 from backend.redirector import shipper as shipping
 from backend.redirector.click_log import ClickLog, create_log, take_over_logs
 from backend.redirector.log_shipping import STRETCH_BYTES
 from backend.redirector.shipper import Shipper, rest_after
+from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.client import Analytics
 from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_counts import count_window
 from backend.storage.click_logs import AlreadyShipped, LogHead
 from backend.storage.mongo import Database
-from tests.clicks import click, fold, recorded_clicks, ship
+from tests.clicks import recorded_clicks
 from tests.conftest import MovableClock
 from tests.fresh_database import fresh_database
 from tests.polling import wait_for_async
@@ -37,7 +37,6 @@ from tests.redirector.conftest import LinkFactory
 
 Seen = TypeVar("Seen")
 UNREADABLE = "unreadable"
-_HELPED = 80.0  # seconds: a helper has a low priority, and waits long where much else runs
 
 
 @pytest.fixture
@@ -74,19 +73,13 @@ def async_(read: Callable[[], Seen]) -> Callable[[], Awaitable[Seen]]:
     return reading
 
 
-async def wait_until_counted(
-    database: Database, link: Link, clock: MovableClock, clicks: int, seconds: float = 20.0
-) -> None:
-    """Return once the link has so many clicks."""
-
-    async def total() -> int:
-        return (await count_window(database, link.org_id, link.id, clock())).total
-
-    await wait_for_async(total, "not counted", lambda seen: seen == clicks, seconds=seconds)
+async def clicks_of(analytics: Analytics, link: Link, clock: MovableClock) -> int:
+    """The link's clicks. `line_of` names another organization than the link's."""
+    return (await analytics.ask(OrgId("org"), ClickWindow(link.id, clock()))).total
 
 
 async def test_a_batch_shipped_twice_counts_once(
-    database: Database, make_link: LinkFactory, clock: MovableClock
+    database: Database, analytics: Analytics, make_link: LinkFactory, clock: MovableClock
 ) -> None:
     """The second time, nothing changes, and the shipper learns how far the log has been moved."""
     link = await make_link()
@@ -95,12 +88,11 @@ async def test_a_batch_shipped_twice_counts_once(
     with pytest.raises(AlreadyShipped) as refused:
         await ship_blocks(database, f"log{link.id}", LogHead(), 100, blocks)
     assert refused.value.head.position == 100
-    await fold(database, [OrgId("org")])
-    assert (await count_window(database, link.org_id, link.id, clock())).total == 1
+    assert await clicks_of(analytics, link, clock) == 1
 
 
 async def test_a_log_left_behind_is_taken_over(
-    database: Database, make_link: LinkFactory, clock: MovableClock, tmp_path: Path
+    database: Database, analytics: Analytics, make_link: LinkFactory, clock: MovableClock, tmp_path: Path
 ) -> None:
     """What a process that ended left on disk is counted once, its unfinished last line left out."""
     link = await make_link()
@@ -112,43 +104,12 @@ async def test_a_log_left_behind_is_taken_over(
     log.close()
     for _ in range(2):
         await Shipper(database, tmp_path, tmp_path / UNREADABLE).stop()
-    assert (await count_window(database, link.org_id, link.id, clock())).total == 3
+    assert await clicks_of(analytics, link, clock) == 3
     assert list(take_over_logs(tmp_path, 9)) == []  # nothing is left on disk
 
 
-async def test_what_another_process_left_to_fold_is_folded(
-    own_database: Database, make_link: LinkFactory, clock: MovableClock, tmp_path: Path
-) -> None:
-    """Blocks that nobody has counted are counted by the next service that starts, without a visitor."""
-    link = await make_link()
-    await ship(own_database, [click(link.org_id, link.id, clock())])
-    shipper = Shipper(own_database, tmp_path, tmp_path / UNREADABLE)
-    shipper.start()
-    await wait_until_counted(own_database, link, clock, 1)
-    await shipper.stop()
-
-
-async def test_a_backlog_is_folded_by_a_helper(
-    own_database: Database,
-    make_link: LinkFactory,
-    clock: MovableClock,
-    tmp_path: Path,
-) -> None:
-    """A process of its own counts what is much, and ends with its service."""
-    link = await make_link()
-    shipper = Shipper(own_database, tmp_path, tmp_path / UNREADABLE)
-    shipper.log.append([line_of(link.id)] * (folding._SMALL + 1))
-    shipper.start()
-    await wait_until_counted(own_database, link, clock, folding._SMALL + 1, _HELPED)
-    helper = shipper._folder._helper._process
-    assert helper
-    assert helper.returncode is None
-    await shipper.stop()
-    assert await asyncio.wait_for(helper.wait(), _HELPED) == 0
-
-
 async def test_a_stopping_shipper_ships_all_of_its_log(
-    database: Database, make_link: LinkFactory, clock: MovableClock, tmp_path: Path
+    database: Database, analytics: Analytics, make_link: LinkFactory, clock: MovableClock, tmp_path: Path
 ) -> None:
     """However many batches wait on disk, a shipper that stops leaves none behind."""
     link = await make_link()
@@ -156,14 +117,13 @@ async def test_a_stopping_shipper_ships_all_of_its_log(
     for _ in range(2000):
         shipper.log.append([line_of(link.id)])
     await shipper.stop()
-    assert (await count_window(database, link.org_id, link.id, clock())).total == 2000
+    assert await clicks_of(analytics, link, clock) == 2000
     assert list(take_over_logs(tmp_path, 9)) == []
 
 
 async def test_a_log_that_can_not_be_replaced_goes_on(
     own_database: Database,
     make_link: LinkFactory,
-    clock: MovableClock,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -177,7 +137,11 @@ async def test_a_log_that_can_not_be_replaced_goes_on(
     shipper.start()
     for number in (1, 2):
         first.append([line_of(link.id)])
-        await wait_until_counted(own_database, link, clock, number)
+        await wait_for_async(
+            partial(recorded_clicks, own_database, OrgId("org"), link.id),
+            "not shipped",
+            lambda seen: len(seen) == number,  # noqa: B023 - called at once
+        )
         await wait_for_async(async_(lambda: shipper.failures), "nobody is told")
     (tmp_path / "clicks").unlink()
     away.rename(tmp_path / "clicks")
@@ -204,6 +168,7 @@ async def test_clicks_go_straight_to_the_database_while_the_disk_is_full(
     visitor: httpx.AsyncClient,
     make_link: LinkFactory,
     database: Database,
+    analytics: Analytics,
     clock: MovableClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -215,6 +180,7 @@ async def test_clicks_go_straight_to_the_database_while_the_disk_is_full(
     for number in (1, 2):
         assert (await visitor.get(f"/{link.path}")).status_code == 302
         assert len(await recorded_clicks(database, link.org_id, link.id)) == number
-        await wait_until_counted(database, link, clock, number)
+        window = ClickWindow(link.id, clock())
+        assert (await analytics.ask(link.org_id, window)).total == number
     monkeypatch.undo()
     log.close()

@@ -7,7 +7,8 @@ import re
 import httpx
 import pytest
 
-from backend.storage.click_counts import count_window
+from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.client import Analytics
 from backend.storage.links import find_link
 from backend.storage.mongo import Database
 from tests.conftest import MovableClock, OrganizationFactory
@@ -31,7 +32,7 @@ async def test_a_click_is_recorded_and_counted_once(
     visitor: httpx.AsyncClient,
     make_link: LinkFactory,
     recorded: Recorded,
-    database: Database,
+    analytics: Analytics,
     clock: MovableClock,
 ) -> None:
     """Each redirect leaves one record with its facts, and one in the counts."""
@@ -48,7 +49,7 @@ async def test_a_click_is_recorded_and_counted_once(
     }
 
     async def counted() -> int:
-        return (await count_window(database, link.org_id, link.id, clock())).total
+        return (await analytics.ask(link.org_id, ClickWindow(link.id, clock()))).total
 
     assert await wait_for_async(counted, "not counted", lambda seen: seen >= 3) == 3
 

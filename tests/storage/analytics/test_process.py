@@ -1,0 +1,269 @@
+"""The process that answers questions: whatever becomes of it or of its files, answers are right."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from backend.concurrency.processes import who_locks
+from backend.domain.errors import InvalidField
+from backend.domain.ids import LinkId, OrgId
+from backend.settings import Settings
+from backend.storage.analytics import client as client_module
+from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.process import LOCK
+from backend.storage.analytics.question import Facts, LongQuestion, NoAnswer, Question
+from backend.storage.deleted_organizations import begin_deletion
+from backend.storage.mongo import ClientSession, Database, in_transaction
+from tests.clicks import click, ship
+from tests.polling import until
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Refused(Question[int]):
+    """A question that can't be answered."""
+
+    def answer(self, facts: Facts) -> int:
+        """Raises InvalidField."""
+        raise InvalidField("group_by", "is a test's own")
+
+
+@dataclass(frozen=True)
+class Endless(Question[int]):
+    """A question that takes longer than anybody waits."""
+
+    def answer(self, facts: Facts) -> int:
+        """Counts for hours."""
+        endless = "SELECT count(*) FROM range(10_000_000) AS a(n), range(10_000_000) AS b(m) WHERE n + m < 0"
+        return int(facts.connection.execute(endless).fetchall()[0][0])
+
+
+@dataclass(frozen=True)
+class Counting(LongQuestion[int]):
+    """A question whose answer has many pieces."""
+
+    pieces_in_all: int
+
+    def pieces(self, facts: Facts) -> Iterator[int]:
+        """Numbers, large enough that nobody holds them all."""
+        yield from range(self.pieces_in_all)
+
+
+@pytest.fixture
+def own_settings(settings: Settings, tmp_path: Path) -> Settings:
+    """Settings of a host of the test's own."""
+    return replace(settings, data_dir=tmp_path, analytics_seconds=2)
+
+
+@pytest.fixture
+async def analytics(database: Database, own_settings: Settings) -> AsyncIterator[Analytics]:
+    """Asks on that host."""
+    analytics = Analytics(database, own_settings)
+    yield analytics
+    await analytics.close()
+    lock = own_settings.data_dir / "analytics" / LOCK
+    await until(lambda: not lock.exists() or who_locks(lock) is None, "the process goes on")
+
+
+@pytest.fixture
+def org_id() -> OrgId:
+    """An organization of the test's own."""
+    return OrgId(str(uuid.uuid4()))
+
+
+def pid_of(settings: Settings) -> int:
+    """The process that answers on this host."""
+    pid = who_locks(settings.data_dir / "analytics" / LOCK)
+    assert pid
+    return pid
+
+
+async def count(analytics: Analytics, org_id: OrgId) -> int:
+    """The clicks of the link that tests click."""
+    return (await analytics.ask(org_id, ClickWindow(LinkId("clicked"), NOW))).total
+
+
+async def visit(database: Database, org_id: OrgId, clicks: int = 1) -> None:
+    """Store clicks of the link."""
+    await ship(database, [click(org_id, LinkId("clicked"), NOW) for _ in range(clicks)])
+
+
+async def test_what_is_committed_is_in_the_next_answer(
+    analytics: Analytics, database: Database, org_id: OrgId
+) -> None:
+    """Each answer has everything that was stored before it was asked for."""
+    for clicks in range(1, 6):
+        await visit(database, org_id)
+        assert await count(analytics, org_id) == clicks
+
+
+async def test_a_killed_process_is_replaced(
+    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
+) -> None:
+    """Where the process is killed, the next answer comes of another one, and counts each click once."""
+    await visit(database, org_id, 3)
+    assert await count(analytics, org_id) == 3
+    os.kill(pid_of(own_settings), signal.SIGKILL)
+    await visit(database, org_id, 2)
+    assert await count(analytics, org_id) == 5
+
+
+async def test_a_stopped_process_is_replaced(
+    analytics: Analytics,
+    database: Database,
+    org_id: OrgId,
+    own_settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A process that was stopped from outside, and says nothing, is ended and replaced."""
+    monkeypatch.setattr(client_module, "_SILENCE", 1.5)
+    await visit(database, org_id)
+    assert await count(analytics, org_id) == 1
+    os.kill(stopped := pid_of(own_settings), signal.SIGSTOP)
+    assert await count(analytics, org_id) == 1
+    assert pid_of(own_settings) != stopped
+
+
+async def test_a_process_that_was_stopped_before_anybody_connected_is_replaced(
+    database: Database, org_id: OrgId, own_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also who connects to a stopped process does not wait for it."""
+    monkeypatch.setattr(client_module, "_SILENCE", 1.5)
+    first, second = Analytics(database, own_settings), Analytics(database, own_settings)
+    await visit(database, org_id)
+    assert await count(first, org_id) == 1
+    os.kill(pid_of(own_settings), signal.SIGSTOP)
+    assert await count(second, org_id) == 1
+    await first.close()
+    await second.close()
+
+
+@pytest.mark.parametrize("damage", ["deleted", "overwritten", "another format"])
+async def test_files_are_made_again(
+    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings, damage: str
+) -> None:
+    """A file that is deleted, damaged or of another format is made again from what is stored."""
+    await visit(database, org_id, 2)
+    assert await count(analytics, org_id) == 2
+    path = own_settings.data_dir / "analytics" / f"{org_id}.duckdb"
+    if damage == "deleted":  # below the process that has it open
+        path.unlink()
+    else:
+        os.kill(pid_of(own_settings), signal.SIGKILL)
+        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+        path.write_bytes(b"\0" * 20_000 if damage == "overwritten" else path.read_bytes()[:100])
+    await visit(database, org_id)
+    assert await count(analytics, org_id) == 3
+
+
+async def test_two_hosts_count_the_same(
+    analytics: Analytics, database: Database, org_id: OrgId, settings: Settings, tmp_path: Path
+) -> None:
+    """Each host has its own columns of the same facts."""
+    other = Analytics(database, replace(settings, data_dir=tmp_path / "other"))
+    await visit(database, org_id, 2)
+    assert await count(analytics, org_id) == 2
+    await visit(database, org_id, 2)
+    assert [await count(each, org_id) for each in (other, analytics)] == [4, 4]
+    await other.close()
+
+
+async def test_several_ask_at_once(
+    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
+) -> None:
+    """Many questions at a time, also of several processes' connections, are answered by one process."""
+    other = Analytics(database, own_settings)
+    await visit(database, org_id, 2)
+    answers = await asyncio.gather(*(count(each, org_id) for each in [analytics, other] * 20))
+    assert answers == [2] * 40
+    await other.close()
+
+
+async def test_errors_arrive_as_they_were_raised(analytics: Analytics, org_id: OrgId) -> None:
+    """What a question raises, who asked gets, with the field and the rule."""
+    with pytest.raises(InvalidField, match="group_by is a test's own") as raised:
+        await analytics.ask(org_id, Refused())
+    assert raised.value.field == "group_by"
+
+
+async def test_a_question_ends(analytics: Analytics, database: Database, org_id: OrgId) -> None:
+    """A question that takes too long is given up, and holds up no other one."""
+    asked = asyncio.create_task(analytics.ask(org_id, Endless()))
+    await visit(database, org_id)
+    assert await count(analytics, org_id) == 1
+    with pytest.raises(NoAnswer, match="longer than 2 s"):
+        await asked
+
+
+async def test_who_leaves_ends_the_question(
+    analytics: Analytics, database: Database, own_settings: Settings, org_id: OrgId
+) -> None:
+    """The work for somebody who is gone does not go on."""
+    await count(analytics, org_id)
+    pid = pid_of(own_settings)
+    asked = asyncio.create_task(analytics.ask(org_id, Endless()))
+    await until(lambda: _works(pid), "nothing works")
+    asked.cancel()
+    await until(lambda: not _works(pid), "it goes on")
+
+
+async def test_long_answers_come_in_pieces(analytics: Analytics, org_id: OrgId) -> None:
+    """A long answer arrives whole; who stops in its midst can ask anew."""
+    pieces = [piece async for piece in analytics.stream(org_id, Counting(5_000))]
+    assert pieces == list(range(5_000))
+    async for piece in analytics.stream(org_id, Counting(1_000_000)):
+        if piece == 10:
+            break
+    assert await count(analytics, org_id) == 0
+
+
+async def test_nothing_is_left_of_a_deleted_organization(
+    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
+) -> None:
+    """The file of an organization goes with it, also where nobody asks for it again."""
+    await visit(database, org_id)
+    assert await count(analytics, org_id) == 1
+    path = own_settings.data_dir / "analytics" / f"{org_id}.duckdb"
+    assert path.exists()
+
+    async def delete(session: ClientSession) -> None:
+        await begin_deletion(database, session, org_id, NOW)
+
+    await in_transaction(database, delete)
+    await analytics.keep_up()
+    assert not path.exists()
+
+
+async def test_the_process_ends_with_those_who_ask(
+    database: Database, org_id: OrgId, own_settings: Settings
+) -> None:
+    """Where nobody is connected any more, no process is left."""
+    analytics = Analytics(database, own_settings)
+    await count(analytics, org_id)
+    pid = pid_of(own_settings)
+    await analytics.close()
+    await until(lambda: who_locks(own_settings.data_dir / "analytics" / LOCK) != pid, "it goes on")
+
+
+def _works(pid: int) -> bool:
+    """Whether the process takes more than a little of the processor."""
+    before = _ticks(pid)
+    time.sleep(0.3)
+    return _ticks(pid) - before > 5
+
+
+def _ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
