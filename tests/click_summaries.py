@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from backend.domain.click_summary import Alike, Columns
+from backend.domain.click_summary import Alike, SummaryColumns
 from backend.domain.clicks import Click
 
 # Requests by what is alike of them, and the number of different visitors by link.
@@ -26,7 +26,7 @@ def counted_one_by_one(clicks: Iterable[Click]) -> Sums:
     return rows, {link: len(found) for link, found in visitors.items()}
 
 
-def in_summaries(summaries: Sequence[Columns]) -> Sums:
+def in_summaries(summaries: Sequence[SummaryColumns]) -> Sums:
     """What these summaries of one day have together."""
     rows: Counter[Alike] = Counter()
     visitors: dict[str, set[int]] = {}
@@ -40,6 +40,6 @@ def in_summaries(summaries: Sequence[Columns]) -> Sums:
     return rows, {link: len(found) for link, found in visitors.items()}
 
 
-def all_visitors(summaries: Iterable[Columns]) -> int:
+def all_visitors(summaries: Iterable[SummaryColumns]) -> int:
     """How many different visitors all links have together."""
     return len({visitor for each in summaries for visitor in each.visitor})

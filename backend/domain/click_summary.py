@@ -35,9 +35,9 @@ _LATEST_DAY = 2_932_896  # the end of the year 9999
 _TABLES = ("link", "what", "country", "referrer", "variant")
 
 # Outcome, reason, platform, system, browser.
-What = tuple[str, str | None, str, str, str]
+BriefWhat = tuple[str, str | None, str, str, str]
 # Link, quarter, what it was, country, referrer, variant.
-Alike = tuple[LinkId, int, What, str | None, str | None, str | None]
+Alike = tuple[LinkId, int, BriefWhat, str | None, str | None, str | None]
 # The same as positions in the tables, and the weight.
 _Row = tuple[int, ...]
 _Pair = tuple[int, int]
@@ -57,7 +57,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class SummaryColumns:
     """A summary's rows, one entry in each column for each, and the pairs of a link and a visitor's number.
 
     `link`, `what`, `country`, `referrer`, `variant` and `visitor_link` are positions in the table named after
@@ -66,7 +66,7 @@ class Columns:
 
     day: int
     links: Sequence[LinkId]
-    whats: Sequence[What]
+    whats: Sequence[BriefWhat]
     countries: Sequence[str | None]
     referrers: Sequence[str | None]
     variants: Sequence[str | None]
@@ -104,7 +104,7 @@ class DaySum:
         """Add the clicks of a block of this day."""
         begin = self._day * DAY_MS
         assert begin <= min(clicks.at) <= max(clicks.at) < begin + DAY_MS
-        whats: list[What] = [each[:5] for each in clicks.whats]
+        whats: list[BriefWhat] = [each[:5] for each in clicks.whats]
         links = list(map(clicks.links.__getitem__, clicks.link))
         rows = zip(
             links,
@@ -136,7 +136,7 @@ class DaySum:
         return found
 
 
-def unpack(packed: bytes) -> Columns:
+def unpack(packed: bytes) -> SummaryColumns:
     """The columns of a summary. Raises UnreadableSummary."""
     try:
         return columns_in(text_in(packed, _COLUMNS, _LARGEST), _checked)
@@ -194,7 +194,7 @@ def _columns_of(
     return columns
 
 
-def _checked(columns: dict[str, Any]) -> Columns:
+def _checked(columns: dict[str, Any]) -> SummaryColumns:
     """The columns, if every entry of theirs is what `DaySum` writes.
 
     Raises UnreadableColumns, ValueError, TypeError, KeyError.
@@ -207,7 +207,7 @@ def _checked(columns: dict[str, Any]) -> Columns:
         packed_columns.positions(columns[name], tables[name], rows) for name in _TABLES
     )
     [day] = _within([columns["day"]], 0, _LATEST_DAY)
-    checked = Columns(
+    checked = SummaryColumns(
         day=day,
         links=tables["link"],
         whats=tables["what"],

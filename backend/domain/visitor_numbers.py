@@ -7,8 +7,6 @@ key; without it, a number tells nothing of the hash (decisions, "expired-days").
 from __future__ import annotations
 
 import hashlib
-import sys
-from array import array
 
 from backend.domain.visitors import HASH_BYTES, HIGHEST_HASH
 
@@ -23,15 +21,13 @@ class VisitorNumbers:
     """The numbers of all hashes, under a key of random bytes."""
 
     def __init__(self, key: bytes) -> None:
-        size = _ROUNDS << _HALF
-        values = array("H", hashlib.shake_256(key).digest(2 * size))
-        if sys.byteorder == "big":  # all hosts must give the same numbers
-            values.byteswap()
-        self._functions = [values[start : start + _LOW + 1] for start in range(0, size, _LOW + 1)]
+        size = HASH_BYTES // 2 << _HALF
+        values = hashlib.shake_256(key).digest(_ROUNDS * size)
+        self._functions = [values[start : start + size] for start in range(0, _ROUNDS * size, size)]
 
     def of(self, hashed: int) -> int:
         """The number of this hash: also one from 0 to HIGHEST_NUMBER, and of no other hash."""
         left, right = hashed >> _HALF, hashed & _LOW
         for function in self._functions:
-            left, right = right, left ^ function[right]
+            left, right = right, left ^ (function[2 * right] << 8 | function[2 * right + 1])
         return left << _HALF | right

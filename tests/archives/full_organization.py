@@ -23,6 +23,7 @@ from backend.storage.apps import set_apps
 from backend.storage.belongings import Subject
 from backend.storage.broken_destinations import BrokenDestination, keep_results
 from backend.storage.click_signing import PURPOSE
+from backend.storage.expired_days import sum_expired
 from backend.storage.installs import record_install
 from backend.storage.link_holds import hold_link
 from backend.storage.link_reports import add_report
@@ -163,6 +164,12 @@ async def _click(database: Database, organization: TestOrganization, link_ids: l
     ]
     await ship(database, clicks, end=700)
     await fold(database, [organization.id])
+    old = now - timedelta(days=500)
+    await ship(
+        database, [click(organization.id, link_ids[0], old, reason="crawler", visitor=n) for n in range(3)]
+    )
+    await fold(database, [organization.id])
+    assert await sum_expired(database, organization.id, now) == 3
     await ship(database, [click(organization.id, link_ids[0], now - timedelta(hours=8))])
     await defer(database, organization.id)
     # As versions before the ledger stored a click.

@@ -16,9 +16,11 @@ from backend.archives.archive_file import (
     RefusedArchive,
     UnreadableArchive,
 )
-from backend.domain.click_block import block_of
+from backend.domain.click_block import block_of, unpack
+from backend.domain.click_summary import DaySum
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.users import is_password_hash
+from backend.domain.visitor_numbers import VisitorNumbers
 from backend.passwords import hash_password
 from backend.storage.calls import KEPT
 from backend.storage.mongo import Database, Document
@@ -28,8 +30,18 @@ from tests.archives.full_organization import PASSWORD_HASH
 from tests.clicks import click
 
 NOW = datetime.now(UTC)
+
+
+def _summary_of(block: bytes) -> bytes:
+    """A day that has the clicks of this block alone."""
+    added = DaySum((NOW - datetime(1970, 1, 1, tzinfo=UTC)).days)
+    added.add(unpack(block))
+    return added.summaries(VisitorNumbers(b"key"))[0].packed
+
+
 OTHERS_LINK = str(uuid.uuid4())
 OTHERS_BLOCK = block_of(OrgId("o"), [click(OrgId("o"), LinkId(OTHERS_LINK), NOW)]).packed
+OTHERS_SUMMARY = _summary_of(OTHERS_BLOCK)
 ESCAPE = "a\x1b]0;owned\x07b"
 CLICKS = {"count": 5, "source": "Bitly", "imported_at": NOW}
 
@@ -87,6 +99,13 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("click_blocks", {"last_at": NOW - timedelta(days=9)}, "packed does not hold as many clicks"),
     ("click_blocks", {"expires_at": NOW + timedelta(days=40_000)}, "expires_at must be a date at most"),
     ("click_blocks", {"is_unreadable": True, "folded": False}, "is_unreadable is true only of blocks"),
+    ("click_summaries", {"packed": OTHERS_SUMMARY}, "link_id must be a link of the archive"),
+    ("click_summaries", {"packed": OTHERS_BLOCK}, "packed is no summary of clicks: unknown format"),
+    ("click_summaries", {"packed": OTHERS_SUMMARY[:-4]}, "packed is no summary of clicks"),
+    ("click_summaries", {"clicks": 4}, "packed does not hold as many clicks, or not of that day"),
+    ("click_summaries", {"day": 7}, "packed does not hold as many clicks, or not of that day"),
+    ("click_summaries", {"weight": 7}, "weight is not a field of such a document"),
+    ("click_summaries", {"is_unreadable": "no"}, "is_unreadable must be true or false"),
     ("link_deltas", {"packed": OTHERS_BLOCK}, "link_id must be a link of the archive"),
     ("link_deltas", {"packed": b"\x01no block"}, "packed is no block of clicks"),
     ("link_deltas", {"clicks": 3}, "packed does not hold as many clicks"),
@@ -108,6 +127,11 @@ FORGED: list[tuple[str, dict[str, Any], str]] = [
     ("feed_entries", {"expires_at": NOW + timedelta(days=900)}, "expires_at must be a date at most"),
     ("feed_entries", {"ages_by": "never"}, "ages_by must be one of"),
     ("feed_entries", {"facts": [{"type": "lead", "call": 5}]}, "facts are not such as are kept for so long"),
+    (
+        "feed_entries",
+        {"facts": [{"type": "summary", "day": 1, "summaries": [], "blocks": []}]},
+        "facts are not such as are kept for so long",
+    ),
     # hosts, keys and people
     ("domains", {"_id": "api.shop.example"}, "_id is the API's own host name"),
     ("domains", {"_id": "localhost"}, "_id is the API's own host name"),

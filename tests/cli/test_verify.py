@@ -25,9 +25,12 @@ from backend.domain.links import Link
 from backend.storage.click_blocks import NAME, fields_of
 from backend.storage.click_merges import merge_small_blocks
 from backend.storage.ed25519 import public_key
+from backend.storage.expired_days import sum_expired
 from backend.storage.feed import entries
+from backend.storage.feed.aging import delete_expired
 from backend.storage.feed.sequencer import place_waiting
 from backend.storage.mongo import Database, Document
+from backend.storage.organizations import set_click_days
 from backend.storage.signing_keys import replace_signing_key, signing_key
 from backend.storage.statement_signing import KEY, sign_all, sign_days
 from backend.storage.statements import NAME as STATEMENTS
@@ -204,19 +207,33 @@ async def test_forged_archives(database: Database, org_id: OrgId, tmp_path: Path
     assert kinds(verify(cut, "--kept", str(kept))) == {"kept_statement"}
 
 
+# Stored so many days ago: the log and its stretch, of clicks so many days ago, and how many.
+OLD = [
+    (43, "a", 0, 43, 5),
+    (41, "a", 1, 41, 2),
+    (41, "b", 0, 43, 2),
+    (40, "b", 1, 40, 2),
+    (39, "b", 2, 39, 2),
+]
+
+
 async def test_what_has_expired(database: Database, org_id: OrgId, tmp_path: Path) -> None:
     """Clicks that the organization keeps no longer are told apart, and their numbers are signed."""
-    await fill(database, org_id)
-    await database["organizations"].update_one({"_id": org_id}, {"$set": {"click_days": 3}})
-    old = datetime(TODAY.year, TODAY.month, TODAY.day, tzinfo=UTC) - timedelta(days=2)
-    await database[NAME].delete_many({"org_id": org_id, "last_at": {"$lt": old}})
+    for stored, log, start, clicked, number in OLD:
+        await store(database, org_id, stored, log, start, clicked, number)
+    await fold(database, [org_id])
+    await sign_all(database, TODAY)
+    await set_click_days(database, org_id, 40)
+    assert await sum_expired(database, org_id, NOW) == 9
     said = verify(await export(database, org_id, tmp_path))
     assert said["findings"] == []
-    assert said["amounts"]["expired"]["clicks"] == 11
-    await database[entries.NAME].delete_many({"org_id": org_id, "place": {"$lte": 2}})
+    amounts = said["amounts"]
+    assert (amounts["expired"]["clicks"], amounts["proved"]["clicks"]) == (9, 4)
+    assert await delete_expired(database, NOW) == 1
     said = verify(await export(database, org_id, tmp_path))
     assert said["findings"] == []
-    assert (said["amounts"]["faded"]["clicks"], said["amounts"]["expired"]["clicks"]) == (7, 4)
+    amounts = said["amounts"]
+    assert [amounts[name]["clicks"] for name in ("faded", "expired", "proved")] == [5, 4, 4]
 
 
 async def test_what_can_not_be_read(database: Database, org_id: OrgId, tmp_path: Path) -> None:

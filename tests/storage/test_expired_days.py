@@ -72,7 +72,7 @@ async def summaries(database: Database, org_id: OrgId) -> list[StoredSummary]:
     return [each async for each in load_summaries(database, org_id)]
 
 
-async def columns(database: Database, org_id: OrgId) -> list[click_summary.Columns]:
+async def columns(database: Database, org_id: OrgId) -> list[click_summary.SummaryColumns]:
     """The same, unpacked."""
     found = database[click_summaries.NAME].find({"org_id": org_id})
     return [click_summary.unpack(each["packed"]) async for each in found]

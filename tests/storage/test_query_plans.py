@@ -20,6 +20,7 @@ from backend.storage import (
     click_blocks,
     click_counts,
     click_folds,
+    click_summaries,
     clicks,
     conversions,
     counted_once,
@@ -185,6 +186,17 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         {},
     ),
     "the last signed day": (statements.NAME, ORG, {"day": -1}),
+    "the oldest clicks": (
+        click_blocks.NAME,
+        ORG | {"last_at": {"$lt": NOW}, "is_unreadable": {"$ne": True}},
+        {"last_at": 1},
+    ),
+    "the days that were added up": (
+        click_summaries.NAME,
+        ORG | {"is_unreadable": {"$ne": True}},
+        {"day": 1},
+    ),
+    "the summaries that can't be read": (click_summaries.NAME, {"is_unreadable": True}, {}),
     "the blocks that can't be read": (click_blocks.NAME, {"is_unreadable": True}, {}),
     "the folds that are open": (click_folds.NAME, {"fold": {"$exists": True}}, {}),
     "the clicks of links that wait": (

@@ -52,6 +52,7 @@ ASK_ALL: dict[tuple[str, ...], str] = {
         "folded",
     ): "what waits to be counted, of all organizations: once a minute",
     ("click_blocks", "_id"): "an export, and a block that can't be read",
+    ("click_summaries", "_id"): "an export",
     ("ledger_statements", "_id"): "an export",
     ("feed_entries", "waits"): "what waits for its place, of all organizations: twenty times a second",
     ("feed_entries", "_id"): "an export",
