@@ -9,9 +9,12 @@ import uuid
 from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
+from backend.clock import utc_now
+from backend.doctor.storage import examine_storage
 from backend.domain import click_summary
 from backend.domain.click_block import DAY_MS, block_of
 from backend.domain.clicks import Click
@@ -28,6 +31,7 @@ from backend.storage.click_summaries import (
 )
 from backend.storage.expired_days import Bounds, sum_all, sum_expired
 from backend.storage.feed import entries
+from backend.storage.leases import take_lease
 from backend.storage.mongo import Database
 from backend.storage.organization_deletion import delete_organization
 from backend.storage.organizations import set_click_days
@@ -35,7 +39,9 @@ from tests.click_summaries import Sums, all_visitors, counted_one_by_one, in_sum
 from tests.clicks import click, fold, recorded_clicks, ship
 from tests.conftest import OrganizationFactory
 from tests.feeds import place_all, read_all
-from tests.organizations import TestOrganization
+from tests.fresh_database import fresh_database
+from tests.organizations import TestOrganization, create_test_organization
+from tests.polling import wait_for_async
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 DAYS = 40
@@ -303,10 +309,11 @@ async def test_what_can_not_be_read(database: Database, org_id: OrgId) -> None:
     [left] = await database[click_blocks.NAME].find({"org_id": org_id}).to_list(None)
     assert left["is_unreadable"]
     assert await summed(database, org_id) == counted_one_by_one(clicks[10:])
+    await database[click_blocks.NAME].delete_many({"org_id": org_id})
 
 
-async def test_a_damaged_summary(database: Database, org_id: OrgId) -> None:
-    """Whoever reads it marks it, and goes on with the others."""
+async def test_a_damaged_summary(database: Database, settings: Settings, org_id: OrgId) -> None:
+    """Whoever reads it marks it, and goes on with the others; `waylink doctor` tells of it."""
     for day in (0, 1):
         await ship(database, some_clicks(org_id, 5, at=AT + timedelta(days=day)))
     await fold(database, [org_id])
@@ -318,6 +325,9 @@ async def test_a_damaged_summary(database: Database, org_id: OrgId) -> None:
     assert [each async for each in documents_named(database, org_id, [first.id, other.id])] == [other]
     assert await count_unreadable_summaries(database) == before + 1
     assert await summaries(database, org_id) == [other]
+    told = [each.message async for each in examine_storage(database, settings, utc_now)]
+    assert any("summaries of days whose single clicks have expired can't be read" in each for each in told)
+    await database[click_summaries.NAME].delete_many({"org_id": org_id})
 
 
 async def test_it_is_no_event(database: Database, org_id: OrgId) -> None:
@@ -354,3 +364,16 @@ async def test_all_organizations(database: Database, make_organization: Organiza
     assert await sum_all(database, DUE) >= 5
     found = [len(await recorded_clicks(database, each.id)) for each in (short, long)]
     assert found == [0, 5]
+
+
+async def test_in_the_background(database: Database) -> None:
+    """A service adds up what is due; within the hour, no other one looks again."""
+    async with fresh_database(database) as own:
+        org_id = (await create_test_organization(own)).id
+        await ship(own, some_clicks(org_id, 5))
+        await set_click_days(own, org_id, DAYS)
+        sweep = expired_days.expired_days(own)
+        sweep.start()
+        assert await wait_for_async(partial(summaries, own, org_id), "nothing is added up")
+        await sweep.stop()
+        assert not await take_lease(own, expired_days.LEASE, "another", timedelta(hours=1))
