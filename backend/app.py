@@ -216,7 +216,7 @@ class Service:
             expired_days(database),
             statement_signing(database),
             self.resources.feed,
-            analytics_upkeep(self.resources.analytics),
+            analytics_upkeep(database, self.resources.analytics),
             WebhookDelivery(self._webhook_tools()),
         ):
             task.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 # So many errors of a request are told: more than any request has fields.
 MOST_TOLD = 50
@@ -28,6 +29,17 @@ class FieldError(RequestError):
         self.field = field
         self.rule = rule
         self.others: tuple[FieldError, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What pickles keep: an error that goes to another process arrives as it is."""
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[FieldError], args: tuple[Any, ...], state: dict[str, Any]) -> FieldError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 class MissingField(FieldError):

@@ -12,7 +12,8 @@ from backend.storage.analytics.question import Facts, Question
 
 _COUNTS = """
 SELECT links.id, sum(weight)::BIGINT,
-    coalesce(sum(weight) FILTER (at >= $long), 0)::BIGINT, coalesce(sum(weight) FILTER (at >= $short), 0)::BIGINT
+    coalesce(sum(weight) FILTER ("at" >= $long), 0)::BIGINT,
+    coalesce(sum(weight) FILTER ("at" >= $short), 0)::BIGINT
 FROM clicks JOIN links USING (link)
 WHERE reason IS NULL
 """
@@ -71,7 +72,7 @@ class ClicksOfLinks(Question[dict[LinkId, int]]):
             """
             SELECT links.id, counted.clicks FROM (
                 SELECT link, sum(weight)::BIGINT AS clicks FROM clicks
-                WHERE reason IS NULL AND at >= $start AND ($end IS NULL OR at < $end) GROUP BY link
+                WHERE reason IS NULL AND "at" >= $start AND ($end IS NULL OR "at" < $end) GROUP BY link
             ) AS counted JOIN links USING (link)
             """,
             {"start": _milliseconds(self.start), "end": self.end and _milliseconds(self.end)},
@@ -87,8 +88,11 @@ class HasClicks(Question[bool]):
 
     def answer(self, facts: Facts) -> bool:
         """Whether there is a click."""
-        query = "SELECT 1 FROM clicks WHERE reason IS NULL AND link IN (SELECT link FROM links WHERE id = $id) LIMIT 1"
-        return facts.connection.execute(query, {"id": self.link_id}).fetchone() is not None
+        found = facts.connection.execute(
+            "SELECT 1 FROM clicks JOIN links USING (link) WHERE reason IS NULL AND id = $id LIMIT 1",
+            {"id": self.link_id},
+        )
+        return found.fetchone() is not None
 
 
 def _milliseconds(at: datetime) -> int:

@@ -8,7 +8,9 @@ import json
 import logging
 import os
 import signal
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict
@@ -17,8 +19,15 @@ from typing import Any, TypeVar
 from backend.concurrency.processes import who_locks
 from backend.domain.ids import OrgId
 from backend.settings import Settings
-from backend.storage.analytics.messages import MOST_BYTES, Socket, read_message, write_message
-from backend.storage.analytics.process import LOCK, SIGN_EVERY, Start
+from backend.storage.analytics.messages import (
+    LOCK,
+    MOST_BYTES,
+    SIGN_EVERY,
+    Socket,
+    Start,
+    read_message,
+    write_message,
+)
 from backend.storage.analytics.question import LongQuestion, NoAnswer, Question
 from backend.storage.database import uri_of
 from backend.storage.deadlines import seconds_left
@@ -71,10 +80,13 @@ class Analytics:
             except ConnectionLost:
                 raise NoAnswer("The process that has the figures has ended; ask again.") from None
 
+    async def org_ids(self) -> list[OrgId]:
+        """The organizations of which facts are kept here."""
+        return await asyncio.to_thread(lambda: [OrgId(each.stem) for each in self._folder.glob("*.duckdb")])
+
     async def keep_up(self) -> None:
-        """Let what is kept here follow what was erased and deleted. Does nothing where nothing is kept."""
-        if any(self._folder.glob("*.duckdb")):
-            await self._asked({})
+        """Let what is kept here follow what was erased and deleted."""
+        await self._asked({})
 
     async def close(self) -> None:
         """Close the connection. The process ends by itself."""
@@ -109,20 +121,20 @@ class Analytics:
     async def _connect(self) -> _Connection:
         private_folder(self._folder)
         socket, ends = Socket(self._folder), time.monotonic() + _START_SECONDS
-        process: asyncio.subprocess.Process | None = None
+        process: subprocess.Popen[bytes] | None = None
         while time.monotonic() < ends:
             try:
                 return await _Connection.open(socket.path)
             except ConnectionLost:
                 self._end_silent()
             except OSError:  # nobody listens
-                if process is None or process.returncode is not None:
-                    process = await self._start()
+                if process is None or process.poll() is not None:
+                    process = await asyncio.to_thread(self._start)
             await asyncio.sleep(0.02)
         self._end_silent()
         raise NoAnswer("The process that has the figures does not start; see the log.")
 
-    async def _start(self) -> asyncio.subprocess.Process:
+    def _start(self) -> subprocess.Popen[bytes]:
         settings = self._settings
         start = Start(
             uri_of(self._database),
@@ -132,19 +144,18 @@ class Analytics:
             settings.analytics_threads,
             settings.analytics_seconds,
         )
-        # Not as an argument: others on the machine could read the password.
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "backend.storage.analytics.process",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
+        # Not by the event loop, which the process may outlive.
+        process = subprocess.Popen(
+            [sys.executable, "-m", "backend.storage.analytics.process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
             start_new_session=True,
         )
+        threading.Thread(target=process.wait, name="end of analytics", daemon=True).start()
         assert process.stdin
-        with contextlib.suppress(OSError, RuntimeError):  # it has ended already
-            process.stdin.write(json.dumps(asdict(start)).encode() + b"\n")
-            process.stdin.close()
+        with contextlib.suppress(BrokenPipeError), process.stdin as told:
+            # Not as an argument: others on the machine could read the password.
+            told.write(json.dumps(asdict(start)).encode() + b"\n")
         return process
 
     def _end_silent(self) -> None:

@@ -45,7 +45,6 @@ class ColumnStore:
                 # Nothing is fetched or looked for on this machine.
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
-                "TimeZone": "UTC",
             },
         )
 
@@ -81,6 +80,7 @@ class ColumnFile:
 
     def attach(self) -> None:
         """Open the file, or make it anew."""
+        is_new = not self.path.exists()
         try:
             self._attach()
             if self._format() != FORMAT:
@@ -89,7 +89,7 @@ class ColumnFile:
             if isinstance(error, duckdb.OutOfMemoryException) or _is_disk_full(error):
                 self._detach()
                 raise
-            if self.path.exists():
+            if not is_new:
                 _logger.warning("The columns in %s are made anew: %s", self.path.name, error)
             self._detach()
             _delete(self.path)
@@ -135,7 +135,7 @@ class ColumnFile:
             self._duckdb.execute(f"DETACH {self._catalog}")
 
     def _format(self) -> int | None:
-        found = self._duckdb.execute(f"SELECT format FROM {self._catalog}.state").fetchone()
+        found = self._duckdb.execute(f"SELECT format FROM {self._catalog}.state").fetchone()  # noqa: S608 - an id
         return found[0] if found else None
 
     def _make_tables(self) -> None:

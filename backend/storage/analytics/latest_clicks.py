@@ -13,10 +13,10 @@ from backend.storage.analytics.question import Facts, Question
 
 MOST_CLICKS = 100
 _LATEST = """
-SELECT at, reason, outcome, platform, system, browser, kind, country, referrer, variant FROM clicks
-WHERE link IN (SELECT link FROM links WHERE id = $link) AND at >= $since
+SELECT "at", reason, outcome, platform, system, browser, kind, country, referrer, variant FROM clicks
+WHERE link IN (SELECT link FROM links WHERE id = $link) AND "at" >= $since
     AND kind IS NOT NULL -- those that are added up have none
-ORDER BY at DESC, block DESC LIMIT $most
+ORDER BY "at" DESC, block DESC LIMIT $most
 """
 
 
@@ -52,5 +52,5 @@ class FirstDay(Question[date | None]):
 
     def answer(self, facts: Facts) -> date | None:
         """The day."""
-        found = facts.connection.execute("SELECT min(at) FROM clicks").fetchone()
+        found = facts.connection.execute('SELECT min("at") FROM clicks').fetchone()
         return moment(found[0]).date() if found and found[0] is not None else None

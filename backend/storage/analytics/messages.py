@@ -9,6 +9,7 @@ import pickle
 import socket
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,22 @@ MOST_BYTES = 1 << 30
 # What the system allows for a socket's path, and a little less.
 _LONGEST_PATH = 100
 _NAME = "questions.socket"
+# The file that the one process of a folder has locked.
+LOCK = "process.lock"
+# Who waits for an answer hears something so often: a process that says nothing has been stopped.
+SIGN_EVERY = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the process is told when it starts: where everything is, and its bounds."""
+
+    uri: str
+    name: str
+    folder: str
+    memory_mb: int
+    threads: int
+    seconds: float
 
 
 class Socket:

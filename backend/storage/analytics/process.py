@@ -16,7 +16,6 @@ import pickle
 import signal
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,33 +23,26 @@ from backend.clock import utc_now
 from backend.domain.errors import RequestError
 from backend.domain.ids import OrgId
 from backend.storage.analytics.column_store import Bounds, ColumnStore
-from backend.storage.analytics.messages import MOST_BYTES, Socket, read_message, write_message
+from backend.storage.analytics.messages import (
+    LOCK,
+    MOST_BYTES,
+    SIGN_EVERY,
+    Socket,
+    Start,
+    read_message,
+    write_message,
+)
 from backend.storage.analytics.projections import Projections
 from backend.storage.analytics.question import NoAnswer
 from backend.storage.database import connect
 from backend.storage.mongo import StorageError
 from backend.version import VERSION
 
-LOCK = "process.lock"
 # Seconds until the process ends: once nobody is connected, and once nobody has asked.
 _ALONE_SECONDS = 0.5
 _IDLE_SECONDS = 120.0
-# Who waits for an answer hears something so often: a process that says nothing has been stopped.
-SIGN_EVERY = 1.0
 _MONGODB_SECONDS = 60.0
 _NICENESS = 5  # redirects come first
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """What the process is told when it starts: where everything is, and its bounds."""
-
-    uri: str
-    name: str
-    folder: str
-    memory_mb: int
-    threads: int
-    seconds: float
 
 
 class QuestionServer:

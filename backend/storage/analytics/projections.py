@@ -1,13 +1,15 @@
-"""Projections: organizations' facts in columns, each as far as its feed, and the questions that they answer."""
+"""Projections: facts of organizations in columns, each as far as its feed, and the questions they answer."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 import duckdb
@@ -20,7 +22,10 @@ from backend.storage.analytics.column_store import ColumnFile, ColumnStore
 from backend.storage.analytics.forgetting import expire
 from backend.storage.analytics.loading import load
 from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion, NoAnswer, Question
+from backend.storage.analytics.transactions import beside
+from backend.storage.click_blocks import mark_unreadable
 from backend.storage.deleted_organizations import find_deleted
+from backend.storage.feed.following import is_ahead
 from backend.storage.feed.packed import read_packed
 from backend.storage.feed.sequencer import place_all
 from backend.storage.mongo import Database
@@ -32,6 +37,7 @@ _MOST_OPEN = 40
 # How long a question waits for facts that are made anew, before it is told to come again.
 _PATIENCE = 3.0
 _QUESTIONS_AT_ONCE = 4
+_COMPARE_EVERY = 60.0  # seconds
 _logger = logging.getLogger(__name__)
 
 
@@ -79,14 +85,18 @@ class Projections:
     async def keep_up(self) -> None:
         """Bring every file that there is up to date, and delete those of organizations that are no more."""
         for org_id in self._store.org_ids():
-            await self._up_to_date(org_id)
+            with suppress(FactsNotReady, NoAnswer):
+                await self._up_to_date(org_id)
 
     async def _up_to_date(self, org_id: OrgId) -> _Projection:
-        if await find_deleted(self._database, [org_id]):
+        projection = await self._projection(org_id)
+        with projection.used():
+            deleted, _ = await asyncio.gather(
+                find_deleted(self._database, [org_id]), projection.catch_up(self._clock)
+            )
+        if deleted:
             await self._forget(org_id)
             raise NoAnswer("The organization is deleted.")
-        projection = await self._projection(org_id)
-        await projection.catch_up(self._clock)
         return projection
 
     async def _projection(self, org_id: OrgId) -> _Projection:
@@ -166,6 +176,7 @@ class _Projection:
         self._running: asyncio.Task[None] | None = None
         self._next: asyncio.Task[None] | None = None
         self._clicks_loaded = 0
+        self._compare_at = 0.0
         self._writes = file.connection()
 
     async def close(self) -> None:
@@ -209,20 +220,34 @@ class _Projection:
     async def _read(self, clock: Clock) -> None:
         now = clock()
         place, is_loaded = self._state()
-        if not is_loaded:
-            await load(self._database, self._org_id, self._writes, self._note)
-            place, _ = self._state()
-        await place_all(self._database, self._org_id)
+        if not is_loaded or await self._is_of_another_feed(place):
+            await self._mark(await load(self._database, self._org_id, self._writes, self._note))
+        days, _ = await asyncio.gather(
+            find_retention_days(self._database, [self._org_id]), place_all(self._database, self._org_id)
+        )
+        self.retention_days = days.get(self._org_id)
         has_more = True
         while has_more:
-            page = await read_packed(self._database, self._org_id, Cursor(place))
+            page = await read_packed(self._database, self._org_id, Cursor(self._state()[0]))
             has_more = page.has_more
             if page.entries:
-                await apply(self._database, self._org_id, self._writes, page)
-            place = page.next_cursor.place
-        days = await find_retention_days(self._database, [self._org_id])
-        self.retention_days = days.get(self._org_id)
-        expire(self._writes, self.retention_days, now)
+                await self._mark(await apply(self._database, self._org_id, self._writes, page))
+        await beside(self._writes, partial(expire, self._writes, self.retention_days, now))
+
+    async def _is_of_another_feed(self, place: int) -> bool:
+        """Whether the organization's feed has not come so far: it was restored from an older archive.
+
+        Looked at now and then: it was deleted before that, which takes minutes.
+        """
+        if time.monotonic() < self._compare_at:
+            return False
+        self._compare_at = time.monotonic() + _COMPARE_EVERY
+        return await is_ahead(self._database, self._org_id, Cursor(place))
+
+    async def _mark(self, unreadable: Sequence[str]) -> None:
+        """Note in MongoDB which blocks can't be read, so that somebody is told."""
+        if unreadable:
+            await mark_unreadable(self._database, unreadable)
 
     def _note(self, clicks: int) -> None:
         self._clicks_loaded = clicks

@@ -1,15 +1,16 @@
-"""Questions: what is asked of an organization's facts. They go to the process that has the facts, as pickles."""
+"""Questions about an organization's facts. They go to the process that has the facts, as pickles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
-
-from duckdb import DuckDBPyConnection
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from backend.storage.mongo import StorageError
+
+if TYPE_CHECKING:  # those who ask have no use for DuckDB, which takes memory
+    from duckdb import DuckDBPyConnection
 
 AnswerT = TypeVar("AnswerT")
 AnswerT_co = TypeVar("AnswerT_co", covariant=True)

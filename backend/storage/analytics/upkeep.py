@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 
 from backend.storage.analytics.client import Analytics
+from backend.storage.deleted_organizations import find_deleted
+from backend.storage.mongo import Database
 from backend.storage.sweep import Sweep
 
-_EVERY = timedelta(hours=1)
+_LOOK_EVERY = timedelta(minutes=1)
+_EVERY = 3600.0  # seconds
 
 
-def analytics_upkeep(analytics: Analytics) -> Sweep:
-    """Brings the files of this host up to date once an hour. Where there are none, it does nothing."""
-    return Sweep("keeping the columns of analytics true", analytics.keep_up, _EVERY)
+def analytics_upkeep(database: Database, analytics: Analytics) -> Sweep:
+    """Brings the files of this host up to date once an hour, and a minute after an organization is deleted.
+
+    Where there are none, nothing is asked, and no process is started.
+    """
+    due_at = time.monotonic() + _EVERY
+
+    async def keep_up() -> None:
+        nonlocal due_at
+        org_ids = await analytics.org_ids()
+        is_due = time.monotonic() > due_at
+        if org_ids and (is_due or await find_deleted(database, org_ids)):
+            due_at = time.monotonic() + _EVERY
+            await analytics.keep_up()
+
+    return Sweep("keeping the columns of analytics true", keep_up, _LOOK_EVERY)

@@ -21,7 +21,7 @@ from backend.settings import Settings
 from backend.storage.analytics import client as client_module
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
-from backend.storage.analytics.process import LOCK
+from backend.storage.analytics.messages import LOCK
 from backend.storage.analytics.question import Facts, LongQuestion, NoAnswer, Question
 from backend.storage.deleted_organizations import begin_deletion
 from backend.storage.mongo import ClientSession, Database, in_transaction
