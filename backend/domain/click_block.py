@@ -153,7 +153,15 @@ def contents(org_id: OrgId, columns: Columns, sizes: Iterable[int]) -> list[Cont
 def unpack(packed: bytes) -> Columns:
     """The columns of a block. Raises UnreadableBlock."""
     try:
-        return columns_in(text_in(packed, _COLUMNS, _LARGEST), _checked)
+        return columns_in(json_in(packed), _checked)
+    except UnreadableColumns as error:
+        raise UnreadableBlock(str(error)) from None
+
+
+def json_in(packed: bytes) -> bytes:
+    """The columns of a block as JSON, of which nothing is checked. Raises UnreadableBlock."""
+    try:
+        return text_in(packed, _COLUMNS, _LARGEST)
     except UnreadableColumns as error:
         raise UnreadableBlock(str(error)) from None
 

@@ -22,6 +22,8 @@ from backend.domain.persons import Person
 Fact: TypeAlias = dict[str, Any]
 TAG = "tag"
 DEVICE = "device"
+REREAD = "reread"
+ANEW = "anew"
 SUMMARY = "summary"
 
 
@@ -91,6 +93,20 @@ def summary_fact(day: int, summaries: Sequence[str], blocks: Sequence[str]) -> F
     that the clicks happened was told before.
     """
     return {"type": SUMMARY, "day": day, "summaries": list(summaries), "blocks": list(blocks)}
+
+
+def reread_fact(documents: Mapping[str, Sequence[str]]) -> Fact:
+    """These documents have changed, or are gone, and nothing else tells of it.
+
+    They are named by their collections, and by their ids without the organization's. No event: analytics
+    reads what has become of them. As in `erased_fact`, no erasure takes these for facts about a person.
+    """
+    return {"type": REREAD, "documents": dict(documents)}
+
+
+def anew_fact() -> Fact:
+    """So much has changed that nothing tells of that analytics reads everything anew. No event."""
+    return {"type": ANEW}
 
 
 def events_of(fact: Fact) -> int:

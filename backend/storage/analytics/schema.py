@@ -50,10 +50,10 @@ CREATE TABLE identities (
 );
 
 -- Leads, conversions and events. `record` is the file's own number; `kind` and `id` name it. An amount is in
--- units of so many decimals (`digits`); a lead has none.
+-- units of so many decimals (`digits`); a lead has none. `at` is when it happened, by all tellings.
 CREATE TABLE records (
     record BIGINT, kind VARCHAR, id VARCHAR, name VARCHAR, product_id VARCHAR, transaction_id VARCHAR,
-    currency VARCHAR, digits UTINYINT, amount BIGINT
+    currency VARCHAR, digits UTINYINT, amount BIGINT, "at" BIGINT
 );
 CREATE TABLE tellings (
     record BIGINT, number INTEGER, "at" BIGINT, known_at BIGINT, device VARCHAR, customer VARCHAR,

@@ -1,0 +1,135 @@
+"""Loads an organization's facts for the first time, by reading all that MongoDB has of it.
+
+Whatever is stored meanwhile is in the feed behind the place that is noted at the beginning; it may be read
+twice, which changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from typing import NamedTuple, TypeAlias
+
+from duckdb import DuckDBPyConnection
+from motor.motor_asyncio import AsyncIOMotorCursor
+
+from backend.domain.calls import Kind
+from backend.domain.ids import OrgId
+from backend.storage import click_blocks, devices, installs, links, tags
+from backend.storage.analytics import click_rows, device_rows, install_rows, link_rows, record_rows
+from backend.storage.analytics.click_rows import StagedClicks
+from backend.storage.analytics.forgetting import forget_all
+from backend.storage.analytics.transactions import beside, transaction
+from backend.storage.feed.heads import find_heads
+from backend.storage.mongo import Database, Document
+from backend.storage.ownership import ByIdPrefix
+
+Write: TypeAlias = Callable[[DuckDBPyConnection, Sequence[Document]], None]
+Cursor: TypeAlias = "AsyncIOMotorCursor[Document]"
+# Documents, or clicks, that one transaction adds. DuckDB writes so many rows in one piece.
+_DOCUMENTS_AT_ONCE = 2_000
+_CLICKS_AT_ONCE = 122_880
+_BLOCKS_AT_ONCE = 2_000
+
+
+class _Source(NamedTuple):
+    """A collection, what is read of its documents, in which order, and how that becomes rows."""
+
+    collection: str
+    fields: Document
+    order: list[tuple[str, int]]
+    write: Write
+
+    def find(self, database: Database, org_id: OrgId) -> Cursor:
+        """The organization's documents."""
+        is_by_id = self.order == _BY_ID
+        own = ByIdPrefix().condition(org_id) if is_by_id else {"org_id": org_id}
+        return database[self.collection].find(own, self.fields).sort(self.order)
+
+
+def _put_tags(connection: DuckDBPyConnection, documents: Sequence[Document]) -> None:
+    link_rows.put_tags(connection, {each["_id"]: each["name"] for each in documents})
+
+
+def _insert_records(kind: Kind) -> Write:
+    return lambda connection, documents: record_rows.insert_records(connection, kind, documents)
+
+
+_BY_ID = [("_id", 1)]
+_BY_TIME = [("at", 1)]
+# By what never changes, or else, as of records, only with a fact that is in the feed by then.
+_SOURCES = (
+    _Source(tags.NAME, {"name": 1}, [("key", 1)], _put_tags),
+    _Source(links.NAME, link_rows.FIELDS, links.NEWEST_FIRST, link_rows.put_links),
+    _Source(devices.NAME, device_rows.FIELDS, _BY_ID, device_rows.insert_devices),
+    *(
+        _Source(name, record_rows.FIELDS, _BY_TIME, _insert_records(kind))
+        for name, kind in record_rows.KINDS.items()
+    ),
+    _Source(installs.NAME, install_rows.FIELDS, _BY_TIME, install_rows.insert_installs),
+)
+
+
+async def load(
+    database: Database,
+    org_id: OrgId,
+    connection: DuckDBPyConnection,
+    on_progress: Callable[[int], None] = lambda clicks: None,
+) -> list[str]:
+    """Load all facts of the organization, in many transactions. What is there already is deleted first.
+
+    `on_progress` gets the number of clicks that are there. Returns the ids of blocks of clicks that can't be
+    read, and are left out. If it is interrupted, nothing says that all is there, and it has to be done again.
+    """
+    place = (await find_heads(database, [org_id]))[org_id] + 1
+    await beside(connection, partial(forget_all, connection))
+    for source in _SOURCES:
+        await _load(source.find(database, org_id), connection, source.write)
+    unreadable = await _load_clicks(database, org_id, connection, on_progress)
+    done = "UPDATE state SET place = $place, is_loaded = true"
+    await beside(connection, lambda: connection.execute(done, {"place": place}))
+    return unreadable
+
+
+async def _load(found: Cursor, connection: DuckDBPyConnection, write: Write) -> None:
+    while documents := await found.to_list(_DOCUMENTS_AT_ONCE):
+        await beside(connection, partial(_in_transaction, connection, partial(write, connection, documents)))
+
+
+def _in_transaction(connection: DuckDBPyConnection, work: Callable[[], None]) -> None:
+    with transaction(connection):
+        work()
+
+
+async def _load_clicks(
+    database: Database, org_id: OrgId, connection: DuckDBPyConnection, on_progress: Callable[[int], None]
+) -> list[str]:
+    found = database[click_blocks.NAME].find({"org_id": org_id}, click_rows.FIELDS).sort("last_at", 1)
+    unreadable: list[str] = []
+    clicks = 0
+    async for blocks in _batches(found):
+        unreadable += await beside(connection, partial(_insert_blocks, connection, blocks))
+        clicks += sum(each["clicks"] for each in blocks)
+        on_progress(clicks)
+    return unreadable
+
+
+async def _batches(found: Cursor) -> AsyncIterator[list[Document]]:
+    """Blocks together that have about so many clicks as one transaction adds."""
+    batch: list[Document] = []
+    clicks = 0
+    async for each in found.batch_size(_BLOCKS_AT_ONCE):
+        batch.append(each)
+        clicks += each["clicks"]
+        if clicks >= _CLICKS_AT_ONCE or len(batch) == _BLOCKS_AT_ONCE:
+            yield batch
+            batch, clicks = [], 0
+    if batch:
+        yield batch
+
+
+def _insert_blocks(connection: DuckDBPyConnection, blocks: Sequence[Document]) -> list[str]:
+    staged = StagedClicks(connection, blocks)
+    with transaction(connection):
+        staged.insert()
+    return staged.unreadable

@@ -1,0 +1,145 @@
+"""Leads, conversions and events as rows, with what was told of them, their visits and their refunds."""
+
+# ruff: noqa: S608 - names of tables and columns are constants, and values are parameters
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from duckdb import DuckDBPyConnection
+
+from backend.domain.calls import Kind
+from backend.domain.ids import CallId
+from backend.domain.money import digits_of, in_units
+from backend.domain.records import Record
+from backend.storage import conversions, events, leads
+from backend.storage.analytics import visit_rows
+from backend.storage.analytics.link_rows import number_links
+from backend.storage.analytics.staged import Shape, milliseconds, stage
+from backend.storage.mongo import Document
+from backend.storage.records import TELLINGS, TOUCHES, record_of
+from backend.storage.refunds import FIELD as REFUNDS
+from backend.storage.refunds import refunds_of
+
+KINDS: Mapping[str, Kind] = {
+    leads.NAME: Kind.LEAD,
+    conversions.NAME: Kind.CONVERSION,
+    events.NAME: Kind.EVENT,
+}
+# What is read of a record's document.
+FIELDS = dict.fromkeys(
+    (
+        *("at", "received_at", "device_id", "customer_id", TELLINGS, *TOUCHES),
+        *("name", "product_id", "transaction_id", "currency", "revenue", REFUNDS),
+    ),
+    1,
+)
+Name: TypeAlias = tuple[Kind, CallId]
+Row: TypeAlias = tuple[object, ...]
+_TELLING = {
+    "number": "INTEGER",
+    "at": "BIGINT",
+    "known_at": "BIGINT",
+    "device": "VARCHAR",
+    "customer": "VARCHAR",
+    "is_server": "BOOLEAN",
+}
+_RECORD = {
+    **dict.fromkeys(("kind", "id", "name", "product_id", "transaction_id", "currency"), "VARCHAR"),
+    "digits": "UTINYINT",
+    "amount": "BIGINT",
+    "at": "BIGINT",
+}
+_SHAPES: Mapping[str, Shape] = {
+    "records": _RECORD,
+    "tellings": _TELLING,
+    "record_visits": {"telling": "INTEGER", **visit_rows.SHAPE},
+    "refunds": {"at": "BIGINT", "known_at": "BIGINT", "amount": "BIGINT"},
+}
+
+
+def delete_records(connection: DuckDBPyConnection, names: Collection[Name]) -> None:
+    """Delete what is there of these records."""
+    stage(connection, "staged_gone", {"kind": "VARCHAR", "id": "VARCHAR"}, names)
+    known = "SELECT record FROM records WHERE (kind, id) IN (SELECT (kind, id) FROM staged_gone)"
+    if gone := [record for (record,) in connection.execute(known).fetchall()]:
+        for table in _SHAPES:
+            connection.execute(f"DELETE FROM {table} WHERE record IN (SELECT unnest($gone))", {"gone": gone})
+
+
+def insert_records(connection: DuckDBPyConnection, kind: Kind, documents: Sequence[Document]) -> None:
+    """Add these records of one kind, of which nothing is there."""
+    found = connection.execute("SELECT coalesce(max(record), 0) FROM records").fetchone()
+    assert found
+    numbered = list(enumerate(map(_Read.of, [kind] * len(documents), documents), found[0] + 1))
+    for table, rows in _ROWS.items():
+        shape = {"record": "BIGINT", **_SHAPES[table]}
+        stage(connection, f"staged_{table}", shape, _each_of(numbered, rows))
+    number_links(connection, "SELECT link_id AS id FROM staged_record_visits")
+    for table in ("records", "tellings", "refunds"):
+        connection.execute(f"INSERT INTO {table} BY NAME FROM staged_{table}")
+    visits = visit_rows.WITH_NUMBERS.format("staged_record_visits")
+    connection.execute(f"INSERT INTO record_visits BY NAME {visits}")
+
+
+class _Read(NamedTuple):
+    """A record, its document, and how many decimals its amounts are counted with."""
+
+    record: Record
+    document: Document
+    digits: int | None
+
+    @classmethod
+    def of(cls, kind: Kind, document: Document) -> _Read:
+        """What is read of a record's document."""
+        record = record_of(kind, document)
+        currency = record.fields.get("currency")
+        digits = digits_of(record.fields["revenue"], currency) if currency else None
+        return cls(record, document, digits)
+
+
+def _each_of(numbered: Iterable[tuple[int, _Read]], rows: Callable[[_Read], Iterable[Row]]) -> Iterator[Row]:
+    """These rows of all records, each with its record's number."""
+    return ((number, *row) for number, each in numbered for row in rows(each))
+
+
+def _record(read: _Read) -> Iterator[Row]:
+    record, fields = read.record, read.record.fields
+    yield (
+        record.kind.value,
+        record.call_id,
+        # That of a lead is a customer's.
+        fields.get("name") if record.kind is Kind.EVENT else None,
+        *(fields.get(name) for name in ("product_id", "transaction_id", "currency")),
+        read.digits,
+        None if read.digits is None else in_units(fields["revenue"], read.digits),
+        milliseconds(record.at),
+    )
+
+
+def _tellings(read: _Read) -> Iterator[Row]:
+    for number, (received_at, at, device_id, customer_id, is_server, *_) in enumerate(read.record.tellings):
+        yield number, milliseconds(at), milliseconds(received_at), device_id, customer_id, is_server
+
+
+def _visits(read: _Read) -> Iterator[Row]:
+    for number, telling in enumerate(read.record.tellings):
+        if telling.visit:
+            yield number, *visit_rows.visit_row(telling.visit)
+    for touch in read.record.credit.touches:
+        yield None, *visit_rows.visit_row(touch)
+
+
+def _refunds(read: _Read) -> Iterator[Row]:
+    for each in refunds_of(read.document):
+        known_at = each.received_at or each.at
+        yield milliseconds(each.at), milliseconds(known_at), in_units(each.amount, read.digits or 0)
+
+
+_ROWS: Mapping[str, Callable[[_Read], Iterable[Row]]] = {
+    "records": _record,
+    "tellings": _tellings,
+    "record_visits": _visits,
+    "refunds": _refunds,
+}

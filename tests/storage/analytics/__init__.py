@@ -1,0 +1,1 @@
+"""Tests of an organization's facts in columns."""
