@@ -38,7 +38,8 @@ async def read_all(
 
 def is_erasure(entry: Document) -> bool:
     """Whether an entry of the feed says for some time whom readers are to erase, and nothing else."""
-    return [each["type"] for each in entry.get("facts", ())] == ["erased"] and "expires_at" in entry
+    told = {each["type"] for each in entry.get("facts", ())}
+    return bool(told) and told <= {"erased", "reread"} and "expires_at" in entry
 
 
 def check_shape(shape: Document, event: Event) -> None:

@@ -13,7 +13,7 @@ from backend.domain.batches import ArrivedCall, Batch
 from backend.domain.calls import Call, Kind
 from backend.domain.credit import kept_credit
 from backend.domain.device_clock import DeviceClock, clock_of, counted_at, whole_milliseconds, with_clock
-from backend.domain.feed.facts import Fact, call_fact, device_fact, identify_fact
+from backend.domain.feed.facts import Fact, call_fact, device_fact, identify_fact, reread_fact
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.records import Record, RecordKey
 from backend.domain.tellings import Telling
@@ -221,13 +221,21 @@ class _Intake:
                     credit = self._credit_of(stored)
                     if credit != stored.credit:
                         self.decisions.credited[stored.key] = credit
+                        self._tell_to_reread(stored)
 
     def tell_devices(self) -> None:
-        """Tell of the devices whose visits or customers have changed."""
+        """Tell of the devices whose visits or customers have changed, and of all that were visited.
+
+        Of a visit that is known already, what is new is when the device was seen.
+        """
         for key, device in self.decisions.devices.items():
             before = self.known.devices.get(key)
-            if before is None or device.has_other_history(before):
+            if before is None or key in self.touches or device.has_other_history(before):
                 self.decisions.tell(device.org_id, device_fact(device.id))
+
+    def _tell_to_reread(self, record: Record) -> None:
+        """Tell that a stored record has changed, of which no event tells."""
+        self.decisions.tell(record.org_id, reread_fact(record.kind.value, [record.call_id]))
 
     def _credit_of(self, record: Record) -> Credit:
         device_id = record.device_id
@@ -272,6 +280,8 @@ class _Intake:
             number = len(record.tellings) - 1
             if number == len(stored.tellings):  # else it has too many to keep another one
                 self.decisions.tell(record.org_id, call_fact(record.kind, record.call_id, number))
+            else:
+                self._tell_to_reread(record)
             own = record.combined
             clock = timed.clock if own.device_id == batch.device_id else None
             self._note(self._seen(record.org_id, own.device_id, own.at, clock))

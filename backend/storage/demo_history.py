@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from backend.domain.errors import OperatorError
-from backend.domain.feed.facts import tag_fact
+from backend.domain.feed.facts import anew_fact, tag_fact
 from backend.domain.ids import OrgId
 from backend.domain.links import Link
 from backend.domain.tags import Tag
@@ -131,10 +131,20 @@ async def remove_history(
     for name in (events.NAME, calls.NAME, identities.NAME, devices.NAME):
         await database[name].delete_many(_of_run(org_id, run))
     await _remove_tags(database, org_id, run)
+    await _tell(database, org_id)
     # The links go last: they say which run there was.
     gone = await delete_told(database, _history_links(org_id), now)
     await remove_empty_domains(database, org_id, own_domains)
     return Removed(gone, clicks, records[leads.NAME], records[conversions.NAME])
+
+
+async def _tell(database: Database, org_id: OrgId) -> None:
+    """Tell analytics that clicks and visitors have gone of which nobody else is told."""
+
+    async def work(session: ClientSession) -> None:
+        await entries.note(database, session, {org_id: [anew_fact()]})
+
+    await in_transaction(database, work)
 
 
 async def _remove_tags(database: Database, org_id: OrgId, run: str) -> None:

@@ -18,6 +18,7 @@ from backend.storage.collections import personal_collections
 from backend.storage.feed import entries
 from backend.storage.feed.entries import AgesBy
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction, server_time
+from backend.storage.personal_changes import change_told, tell_to_reread
 from backend.storage.touches import CLICK_FIELDS
 
 # The name under which `erase_subject` counts devices that are kept for other persons.
@@ -78,10 +79,17 @@ async def erase_subject(database: Database, org_id: OrgId, subject: Subject) -> 
                 await _forget_customers(database, org_id, shared, belongings.person)
         if personal.has_owners:
             condition = each.scope(org_id) | _condition(org_id, personal, belongings)
-            erased[each.name] = (await database[each.name].delete_many(condition)).deleted_count
+            erased[each.name] = await _delete(database, org_id, each.name, condition)
         if personal.tellings:
             await _forget_tellings(database, each, personal, org_id, belongings)
     return erased | {SHARED_DEVICES: len(belongings.shared)}
+
+
+async def _delete(database: Database, org_id: OrgId, collection: str, condition: Document) -> int:
+    async def delete(session: ClientSession | None, some: Document) -> int:
+        return (await database[collection].delete_many(some, session=session)).deleted_count
+
+    return await change_told(database, org_id, collection, condition, delete)
 
 
 async def _leave(database: Database, org_id: OrgId, shared: SharedDevice) -> None:
@@ -104,18 +112,29 @@ async def _forget_tellings(
 ) -> None:
     """Remove the person from what was told in documents that are not the person's alone."""
     tellings = personal.tellings
-    named = {
+    assert tellings
+    named: dict[str, Sequence[str]] = {
         "customer_id": sorted(belongings.person.customers),
         "device_id": belongings.devices,
         "install_id": belongings.installs,
     }
     for field in personal.tell_of:
         if ids := named[field]:
-            await database[collection.name].update_many(
-                {"org_id": org_id, f"{tellings}.{field}": {"$in": ids}},
-                {"$set": {f"{tellings}.$[each].{field}": None}},
-                array_filters=[{f"each.{field}": {"$in": ids}}],
-            )
+            await _forget_in_tellings(database, org_id, collection.name, tellings, field, ids=ids)
+
+
+async def _forget_in_tellings(
+    database: Database, org_id: OrgId, collection: str, tellings: str, field: str, *, ids: Sequence[str]
+) -> None:
+    condition: Document = {"org_id": org_id, f"{tellings}.{field}": {"$in": ids}}
+
+    async def forget(session: ClientSession | None, some: Document) -> int:
+        empty = {"$set": {f"{tellings}.$[each].{field}": None}}
+        named = [{f"each.{field}": {"$in": ids}}]
+        stored = database[collection]
+        return (await stored.update_many(some, empty, array_filters=named, session=session)).modified_count
+
+    await change_told(database, org_id, collection, condition, forget)
 
 
 async def _forget_customers(database: Database, org_id: OrgId, shared: SharedDevice, person: Person) -> None:
@@ -171,7 +190,8 @@ async def _forget_click_ids(database: Database, session: ClientSession, device: 
                     "$set": {f"{touch}.click_ids": {}},
                     "$unset": {f"{touch}.{name}": 1 for name in CLICK_FIELDS},
                 }
-                await database[each.name].update_many(condition, change, session=session)
+                found = await tell_to_reread(database, session, device.org_id, each.name, condition)
+                await database[each.name].update_many({"_id": {"$in": found}}, change, session=session)
 
 
 def _condition(org_id: OrgId, personal: Personal, belongings: Belongings) -> Document:

@@ -95,13 +95,13 @@ def summary_fact(day: int, summaries: Sequence[str], blocks: Sequence[str]) -> F
     return {"type": SUMMARY, "day": day, "summaries": list(summaries), "blocks": list(blocks)}
 
 
-def reread_fact(documents: Mapping[str, Sequence[str]]) -> Fact:
-    """These documents have changed, or are gone, and nothing else tells of it.
+def reread_fact(of: str, ids: Sequence[str]) -> Fact:
+    """Documents have changed, or are gone, and nothing else tells of it. Analytics reads them again.
 
-    They are named by their collections, and by their ids without the organization's. No event: analytics
-    reads what has become of them. As in `erased_fact`, no erasure takes these for facts about a person.
+    `of` is the type of the facts that name such documents. As in `erased_fact`, no erasure takes this for
+    facts about a person.
     """
-    return {"type": REREAD, "documents": dict(documents)}
+    return {"type": REREAD, "of": of, "ids": list(ids)}
 
 
 def anew_fact() -> Fact:

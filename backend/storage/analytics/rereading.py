@@ -11,7 +11,7 @@ from backend.domain.feed.facts import REREAD, Fact
 from backend.domain.ids import DeviceId, OrgId
 from backend.storage import devices
 from backend.storage.analytics.record_rows import KINDS
-from backend.storage.feed.packed import Name
+from backend.storage.feed.packed import COLLECTIONS, Name
 from backend.storage.mongo import Database, Document
 from backend.storage.records import TELLINGS
 
@@ -22,9 +22,8 @@ async def find_again(database: Database, org_id: OrgId, facts: Sequence[Fact]) -
     """The documents that are to be read again; None for one that is gone."""
     wanted: defaultdict[str, set[str]] = defaultdict(set)
     for fact in facts:
-        if fact["type"] == REREAD:
-            for collection, own_ids in fact["documents"].items():
-                wanted[collection].update(own_ids)
+        if fact["type"] == REREAD and fact["of"] in COLLECTIONS:
+            wanted[COLLECTIONS[fact["of"]]].update(fact["ids"])
     found: dict[Name, Document | None] = {
         (collection, own_id): None for collection, own_ids in wanted.items() for own_id in own_ids
     }

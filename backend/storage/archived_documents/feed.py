@@ -13,7 +13,7 @@ from bson import Timestamp
 from backend.domain.click_block import MOST_CLICKS
 from backend.domain.errors import InvalidField
 from backend.domain.feed.events import EventType
-from backend.domain.feed.facts import DEVICE, SUMMARY, TAG
+from backend.domain.feed.facts import ANEW, DEVICE, REREAD, SUMMARY, TAG
 from backend.domain.field_rules import Flag
 from backend.domain.link_json import own_link_json
 from backend.domain.short_urls import ShortUrlForm
@@ -82,6 +82,7 @@ _CALL = _open({"call": text}, {"telling": _whole})
 _CHANGE = _open(
     {"at": time, "link": _link, "changed": _TEXTS}, {"has_password": Flag().parse, "purged": Flag().parse}
 )
+_REREAD = _open({"of": text, "ids": _TEXTS})
 _VISITORS = {
     EventType.LEAD.value: _CALL,
     EventType.CONVERSION.value: _CALL,
@@ -92,6 +93,7 @@ _VISITORS = {
     ),
     EventType.INSTALL.value: _open({"install_id": or_none(text)}),
     DEVICE: _open({"device_id": or_none(text)}),
+    REREAD: _REREAD,
 }
 _CLICKS = {EventType.CLICK.value: _open({"block": text, "clicks": _place})}
 _FOR_SOME_TIME = {
@@ -102,6 +104,7 @@ _FOR_SOME_TIME = {
             "shared_devices": list_of(_SHARED),
         }
     ),
+    REREAD: _REREAD,
     SUMMARY: _open({"day": _whole, "summaries": _TEXTS, "blocks": list_of(text, MOST_CLICKS)}),
 }
 _LINKS = {
@@ -109,6 +112,7 @@ _LINKS = {
     EventType.LINK_CHANGED.value: _CHANGE,
     EventType.LINK_ARCHIVED.value: _CHANGE,
     TAG: _open({"tag_id": text, "name": or_none(text)}),
+    ANEW: _open({}),
 }
 _ENTRY = DocumentFields(
     {"stamp": _stamp, "facts": list_of(lambda _, value: value)},

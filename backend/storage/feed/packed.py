@@ -21,7 +21,7 @@ from backend.storage.mongo import ClientSession, Database, Document
 
 MOST_ENTRIES = 500
 # Collections, by the types of facts that name their documents.
-_COLLECTIONS: Mapping[str, str] = {
+COLLECTIONS: Mapping[str, str] = {
     EventType.CLICK: click_blocks.NAME,
     EventType.LEAD: leads.NAME,
     EventType.CONVERSION: conversions.NAME,
@@ -61,7 +61,7 @@ class PackedPage:
 
 def name_of(fact: Fact) -> Name | None:
     """Which document the fact names; None if it names none, or nobody any more."""
-    collection = _COLLECTIONS.get(fact["type"])
+    collection = COLLECTIONS.get(fact["type"])
     if collection is None:
         return None
     if fact["type"] == EventType.IDENTIFY:

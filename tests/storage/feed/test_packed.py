@@ -63,14 +63,17 @@ async def test_all_facts_and_what_they_name(
 async def test_what_is_erased_is_named_no_more(
     client: httpx.AsyncClient, organization: TestOrganization, database: Database
 ) -> None:
-    """Facts about somebody who was erased name nobody, and stand where they stood."""
+    """Facts about somebody who was erased name nobody, and stand where they stood; behind them, analytics is
+    told what to read again."""
     visitor = Visitor(client, organization)
     await visitor.results(check(utm_source="news"), call("identify", customer_id="ada"), call("lead"))
     await erase_subject(database, organization.id, Subject(customer_id=CustomerId("ada")))
     await place_all(database, organization.id)
     page = await read_packed(database, organization.id, START)
-    told, erasure = page.entries
+    told, erasure, *again = page.entries
     assert [each["type"] for each in told.facts] == ["identify", "lead", DEVICE]
     assert [name_of(told.facts[0]), name_of(told.facts[2])] == [None, None]
     assert erasure.facts[0]["customers"] == ["ada"]
+    reread = [(fact["type"], fact["of"], len(fact["ids"])) for entry in again for fact in entry.facts]
+    assert sorted(reread) == [("reread", "device", 1), ("reread", "lead", 1)]
     assert not page.named
