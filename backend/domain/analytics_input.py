@@ -11,13 +11,12 @@ from enum import StrEnum
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from backend.domain.analytics_filters import Filters
 from backend.domain.analytics_query import (
-    BREAKDOWNS,
+    CHANGE,
     DEFAULT_LIMIT,
-    LINK_FIELDS,
     MOST_GROUPINGS,
     MOST_LIMIT,
-    TIMES,
     Field,
     Measure,
     Order,
@@ -27,23 +26,21 @@ from backend.domain.call_fields import CurrencyCode
 from backend.domain.credit_rules import MOST_LOOKBACK_DAYS, CreditRules, CreditTo, Model
 from backend.domain.errors import FieldError, InvalidField, raise_all, shown_name
 from backend.domain.field_rules import (
-    HostName,
+    Flag,
     Instant,
     Rule,
     Schema,
     Text,
-    Uuid,
     Word,
     parse_fields,
     parse_string,
 )
-from backend.domain.item_names import ItemName
-from backend.domain.query_period import Comparison, QueryPeriod
+from backend.domain.query_period import Comparison, QueryPeriod, WeekStart
 from backend.domain.time_zones import TimeZone
 
 DEFAULT_DAYS = 28
-MOST_VALUES = 200
-_LONGEST_VALUE = 1024
+# What a row is of may be long, and so is a cursor that names it.
+_LONGEST_CURSOR = 65_536
 _DAY = timedelta(days=1)
 
 
@@ -88,70 +85,27 @@ class DateOrInstant:
         return self._RULE.schema()
 
 
-class Filters:
-    """An object: for each field a list of the values that are left, where null stands for none."""
-
-    def parse(self, field: str, value: object) -> dict[Field, frozenset[str | None]]:
-        """The values by field. Raises InvalidField, which names the filter."""
-        if not isinstance(value, dict):
-            raise InvalidField(field, "must be an object of lists")
-        found = {}
-        for name, values in value.items():
-            shown = f"{field}.{shown_name(name)}"
-            if name not in {*LINK_FIELDS, *BREAKDOWNS}:
-                possible = ", ".join(each for each in Field if each not in TIMES)
-                raise InvalidField(shown, f"can't be filtered by; possible are {possible}")
-            if not isinstance(values, list) or not 1 <= len(values) <= MOST_VALUES:
-                raise InvalidField(shown, f"must be a list of 1 to {MOST_VALUES:,} texts or null")
-            found[Field(name)] = frozenset(_value(shown, Field(name), each) for each in values)
-        return found
-
-    def schema(self) -> Schema:
-        """JSON Schema of the object."""
-        values: Schema = {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": MOST_VALUES,
-            "items": {"type": ["string", "null"], "maxLength": _LONGEST_VALUE},
-        }
-        names = [each for each in Field if each not in TIMES]
-        properties = {each.value: values for each in names}
-        return {"type": "object", "properties": properties, "additionalProperties": False}
-
-
-def _value(shown: str, field: Field, value: object) -> str | None:
-    if value is None:
-        return None
-    match field:
-        case Field.LINK:
-            return Uuid().parse(shown, value)
-        case Field.DOMAIN:
-            return HostName().parse(shown, value)
-        case Field.TAG:
-            return ItemName().parse(shown, value)
-    text = parse_string(shown, value)
-    if len(text) > _LONGEST_VALUE:
-        raise InvalidField(shown, f"must have at most {_LONGEST_VALUE} characters")
-    return text
-
-
 class OrderRule:
-    """A column that is sorted by, with `-` before it for descending."""
+    """A column, with `-` before it for descending, or `change.` and a measure for how much that changed."""
 
     def parse(self, field: str, value: object) -> Order:
         """The column and its direction. Raises InvalidField."""
         text = parse_string(field, value)
-        column = text.removeprefix("-")
-        is_descending = text != column
+        signed = text.removeprefix("-")
+        column = signed.removeprefix(CHANGE)
+        is_descending, of_change = text != signed, signed != column
         if column in set(Measure):
-            return Order(Measure(column), is_descending)
-        if column in set(Field):
+            return Order(Measure(column), is_descending, of_change)
+        if column in set(Field) and not of_change:
             return Order(Field(column), is_descending)
-        raise InvalidField(field, "must be one of measures and group_by, with - before it for descending")
+        raise InvalidField(
+            field,
+            "must be one of measures and group_by, or change. and a measure, with - before it for descending",
+        )
 
     def schema(self) -> Schema:
         """JSON Schema of all columns, in both directions."""
-        words = [*Measure, *Field]
+        words = [*Measure, *Field, *(f"{CHANGE}{each}" for each in Measure)]
         return {"type": "string", "enum": [*words, *(f"-{each}" for each in words)], "example": "-clicks"}
 
 
@@ -180,8 +134,10 @@ FIELDS: dict[str, Rule[Any]] = {
     "from": DateOrInstant(),
     "to": DateOrInstant(),
     "timezone": TimeZone(),
+    "week_starts": Word(WeekStart),
     "filters": Filters(),
     "compare": Word(Comparison),
+    "change": Flag(),
     "currency": CurrencyCode(),
     "credit": Word(CreditTo),
     "model": Word(Model),
@@ -189,12 +145,12 @@ FIELDS: dict[str, Rule[Any]] = {
     "as_of": DateOrInstant(),
     "order_by": OrderRule(),
     "limit": UpTo(MOST_LIMIT, DEFAULT_LIMIT),
-    "cursor": Text(200),
+    "cursor": Text(_LONGEST_CURSOR),
 }
 # Null stands for such a field that is not given.
 _FILTERS_EXAMPLE = '{"campaign":["spring",null]}'
 NULLABLE = frozenset({"compare", "currency", "lookback_days", "as_of", "order_by", "cursor"})
-_IN_QUERY = {"compare", "currency", "limit", "cursor", "measures", "group_by", "filters"}
+_IN_QUERY = {"compare", "change", "currency", "limit", "cursor", "measures", "group_by", "filters"}
 UTC_ZONE = ZoneInfo("UTC")
 
 
@@ -250,14 +206,15 @@ def _period(given: Mapping[str, Any], now: datetime) -> QueryPeriod:
     zone: ZoneInfo = given.get("timezone", UTC_ZONE)
     end = given.get("to", now.astimezone(zone).date() + _DAY)
     end_at = _moment("to", end, zone)
+    week: WeekStart = given.get("week_starts", WeekStart.MONDAY)
     if "from" in given:
-        return QueryPeriod(_moment("from", given["from"], zone), end_at, zone)
+        return QueryPeriod(_moment("from", given["from"], zone), end_at, zone, week)
     try:
         local = end_at.astimezone(zone).replace(tzinfo=None) - DEFAULT_DAYS * _DAY
         start_at = local.replace(tzinfo=zone).astimezone(UTC)
     except OverflowError:
         raise _unreckonable("to") from None
-    return QueryPeriod(start_at, end_at, zone)
+    return QueryPeriod(start_at, end_at, zone, week)
 
 
 def _moment(field: str, at: date | datetime, zone: ZoneInfo) -> datetime:
@@ -328,6 +285,22 @@ class _Digits:
         return self._rule.schema()
 
 
+class _TrueOrFalse:
+    """What `rule` takes, written as a word."""
+
+    def __init__(self, rule: Flag) -> None:
+        self._rule = rule
+
+    def parse(self, field: str, value: object) -> bool:
+        """What the word says. Raises InvalidField."""
+        words: dict[object, object] = {"true": True, "false": False}
+        return self._rule.parse(field, words.get(value, value))
+
+    def schema(self) -> Schema:
+        """JSON Schema of both words."""
+        return self._rule.schema()
+
+
 class _Written:
     """What `rule` takes, as it is written."""
 
@@ -349,6 +322,8 @@ def _parameter(name: str, rule: Rule[Any]) -> Rule[Any]:
         return Listed(rule)
     if isinstance(rule, UpTo):
         return _Digits(rule)
+    if isinstance(rule, Flag):
+        return _TrueOrFalse(rule)
     return AsJson(rule) if name == "filters" else _Written(rule)
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
 
-from backend.domain.analytics_answer import Counted, RowKind, plain_count
-from backend.domain.analytics_query import LINK_FIELDS, PEOPLE, RATES, SALES, Field, Measure, Query
+from backend.domain.analytics_answer import RowKind, plain_count
+from backend.domain.analytics_figures import Sums
+from backend.domain.analytics_query import PEOPLE, RATES, SALES, Field, Measure, Query
 
 _KINDS = {
     RowKind.NOT_CREDITED: "“Not credited” (kind not_credited) is what no touch gets the credit for: by these "
@@ -16,8 +20,17 @@ _KINDS = {
 _MOST_NAMED = 10
 
 
-def notes_on(query: Query, counted: Counted, missing: Mapping[Measure, int]) -> list[str]:
-    """The notes on what was counted. `missing`: how much more the totals have than all rows."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What notes tell of: the totals, the kinds of rows apart, and conversions left out by their currency."""
+
+    total: Sums
+    kinds: Collection[RowKind]
+    left_out: Mapping[str, int | Fraction]
+
+
+def notes_on(query: Query, counted: Told, missing: Mapping[Measure, int]) -> list[str]:
+    """The notes on what was counted. `missing`: how much more the totals have than all rows, by link."""
     return [
         *_of_clicks(query),
         *_of_people(query),
@@ -40,10 +53,36 @@ def notes_on_time(query: Query) -> list[str]:
     return notes
 
 
+def notes_on_former_days(query: Query, first: date, cut_days: int) -> list[str]:
+    """The notes on days before `first`, whose single clicks have expired.
+
+    So many of them are cut by the time zone's midnight, or by the period.
+    """
+    notes = []
+    fields = [*query.click_fields, *([Field.VARIANT] if Field.VARIANT in query.fields else [])]
+    by = ", ".join([*fields, *([Field.HOUR] if Field.HOUR in query.group_by else [])])
+    if by and Measure.VISITORS in query.measures:
+        notes.append(
+            f"Single clicks are known from {first} on. Visitors before are known by days and links only: "
+            f"by {by} they are in no row."
+        )
+    if query.click_fields and query.needed & SALES:
+        named = ", ".join(query.click_fields)
+        notes.append(
+            f"What came of clicks before {first} has no {named}: single clicks are known from then on."
+        )
+    if cut_days:
+        notes.append(
+            f"Visitors before {first} are known by days in UTC only: a day that this time zone or the period "
+            "cuts counts as a whole where its noon in UTC is."
+        )
+    return notes
+
+
 def _of_clicks(query: Query) -> Iterator[str]:
     if query.rules.as_of and Measure.CLICKS in query.needed:
         yield "Clicks are as they are known now."
-    if query.breakdown is Field.VARIANT:
+    if Field.VARIANT in query.fields:
         yield "What has no variant, since no rule split its visitors, is in no figure."
     if Measure.VISITORS in query.measures:
         yield (
@@ -68,22 +107,12 @@ def _of_links(query: Query, missing: Mapping[Measure, int]) -> Iterator[str]:
         )
         return
     for measure, count in missing.items():
-        yield from _of_difference(query, measure, count)
+        if count:
+            what = "clicks" if measure is Measure.CLICKS else "requests that do not count"
+            yield f"{count} {what} in the totals are in no row: their links have been deleted for good."
 
 
-def _of_difference(query: Query, measure: Measure, missing: int) -> Iterator[str]:
-    if not missing or not query.group_by:
-        return
-    what = "clicks" if measure is Measure.CLICKS else "requests that do not count"
-    if missing < 0:
-        yield f"Rows have {-missing} {what} more than the totals, which were counted for links only."
-    elif LINK_FIELDS.isdisjoint(query.group_by):
-        yield f"{missing} {what} in the totals are in no row: it is not known what they were."
-    else:
-        yield f"{missing} {what} in the totals are in no row: their links have been deleted for good."
-
-
-def _of_rates(query: Query, counted: Counted) -> Iterator[str]:
+def _of_rates(query: Query, counted: Told) -> Iterator[str]:
     total = counted.total
     others = total.conversions - total.came_of_links
     if others and RATES.intersection(query.measures):
@@ -93,7 +122,7 @@ def _of_rates(query: Query, counted: Counted) -> Iterator[str]:
         )
 
 
-def _of_currencies(query: Query, counted: Counted) -> Iterator[str]:
+def _of_currencies(query: Query, counted: Told) -> Iterator[str]:
     if left_out := counted.left_out:
         named = ", ".join(f"{name}: {plain_count(count)}" for name, count in sorted(left_out.items()))
         yield f"Conversions in other currencies than {query.currency} are in no figure ({named})."

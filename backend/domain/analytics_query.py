@@ -1,6 +1,6 @@
 """Queries of analytics: what is counted, by what, and of which time (decisions, "analytics-query").
 
-A query that exists can be answered: making one that asks for what is not kept together raises InvalidField.
+A query that exists can be answered: making one that has no meaning raises InvalidField.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from backend.domain.credit_rules import CreditRules
 from backend.domain.errors import InvalidField
 from backend.domain.query_period import Comparison, QueryPeriod, TimeField
 
-MOST_GROUPINGS = 2
+MOST_GROUPINGS = 4
 MOST_LIMIT = 10_000
 DEFAULT_LIMIT = 100
+# Before a measure: how much it changed.
+CHANGE = "change."
 
 
 class Measure(StrEnum):
@@ -28,6 +30,7 @@ class Measure(StrEnum):
     INSTALLS = "installs"
     LEADS = "leads"
     CONVERSIONS = "conversions"
+    EVENTS = "events"
     CUSTOMERS = "customers"  # who bought
     CONTACTS = "contacts"  # who is known by a customer id, leads included
     REVENUE = "revenue"
@@ -39,7 +42,7 @@ class Measure(StrEnum):
 
 
 class Field(StrEnum):
-    """What is counted by: a part of the time, something of the link, or something of the click."""
+    """What is counted by: a part of the time, something of the link, of the click, or an event's name."""
 
     DAY = TimeField.DAY.value
     WEEK = TimeField.WEEK.value
@@ -59,19 +62,24 @@ class Field(StrEnum):
     BROWSER = "browser"
     REFERRER = "referrer"
     VARIANT = "variant"
+    OUTCOME = "outcome"
+    EVENT = "event"
 
 
 TIMES = frozenset(Field(each) for each in TimeField)
 BREAKDOWNS = frozenset(
     {Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER, Field.VARIANT}
 )
-LINK_FIELDS = frozenset(Field) - TIMES - BREAKDOWNS
+# Of single clicks, and of sales by the click that earned them.
+CLICK_FIELDS = BREAKDOWNS | {Field.OUTCOME}
+LINK_FIELDS = frozenset(Field) - TIMES - CLICK_FIELDS - {Field.EVENT}
 MONEY = frozenset({Measure.REVENUE, Measure.REFUNDS, Measure.NET_REVENUE, Measure.REVENUE_PER_CLICK})
-# What is counted from visitors' leads and conversions.
+# What is counted from visitors' leads, conversions and events.
 SALES = frozenset(
     {
         Measure.LEADS,
         Measure.CONVERSIONS,
+        Measure.EVENTS,
         Measure.CUSTOMERS,
         Measure.CONTACTS,
         Measure.REVENUE,
@@ -91,39 +99,55 @@ _PARTS = {
     Measure.REVENUE_PER_CLICK: (Measure.REVENUE, Measure.CLICKS),
     Measure.CHANCE_OF_BEST: (Measure.CONVERSIONS, Measure.CLICKS),
 }
-# A variant is kept with leads and conversions too.
-_OF_VARIANTS = frozenset({Measure.CLICKS, *SALES, *_PARTS})
-# What is known of whole days in UTC, so not by the hour.
-_BESIDE = TIMES - {Field.HOUR} | LINK_FIELDS
-_OF_DAYS = (Measure.VISITORS, Measure.NOT_COUNTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """A filter that leaves everything but what has one of these values; None stands for what has none."""
+
+    values: frozenset[str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """A filter that leaves what has a value that begins with this text."""
+
+    text: str
+
+
+# Values that are left, or another way to say which.
+Filter = frozenset[str | None] | Not | Prefix
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A column, upwards or downwards."""
+    """A column, or its change against the time that is compared with, upwards or downwards."""
 
     column: Measure | Field
     is_descending: bool = False
+    of_change: bool = False
 
     def __str__(self) -> str:
-        return f"{'-' * self.is_descending}{self.column}"
+        return f"{'-' * self.is_descending}{CHANGE * self.of_change}{self.column}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """What is asked of an organization's analytics.
 
-    `filters` leaves what has one of the values in each of its fields; None stands for what has none. Without
-    `order`, a part of the time comes first, oldest first, or else what has most of the first measure. With
-    `currency`, conversions are those of that currency. `cursor` is of the page before. What is not over `now`
-    is partial; None: all is over.
+    `filters` leaves what has one of the values in each of its fields, or what `Not` or `Prefix` say; None
+    stands for what has none. With `change`, rows say how much they changed against what they are compared
+    with. Without `order`, a part of the time comes first, oldest first, or else what has most of the first
+    measure. With `currency`, conversions are those of that currency. `cursor` is of the page before. What is
+    not over `now` is partial; None: all is over.
     """
 
     period: QueryPeriod
     measures: tuple[Measure, ...] = (Measure.CLICKS,)
     group_by: tuple[Field, ...] = ()
-    filters: Mapping[Field, frozenset[str | None]] = field(default_factory=dict)
+    filters: Mapping[Field, Filter] = field(default_factory=dict)
     compare: Comparison | None = None
+    change: bool = False
     currency: str | None = None
     rules: CreditRules = CreditRules()
     order: Order | None = None
@@ -145,9 +169,15 @@ class Query:
         return next((TimeField(each) for each in self.group_by if each in TIMES), None)
 
     @property
-    def breakdown(self) -> Field | None:
-        """What clicks are counted by, or filtered by, besides their time and link."""
-        return next((each for each in (*self.group_by, *self.filters) if each in BREAKDOWNS), None)
+    def fields(self) -> frozenset[Field]:
+        """What is grouped or filtered by."""
+        return frozenset((*self.group_by, *self.filters))
+
+    @property
+    def click_fields(self) -> tuple[Field, ...]:
+        """What is grouped or filtered by of single clicks, each once, without what their links split."""
+        named = dict.fromkeys((*self.group_by, *self.filters))
+        return tuple(each for each in named if each in CLICK_FIELDS and each is not Field.VARIANT)
 
     @property
     def link_fields(self) -> tuple[Field, ...]:
@@ -177,22 +207,6 @@ class Query:
         return frozenset(self.period.partial_labels(field, self.now) if field else ())
 
     @property
-    def is_read_by_page(self) -> bool:
-        """Whether a page needs no more than its own part of the time: clicks of links, in the order of time.
-
-        Not by hour, whose names are in another order where clocks are put back, and not where days that a
-        time zone cuts are divided only as long as they have few clicks.
-        """
-        return (
-            self.sorting.column in {Field.DAY, Field.WEEK, Field.MONTH}
-            and not LINK_FIELDS.isdisjoint(self.group_by)
-            and self.breakdown is None
-            and self.compare is None
-            and Measure.CLICKS in self.needed
-            and self.needed.isdisjoint({Measure.VISITORS, Measure.NOT_COUNTED})
-        )
-
-    @property
     def sorting(self) -> Order:
         """The order of rows."""
         if self.order:
@@ -220,43 +234,21 @@ def _check_lists(query: Query) -> None:
 def _check_together(query: Query) -> None:
     if len(TIMES.intersection(query.group_by)) > 1:
         raise InvalidField("group_by", f"must have at most one of {_words(TIMES)}")
-    broken_down = BREAKDOWNS.intersection((*query.group_by, *query.filters))
-    if len(broken_down) > 1:
-        raise InvalidField(
-            "group_by" if BREAKDOWNS.intersection(query.group_by) else "filters",
-            f"can't have {' and '.join(sorted(broken_down))}: of {_words(BREAKDOWNS)} one is possible in "
-            f"group_by and filters together, beside {_words(_BESIDE)}",
-        )
-    breakdown = query.breakdown
-    if query.time_field is TimeField.HOUR:
-        _check_by_hour(query, breakdown)
+    if Field.HOUR in query.group_by:
+        query.period.check_by_hour()
     if Measure.CHANCE_OF_BEST in query.measures and Field.VARIANT not in query.group_by:
         raise InvalidField("measures", "can't have chance_of_best without variant in group_by")
-    if breakdown is Field.VARIANT:
-        _check_measures(query, _OF_VARIANTS, f"{breakdown}: possible are {_words(_OF_VARIANTS)}")
-    elif breakdown:
-        _check_measures(query, {Measure.CLICKS}, f"{breakdown}, by which only clicks are counted")
-
-
-def _check_measures(query: Query, possible: Collection[Measure], why: str) -> None:
-    if others := [each for each in query.measures if each not in possible]:
-        raise InvalidField("measures", f"can't have {others[0]} with {why}")
-
-
-def _check_by_hour(query: Query, breakdown: Field | None) -> None:
-    possible = f"counted by days: possible are {_words(TIMES - {Field.HOUR})}"
-    if breakdown:
-        raise InvalidField("group_by", f"can't have hour with {breakdown}, which is {possible}")
-    for each in query.measures:
-        if each in _OF_DAYS:
-            raise InvalidField("measures", f"can't have {each} by hour, which is {possible}")
+    if query.change and not query.compare:
+        raise InvalidField("change", "needs compare, which says against what")
 
 
 def _check_order(query: Query) -> None:
     order = query.order
     if order is None:
         return
-    columns = (*query.measures, *query.group_by)
+    if order.of_change and not query.change:
+        raise InvalidField("order_by", f"can't be {CHANGE}{order.column} without change")
+    columns = query.measures if order.of_change else (*query.measures, *query.group_by)
     if order.column not in columns:
         raise InvalidField("order_by", f"must be one of {_words(columns)}")
     if order.column in MONEY and not query.currency:

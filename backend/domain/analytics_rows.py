@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from backend.domain.analytics_answer import AnalyticsAnswer, Row, Value, Values
+from backend.domain.analytics_answer import AnalyticsAnswer, LinkNames, Row, Value, Values
 from backend.domain.analytics_query import MONEY, Field, Measure
 from backend.domain.ids import LinkId
 from backend.domain.query_period import QueryPeriod
@@ -16,6 +16,7 @@ from backend.domain.spreadsheets import csv_line
 
 Json = dict[str, Any]
 Cell = str | None
+Links = Mapping[LinkId, LinkNames]
 # What tells rows apart, beside what they are of.
 KIND, PARTIAL = "kind", "partial"
 _LINK_COLUMNS = ("link_name", "short_url")
@@ -46,12 +47,16 @@ class AnswerRows:
         """What all rows come to."""
         return self._values_json(self._answer.totals)
 
-    def object_of(self, row: Row) -> Json:
-        """A row as an object: what it is of, then its measures, then those of the period before."""
+    def object_of(self, row: Row, links: Links | None = None) -> Json:
+        """A row as an object: what it is of, then its measures, then those of the period before.
+
+        `links` are those that the row may be of, if they are not the answer's.
+        """
         group = self._answer.query.group_by
         marks: Json = {KIND: row.kind} if row.kind else {}
         marks |= {PARTIAL: True} if row.is_partial else {}
-        return dict(zip(group, row.group, strict=True)) | self._link_of(row) | marks | self._values_json(row)
+        of = dict(zip(group, row.group, strict=True))
+        return of | self._link_of(row, links) | marks | self._values_json(row)
 
     def headings(self) -> list[str]:
         """The columns of a table; amounts have one for each currency."""
@@ -59,25 +64,34 @@ class AnswerRows:
         links = _LINK_COLUMNS if Field.LINK in query.group_by else ()
         measures = [name for each in query.measures for name in self._columns(each)]
         previous = [f"previous_{name}" for name in measures] if query.compare else []
-        return [*query.group_by, *links, *self._marks, *measures, *previous]
+        change = [f"change_{each}" for each in query.measures] if query.change else []
+        return [*query.group_by, *links, *self._marks, *measures, *previous, *change]
 
-    def cells_of(self, row: Row) -> list[Cell]:
-        """The row's cells, without a value where there is none."""
+    def cells_of(self, row: Row, links: Links | None = None) -> list[Cell]:
+        """The row's cells, without a value where there is none. `links` as of `object_of`."""
         before = self._cells(row.previous) if row.previous is not None else []
+        change = [_text(each) for each in (row.change or {}).values()]
         told = {KIND: row.kind, PARTIAL: "true" if row.is_partial else None}
         marks = [told[each] for each in self._marks]
-        return [*row.group, *self._link_of(row).values(), *marks, *self._cells(row.values), *before]
+        link = self._link_of(row, links).values()
+        return [*row.group, *link, *marks, *self._cells(row.values), *before, *change]
 
     def csv(self) -> Iterator[str]:
         """The lines of a CSV file, headings first."""
         yield csv_line(self.headings())
-        for row in self._answer.rows:
-            yield csv_line(self.cells_of(row))
+        yield from self.csv_lines(self._answer.rows, self._answer.links)
+
+    def csv_lines(self, rows: Iterable[Row], links: Links) -> Iterator[str]:
+        """The lines of a CSV file for these rows, which are of these links."""
+        return (csv_line(self.cells_of(each, links)) for each in rows)
 
     def json_lines(self) -> Iterator[str]:
         """A line of JSON for each row."""
-        for row in self._answer.rows:
-            yield json.dumps(self.object_of(row), separators=(",", ":")) + "\n"
+        return self.lines_of_json(self._answer.rows, self._answer.links)
+
+    def lines_of_json(self, rows: Iterable[Row], links: Links) -> Iterator[str]:
+        """A line of JSON for each of these rows, which are of these links."""
+        return (json.dumps(self.object_of(each, links), separators=(",", ":")) + "\n" for each in rows)
 
     @property
     def _marks(self) -> list[str]:
@@ -85,17 +99,19 @@ class AnswerRows:
         query = self._answer.query
         return [*([KIND] if query.has_kinds else []), *([PARTIAL] if query.time_field else [])]
 
-    def _link_of(self, row: Row) -> dict[str, Cell]:
+    def _link_of(self, row: Row, links: Links | None) -> dict[str, Cell]:
         group = self._answer.query.group_by
         if Field.LINK not in group:
             return {}
-        link = self._answer.links.get(LinkId(row.group[group.index(Field.LINK)] or ""))
+        known = self._answer.links if links is None else links
+        link = known.get(LinkId(row.group[group.index(Field.LINK)] or ""))
         url = self._form.write(link.domain, link.path) if link else None
         return dict(zip(_LINK_COLUMNS, (link.link_name if link else None, url), strict=True))
 
     def _values_json(self, row: Row) -> Json:
         before = {"previous": _numbers(row.previous)} if row.previous is not None else {}
-        return _numbers(row.values) | before
+        change = {"change": _numbers(row.change)} if row.change is not None else {}
+        return _numbers(row.values) | before | change
 
     def _columns(self, measure: Measure) -> list[str]:
         if measure in MONEY and self._answer.query.currency is None:

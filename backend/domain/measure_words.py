@@ -11,6 +11,7 @@ MEANINGS: dict[Measure, str] = {
     Measure.INSTALLS: "Installs of apps.",
     Measure.LEADS: "Leads that were told, each once.",
     Measure.CONVERSIONS: "Sales that were told, each once; with a currency, those in it.",
+    Measure.EVENTS: "Custom events that were told, each once.",
     Measure.CUSTOMERS: "Different customers who bought.",
     Measure.CONTACTS: "Different customers with a lead or a sale: customers, and who is only known so far.",
     Measure.REVENUE: "What was paid, before refunds.",

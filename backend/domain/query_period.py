@@ -16,8 +16,9 @@ from itertools import groupby
 from operator import attrgetter
 
 from backend.domain.errors import InvalidField
-from backend.domain.rollup import DAY_SECONDS, QUARTER_SECONDS
 
+DAY_SECONDS = 24 * 3600
+QUARTER_SECONDS = 15 * 60
 # Before, clocks of some zones changed at times that are no quarter of an hour, and Waylink was not there.
 EARLIEST = datetime(2012, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
@@ -37,6 +38,13 @@ class TimeField(StrEnum):
     WEEK = "week"
     MONTH = "month"
     HOUR = "hour"
+
+
+class WeekStart(StrEnum):
+    """The day on which weeks begin."""
+
+    MONDAY = "monday"
+    SUNDAY = "sunday"
 
 
 class Comparison(StrEnum):
@@ -67,6 +75,7 @@ class QueryPeriod:
     start: datetime
     end: datetime
     zone: tzinfo
+    week_starts: WeekStart = WeekStart.MONDAY
 
     def __post_init__(self) -> None:
         """Raises InvalidField, which names `from` or `to`."""
@@ -85,12 +94,17 @@ class QueryPeriod:
         first, end = _quarter(self.start), _quarter(self.end)
         if field is None:
             return Spans([Span(first, end, None)])
-        if field is TimeField.HOUR and self.end - self.start > MOST_DAYS_BY_HOUR * _DAY:
-            raise InvalidField("group_by", f"with hour needs a period of at most {MOST_DAYS_BY_HOUR} days")
+        if field is TimeField.HOUR:
+            self.check_by_hour()
         begins = [each for each in self._begins(field) if first < each[0] < end]
         labels = [self._label(field, first), *(label for _, label in begins)]
         edges = [first, *(each for each, _ in begins), end]
         return Spans([Span(*each) for each in zip(edges, edges[1:], labels, strict=False)])
+
+    def check_by_hour(self) -> None:
+        """Raise InvalidField if the period has too many hours to be divided into them."""
+        if self.end - self.start > MOST_DAYS_BY_HOUR * _DAY:
+            raise InvalidField("group_by", f"with hour needs a period of at most {MOST_DAYS_BY_HOUR} days")
 
     @property
     def whole_months(self) -> int:
@@ -108,7 +122,7 @@ class QueryPeriod:
         days before as they have, rounded up, or with the same weekdays 52 weeks before.
         """
         start, end = (_moment(self._shifted(_quarter(each), comparison)) for each in (self.start, self.end))
-        return _Compared(start, end, self.zone)
+        return _Compared(start, end, self.zone, self.week_starts)
 
     def compared_spans(self, field: TimeField | None, comparison: Comparison) -> Spans:
         """The spans of the compared period, each with the label of the one that it is compared with.
@@ -217,7 +231,7 @@ class QueryPeriod:
             first = day.replace(day=1)
             return self._midnight(first), self._midnight(_same_day(first, 1) or first)
         length = 7 if field is TimeField.WEEK else 1
-        first = day - day.weekday() * _DAY if field is TimeField.WEEK else day
+        first = self._week_of(day) if field is TimeField.WEEK else day
         return self._midnight(first), self._midnight(first + length * _DAY)
 
     def _local(self, quarter: int) -> datetime:
@@ -234,14 +248,29 @@ class QueryPeriod:
                 known = label
             return
         for day in self._dates():
-            if _begins_at(field, day):
-                yield self._midnight(day), _label_of_day(field, day)
+            if self._begins_at(field, day):
+                yield self._midnight(day), self._label_of_day(field, day)
 
     def _label(self, field: TimeField, quarter: int) -> str:
         local = self._local(quarter)
         if field is TimeField.HOUR:
             return local.replace(minute=0).isoformat(timespec="minutes")
-        return _label_of_day(field, local.date())
+        return self._label_of_day(field, local.date())
+
+    def _label_of_day(self, field: TimeField, day: date) -> str:
+        if field is TimeField.WEEK:
+            return self._week_of(day).isoformat()
+        return day.isoformat()[:7] if field is TimeField.MONTH else day.isoformat()
+
+    def _begins_at(self, field: TimeField, day: date) -> bool:
+        if field is TimeField.MONTH:
+            return day.day == 1
+        return field is TimeField.DAY or self._week_of(day) == day
+
+    def _week_of(self, day: date) -> date:
+        """The day on which the week of this day began."""
+        of_week = day.weekday() if self.week_starts is WeekStart.MONDAY else day.isoweekday() % 7
+        return day - of_week * _DAY
 
 
 class _Compared(QueryPeriod):
@@ -314,12 +343,6 @@ class Spans(Sequence[Span]):
         return self.at(day * QUARTERS_OF_DAY + _NOON)
 
 
-def _begins_at(field: TimeField, day: date) -> bool:
-    if field is TimeField.MONTH:
-        return day.day == 1
-    return field is TimeField.DAY or day.weekday() == 0
-
-
 def _same_day(day: date, months: int) -> date | None:
     """The day of the same number so many months later; None if that month has none."""
     year, month = divmod(12 * day.year + day.month - 1 + months, 12)
@@ -327,12 +350,6 @@ def _same_day(day: date, months: int) -> date | None:
         return day.replace(year=year, month=month + 1)
     except ValueError:
         return None
-
-
-def _label_of_day(field: TimeField, day: date) -> str:
-    if field is TimeField.WEEK:
-        return (day - day.weekday() * _DAY).isoformat()
-    return day.isoformat()[:7] if field is TimeField.MONTH else day.isoformat()
 
 
 def _quarter(at: datetime) -> int:

@@ -56,7 +56,10 @@ _AMOUNT: Schema = {
 _VALUES: dict[str, Schema] = {
     **{each.value: _COUNT for each in Measure if each not in MONEY},
     # Fractions where several touches share the credit.
-    **{each.value: {"type": "number", "minimum": 0} for each in (Measure.LEADS, Measure.CONVERSIONS)},
+    **{
+        each.value: {"type": "number", "minimum": 0}
+        for each in (Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS)
+    },
     Measure.CONVERSION_RATE.value: {"type": ["number", "null"], "minimum": 0},
     Measure.CHANCE_OF_BEST.value: {"type": ["number", "null"], "minimum": 0, "maximum": 1},
     **{each.value: _AMOUNT for each in Measure if each in MONEY},
@@ -71,7 +74,14 @@ _COMPARED: Schema = {
     "properties": _MEASURES,
     "description": "The same of the time that is compared with (previous_period); absent without compare.",
 }
-_FIGURES: Schema = {"type": "object", "properties": _MEASURES | {"previous": _COMPARED}}
+_CHANGED: Schema = {
+    "type": "object",
+    "properties": {each.value: {"type": ["number", "null"]} for each in Measure},
+    "description": "By which share each measure changed against previous: 0.5 is half as much again. Null "
+    "where there was nothing, and for amounts without one currency. Absent without change.",
+}
+_OTHERS: dict[str, Schema] = {"previous": _COMPARED, "change": _CHANGED}
+_FIGURES: Schema = {"type": "object", "properties": _MEASURES | _OTHERS}
 _KINDS = "; ".join(
     (
         f"{RowKind.NOT_CREDITED}: no touch gets the credit",
@@ -95,7 +105,7 @@ _ROW: Schema = {
             "it was not over; else absent.",
         },
         **_MEASURES,
-        "previous": _COMPARED,
+        **_OTHERS,
     },
     "description": "The fields of group_by, null where there is none; with link also its name and short URL.",
 }

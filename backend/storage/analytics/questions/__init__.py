@@ -1,0 +1,1 @@
+"""Queries of analytics as SQL over an organization's facts."""

@@ -1,0 +1,423 @@
+"""A naive model of what queries of analytics count: all facts of an organization, looked at one by one."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import duckdb
+
+from backend.domain.analytics_query import (
+    CLICK_FIELDS,
+    LINK_FIELDS,
+    TIMES,
+    Field,
+    Filter,
+    Measure,
+    Not,
+    Prefix,
+    Query,
+)
+from backend.domain.query_period import WeekStart
+from backend.storage.analytics.schema import TABLES
+from backend.storage.analytics.sql import Sql
+
+Facts = dict[Field, str | None]
+# What a row is of, and its kind.
+Key = tuple[str | None, ...]
+DAY_MS = 86_400_000
+SUMS = {"EUR": 2, "JPY": 0}
+UTM = (Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.TERM, Field.CONTENT)
+OF_CLICKS = tuple(each for each in Field if each in CLICK_FIELDS)
+
+
+@dataclass(frozen=True)
+class StoredLink:
+    """A link; without `is_kept` it has been deleted for good."""
+
+    number: int
+    domain: str = "d.example"
+    utm: Mapping[str, str] = field(default_factory=dict)
+    tag_ids: tuple[str, ...] = ()
+    is_kept: bool = True
+
+    @property
+    def id(self) -> str:
+        """Its id: links sort by it in another order than by their numbers."""
+        return f"link-{(self.number * 7) % 10}"
+
+
+@dataclass(frozen=True)
+class StoredClick:
+    """A request, or several alike of a day whose single clicks have expired."""
+
+    at: int
+    link: int
+    block: int = 1
+    weight: int = 1
+    outcome: str = "web"
+    reason: str | None = None
+    platform: str = "ios"
+    system: str = ""
+    browser: str = ""
+    country: str | None = None
+    referrer: str | None = None
+    variant: str | None = None
+    visitor: int | None = None
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one touch gets of a sale: the columns of `credited`."""
+
+    kind: str
+    at: int
+    record: int = 0
+    customer: str | None = None
+    name: str | None = None
+    currency: str | None = None
+    digits: int | None = None
+    amount: int | None = None
+    refunded: int | None = None
+    weight: int = 1
+    whole: int = 1
+    has_touch: bool = True
+    link: int | None = None
+    utm: Mapping[str, str] = field(default_factory=dict)
+    variant: str | None = None
+    click_at: int | None = None
+
+
+@dataclass(frozen=True)
+class Install:
+    """An install, that a link led to or none."""
+
+    at: int
+    link: int | None
+
+
+@dataclass
+class Tally:
+    """What is counted in one place."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    parts: defaultdict[str, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
+    amounts: defaultdict[tuple[str, str], Fraction] = field(default_factory=lambda: defaultdict(Fraction))
+    people: defaultdict[str, set[Any]] = field(default_factory=lambda: defaultdict(set))
+
+
+@dataclass
+class StoredFacts:
+    """An organization's facts. `former` are visitors of days whose single clicks have expired."""
+
+    links: list[StoredLink] = field(default_factory=list)
+    tags: dict[str, str] = field(default_factory=dict)
+    clicks: list[StoredClick] = field(default_factory=list)
+    former: list[tuple[int, int, int]] = field(default_factory=list)
+    shares: list[Share] = field(default_factory=list)
+    installs: list[Install] = field(default_factory=list)
+
+    def stored(self) -> duckdb.DuckDBPyConnection:
+        """A connection to these facts, in columns."""
+        connection = duckdb.connect(config={"threads": 1})
+        connection.execute(TABLES)
+        _insert(connection, "tags", list(self.tags.items()))
+        _insert(connection, "links", [
+            (each.number, each.id, each.is_kept, each.domain, f"path-{each.number}", f"Link {each.number}",
+             *(each.utm.get(name) for name in UTM), list(each.tag_ids))
+            for each in self.links
+        ])  # fmt: skip
+        _insert(connection, "blocks", [(each, f"block-{each}", 0) for each in range(1, 10)])
+        _insert(connection, "clicks", [
+            (each.at, each.link, each.block, each.weight, each.outcome, each.reason, each.platform, each.system,
+             each.browser, "browser", each.country, each.referrer, each.variant, each.visitor)
+            for each in self.clicks
+        ])  # fmt: skip
+        _insert(connection, "day_visitors", self.former)
+        _insert(connection, "installs", [
+            (f"install-{number}", each.at, "ios", each.link) for number, each in enumerate(self.installs)
+        ])  # fmt: skip
+        connection.execute(SHARES)
+        _insert(connection, "told_shares", [
+            (each.kind, each.record, each.at, each.customer, each.name, each.currency, each.digits, each.amount,
+             each.refunded, each.weight, each.whole, each.has_touch, each.at, each.link,
+             *(each.utm.get(name) for name in UTM), each.variant, each.click_at, None)
+            for each in self.shares
+        ])  # fmt: skip
+        return connection
+
+    def naive(
+        self, query: Query, labels: Callable[[int], str | None], start: int, end: int
+    ) -> tuple[dict[Key, Tally], Tally]:
+        """What is counted from `start` to `end` by group, and in all. `labels` names the time's part."""
+        count = _Counting(self, query, labels)
+        for click in self.clicks:
+            if start <= click.at < end:
+                count.click(click)
+        for former in self.former:
+            if start <= former[0] * DAY_MS + DAY_MS // 2 < end:
+                count.former_visitor(*former)
+        for share in self.shares:
+            if start <= share.at < end:
+                count.share(share)
+        for install in self.installs:
+            if start <= install.at < end:
+                count.install(install)
+        return count.rows, count.total
+
+
+SHARES = """
+CREATE TABLE told_shares (
+    kind VARCHAR, record BIGINT, "at" BIGINT, customer VARCHAR, name VARCHAR, currency VARCHAR, digits UTINYINT,
+    amount BIGINT, refunded BIGINT, weight BIGINT, whole BIGINT, has_touch BOOLEAN, touched_at BIGINT,
+    link INTEGER, campaign VARCHAR, source VARCHAR, medium VARCHAR, term VARCHAR, content VARCHAR,
+    variant VARCHAR, click_at BIGINT, click_mark BIGINT
+)
+"""
+
+
+def told_shares(_: object, start: int, end: int) -> Sql:
+    """As `credited`, of shares that were told as such."""
+    text = "SELECT * FROM told_shares WHERE told_shares.at >= $first AND told_shares.at < $end"
+    return Sql(text, {"first": start, "end": end})
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: list[tuple[Any, ...]]) -> None:
+    if rows:
+        places = ", ".join("?" for _ in rows[0])
+        connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)  # noqa: S608 - of the test
+
+
+class _Counting:
+    """Adds up facts by the groups of a query."""
+
+    def __init__(self, facts: StoredFacts, query: Query, labels: Callable[[int], str | None]) -> None:
+        self._query = query
+        self._facts = facts
+        self._labels = labels
+        self._links = {each.number: each for each in facts.links}
+        self._has_links = not LINK_FIELDS.isdisjoint(query.group_by)
+        self._filters_links = not LINK_FIELDS.isdisjoint(query.filters)
+        self.rows: defaultdict[Key, Tally] = defaultdict(Tally)
+        self.total = Tally()
+
+    def click(self, click: StoredClick) -> None:
+        """Count a request."""
+        facts: Facts = {each: getattr(click, each) for each in OF_CLICKS}
+        measure = Measure.NOT_COUNTED if click.reason else Measure.CLICKS
+        places = list(self._places(click.at, facts, self._links[click.link]))
+        if measure in self._query.needed:
+            for each in places:
+                each().counts[measure] += click.weight
+        if Measure.VISITORS in self._query.needed and not click.reason and click.visitor is not None:
+            for each in places:
+                each().people["visitors"].add((click.at // DAY_MS, click.visitor))
+
+    def former_visitor(self, day: int, link: int, visitor: int) -> None:
+        """Count a visitor of whom only the day and the link are known."""
+        asked = {*self._query.group_by, *self._query.filters}
+        is_known_so = asked.isdisjoint({*CLICK_FIELDS, Field.EVENT})
+        if Measure.VISITORS not in self._query.needed or not CLICK_FIELDS.isdisjoint(self._query.filters):
+            return
+        if Field.EVENT in self._query.filters or Field.VARIANT in asked:
+            return
+        places = list(self._places(day * DAY_MS + DAY_MS // 2, {}, self._links[link], is_former=True))
+        is_in_rows = is_known_so and Field.HOUR not in asked
+        for each in places if is_in_rows else places[:1]:
+            each().people["visitors"].add((day, visitor))
+
+    def share(self, share: Share) -> None:
+        """Count what a touch gets of a sale."""
+        query = self._query
+        needed = {
+            "lead": {Measure.LEADS, Measure.CONTACTS},
+            "conversion": {Measure.CONVERSIONS, Measure.CUSTOMERS, Measure.CONTACTS, Measure.REVENUE, Measure.REFUNDS},
+            "event": {Measure.EVENTS},
+        }[share.kind]  # fmt: skip
+        is_sale = share.kind == "conversion"
+        if needed.isdisjoint(query.needed) or (
+            is_sale and query.currency not in {None, share.currency or query.currency}
+        ):
+            return
+        facts: Facts = self._of_click(share) | {Field.VARIANT: share.variant, Field.EVENT: share.name}
+        kind, link = None, None
+        if not share.has_touch:
+            kind = "not_credited"
+        elif share.link is not None:
+            link = self._links[share.link]
+            kind = None if link.is_kept else "purged_links"
+        told: Facts = {name: share.utm.get(name) for name in UTM}
+        for place in self._places(share.at, facts, link, told, kind):
+            self._add(place(), share)
+
+    def _add(self, tally: Tally, share: Share) -> None:
+        part = Fraction(share.weight, share.whole)
+        tally.parts[f"{share.kind}s"] += part
+        if share.customer and share.kind != "event":
+            tally.people["contacts"].add(share.customer)
+        if share.kind != "conversion":
+            return
+        if share.customer:
+            tally.people["customers"].add(share.customer)
+        if share.link is not None:
+            tally.parts["of_links"] += part
+        if share.currency:
+            unit = part / 10 ** (share.digits or 0)
+            tally.amounts["revenue", share.currency] += unit * (share.amount or 0)
+            tally.amounts["refunds", share.currency] += unit * (share.refunded or 0)
+            if share.link is not None:
+                tally.amounts["of_links", share.currency] += unit * (share.amount or 0)
+
+    def install(self, install: Install) -> None:
+        """Count an install."""
+        if Measure.INSTALLS not in self._query.needed:
+            return
+        link = self._links[install.link] if install.link is not None else None
+        kind = "not_credited" if link is None else None if link.is_kept else "purged_links"
+        for place in self._places(install.at, dict.fromkeys(OF_CLICKS), link, {}, kind):
+            place().counts[Measure.INSTALLS] += 1
+
+    def _of_click(self, share: Share) -> Facts:
+        """What the click was that earned a sale."""
+        for each in self._facts.clicks:
+            if share.click_at is not None and (each.at, each.link, each.weight) == (
+                share.click_at,
+                share.link,
+                1,
+            ):
+                return {name: getattr(each, name) for name in OF_CLICKS}
+        return dict.fromkeys(OF_CLICKS)
+
+    def _places(
+        self,
+        at: int,
+        facts: Facts,
+        link: StoredLink | None,
+        told: Mapping[Field, str | None] | None = None,
+        kind: str | None = None,
+        *,
+        is_former: bool = False,
+    ) -> Iterator[Callable[[], Tally]]:
+        """Where something counts: first the totals, then its rows."""
+        query = self._query
+        if Field.VARIANT in {*query.group_by, *query.filters} and facts.get(Field.VARIANT) is None:
+            return
+        if kind and self._filters_links:
+            return
+        of_links: list[Facts] = [dict.fromkeys(LINK_FIELDS) | dict(told or {})]
+        is_gone = link is not None and not link.is_kept
+        if link and link.is_kept:
+            of_links = [self._of_link(link) | {Field.TAG: tag} for tag in self._tags_of(link.tag_ids)]
+        elif kind or is_gone:
+            of_links = [dict.fromkeys(LINK_FIELDS)]
+        elif not self._tags_of(()):
+            of_links = []
+        if is_gone and self._filters_links:
+            return
+        all_facts = [each | dict(facts) for each in of_links]
+        left = [each for each in all_facts if self._is_left(each, is_former=is_former)]
+        if not left:
+            return
+        yield lambda: self.total
+        if is_gone and self._has_links and not kind:
+            return  # clicks of links that were deleted for good
+        label = self._labels(at) if query.time_field else None
+        if query.time_field and label is None:
+            return
+        groups = {
+            tuple(label if name in TIMES else each.get(name) for name in query.group_by)
+            + ((kind,) if kind and self._has_links else ())
+            for each in left
+        }
+        for group in groups:
+            yield lambda group=group: self.rows[group]
+
+    def _of_link(self, link: StoredLink) -> Facts:
+        facts: Facts = {name: link.utm.get(name) for name in UTM}
+        return facts | {Field.LINK: link.id, Field.DOMAIN: link.domain}
+
+    def _tags_of(self, ids: Iterable[str]) -> list[str | None]:
+        """The tags of the rows of a link with these."""
+        names: list[str | None] = [self._facts.tags[each] for each in ids if each in self._facts.tags]
+        chosen = self._query.filters.get(Field.TAG)
+        if chosen is None:
+            return names or [None]
+        left = [each for each in names or [None] if is_left(chosen, each and each.lower())]
+        return left if len(left) == len(names or [None]) or not isinstance(chosen, Not) else []
+
+    def _is_left(self, facts: Facts, *, is_former: bool) -> bool:
+        return all(
+            is_left(chosen, facts.get(name))
+            for name, chosen in self._query.filters.items()
+            if name is not Field.TAG and not (is_former and name not in LINK_FIELDS)
+        )
+
+
+def is_left(chosen: Filter, value: str | None) -> bool:
+    """Whether a filter leaves this value."""
+    match chosen:
+        case Prefix(text):
+            return value is not None and value.startswith(text)
+        case Not(values):
+            return value not in values
+    return value in chosen
+
+
+def label_of(query: Query, zone: tzinfo) -> Callable[[int], str | None]:
+    """Names the parts of the time by the zone's calendar."""
+
+    def label(at: int) -> str | None:
+        local = datetime.fromtimestamp(at / 1000, UTC).astimezone(zone)
+        day = local.date()
+        of_week = day.weekday() if query.period.week_starts is WeekStart.MONDAY else day.isoweekday() % 7
+        labels = {
+            Field.DAY: f"{day}",
+            Field.WEEK: f"{day - timedelta(days=of_week)}",
+            Field.MONTH: f"{day:%Y-%m}",
+            Field.HOUR: local.replace(minute=0, second=0, microsecond=0).isoformat(timespec="minutes"),
+        }
+        return labels[Field(query.time_field)] if query.time_field else None
+
+    return label
+
+
+def shown(tally: Tally, measure: Measure, currency: str | None) -> object:
+    """A measure as a row shows it: rounded once."""
+    clicks = tally.counts[Measure.CLICKS]
+    match measure:
+        case Measure.CLICKS | Measure.NOT_COUNTED | Measure.INSTALLS:
+            return tally.counts[measure]
+        case Measure.VISITORS | Measure.CUSTOMERS | Measure.CONTACTS:
+            return len(tally.people[measure])
+        case Measure.LEADS | Measure.CONVERSIONS | Measure.EVENTS:
+            return float(rounded(tally.parts[measure], 6))
+        case Measure.CONVERSION_RATE:
+            return float(rounded(tally.parts["of_links"] / clicks, 6)) if clicks else None
+        case Measure.REVENUE_PER_CLICK:
+            return _amounts(tally, "of_links", currency, clicks, 4) if clicks else None
+        case Measure.NET_REVENUE:
+            for (what, of), amount in list(tally.amounts.items()):
+                if what == "revenue":
+                    tally.amounts["net_revenue", of] = amount - tally.amounts["refunds", of]
+    return _amounts(tally, measure, currency)
+
+
+def _amounts(tally: Tally, name: str, currency: str | None, by: int = 1, more: int = 0) -> object:
+    found = {
+        of: rounded(amount / by, SUMS[of] + more)
+        for (what, of), amount in tally.amounts.items()
+        if what == name
+    }
+    if currency:
+        return found.get(currency, rounded(Fraction(), SUMS[currency] + more))
+    return {of: each for of, each in found.items() if each}
+
+
+def rounded(number: Fraction, digits: int) -> Decimal:
+    """With so many decimals, a half to the even digit."""
+    return Decimal(round(number * 10**digits)).scaleb(-digits)
