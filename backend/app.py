@@ -41,6 +41,7 @@ from backend.sdk_api.script import script
 from backend.settings import Settings, load_settings
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.upkeep import analytics_upkeep
+from backend.storage.click_merges import click_merges
 from backend.storage.click_signing import ClickSigning
 from backend.storage.database import SERVICE_SECONDS, Indexes, open_database
 from backend.storage.destination_policies import DestinationPolicies
@@ -213,6 +214,7 @@ class Service:
             DestinationWatch(database, self.resources.pages, self._clock, hours),
             Sequencer(database),
             feed_aging(database, self._clock),
+            click_merges(database),
             expired_days(database),
             statement_signing(database),
             self.resources.feed,

@@ -18,7 +18,6 @@ from backend.domain.errors import OperatorError
 from backend.serving.listener import bind
 from backend.serving.server import ServedApp, run, serve_sites
 from backend.settings import Settings, load_settings
-from backend.storage.click_folds import Busy
 from backend.storage.database import open_database
 from backend.storage.mongo import Database
 from backend.storage.organizations import find_organization_by_name
@@ -58,10 +57,7 @@ async def _remove_history(settings: Settings) -> None:
         organization = await find_organization_by_name(database, NAME)
         if organization is None:
             raise OperatorError(f"There is no organization called {NAME!r}.")
-        try:
-            removed = await unmake_history(database, organization.id, utc_now())
-        except Busy:
-            raise OperatorError("Clicks are just being counted. Try again in some seconds.") from None
+        removed = await unmake_history(database, organization.id, utc_now())
     click.echo(
         f"Removed {removed.links} links, {removed.clicks:,} clicks, {removed.leads:,} leads "
         f"and {removed.conversions:,} conversions."

@@ -26,7 +26,7 @@ from backend.storage.extended_json import from_json, to_json
 from backend.storage.mongo import Document
 
 FORMAT = "waylink-organization"
-VERSION = 1
+VERSION = 2
 # A document has at most 16 MB; its text may be longer.
 _LONGEST_LINE = 100_000_000
 _END = b'{"counts":'

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from backend.archives.archive_file import Header, check_whole, read_entries, read_header
-from backend.archives.ledger_reading import ArchivedLedger, read_ledger, wrong_claims
+from backend.archives.ledger_reading import ArchivedLedger, read_ledger
 from backend.domain.ids import LinkId
 from backend.domain.ledger.books import Checked, SignedStatement, check_books
 from backend.domain.ledger.discrepancies import DiscrepancyKind
@@ -64,9 +64,6 @@ def verify_archive(
     checked = check_books(ledger.books, is_signed, has_expired=has_expired, keys=keys, kept=kept)
     for where, details in ledger.malformed:
         checked.tell(DiscrepancyKind.MALFORMED, where, details)
-    gaps = checked.gaps | {day for _, day in ledger.claimed if has_expired(day)}
-    for where, details in wrong_claims(ledger, gaps):
-        checked.tell(DiscrepancyKind.CLAIM, where, details)
     ordered = sorted(ledger.books.statements, key=lambda each: each.statement.day)
     return Verification(header, checked, ordered, _links(ledger, first, last))
 

@@ -56,18 +56,6 @@ def _sentences(plan: Plan) -> Iterator[str]:
         yield table(["what", "documents", "when"], [_row(each) for each in plan.steps])
     elif not plan.obstacles:
         yield f"The data is as version {VERSION} stores it: there is nothing to do."
-    yield ""
-    yield "The way back to the former version is to start it on the same data."
-    if plan.single_clicks:
-        yield (
-            f"It goes on counting, but shows nothing of {plan.single_clicks:,} single clicks that are in "
-            "blocks, apart from their counts by time. This version, started again, shows them again."
-        )
-    if plan.uncounted_clicks:
-        yield (
-            f"It would not count {plan.uncounted_clicks:,} clicks that wait in blocks. Before you go back, "
-            f"let the service of version {VERSION} run until none wait."
-        )
 
 
 def _row(step: UpgradeStep) -> tuple[str, str, str]:

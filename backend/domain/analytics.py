@@ -1,6 +1,6 @@
-"""Exact click and install counts for rolling windows, at a cost that does not grow with the number of clicks.
+"""Exact counts of installs for rolling windows, at a cost that does not grow with their number.
 
-Each click adds one to four buckets of its link: the total, its day (split by hour), its hour (split by
+Each install adds one to four buckets of its link: the total, its day (split by hour), its hour (split by
 minute) and its minute (split by second). The count of a window is the sum of its whole days, plus the rest of
 the day, hour and minute in which the window starts: about forty small buckets.
 """
@@ -49,11 +49,6 @@ def is_bucket(name: str) -> bool:
     return name == TOTAL or _BUCKET.fullmatch(name) is not None
 
 
-def day_of(bucket: str) -> str | None:
-    """The day that a bucket is of, such as 2026-01-31; None if it is not a day's."""
-    return bucket.removeprefix("day/") if bucket.startswith("day/") else None
-
-
 def is_fine(bucket: str) -> bool:
     """Whether the bucket is an hour or a minute.
 
@@ -87,11 +82,6 @@ def window_counts(buckets: Mapping[str, Parts], now: datetime) -> WindowCounts:
         last_30_days=_count_from(buckets, now - LONG_WINDOW, now),
         last_7_days=_count_from(buckets, now - SHORT_WINDOW, now),
     )
-
-
-def days_of_chart(now: datetime, days: int) -> list[str]:
-    """Bucket names of the last `days` days in UTC, today included, oldest first."""
-    return [_day(now - timedelta(days=number)) for number in reversed(range(days))]
 
 
 def _count_from(buckets: Mapping[str, Parts], start: datetime, now: datetime) -> int:

@@ -1,15 +1,14 @@
 """The `click_blocks` collection: the clicks of each organization, many in a document (domain/click_block).
 
 A block is stored once: its id names the click log and the position that it comes from, and its receipt
-(domain/ledger/receipts) is noted in the organization's feed. It is `folded` once its clicks are in the
-rollups, and stays until the organization's `click_days` have passed (storage/expired_days). One that was
-merged from others has their ids and numbers of clicks in `parts`, in the order in which their clicks stand in
-it.
+(domain/ledger/receipts) is noted in the organization's feed. It stays until the organization's `click_days`
+have passed (storage/expired_days). One that was merged from others has their ids and numbers of clicks in
+`parts`, in the order in which their clicks stand in it.
 """
 
 from __future__ import annotations
 
-import uuid
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 from typing import NamedTuple
@@ -26,12 +25,14 @@ from backend.domain.ledger.receipts import Receipt
 from backend.storage.click_logs import AlreadyShipped, LogHead, Moved, advance, find_head
 from backend.storage.collection import Collection, NoRetention, NotPersonal, Stage
 from backend.storage.deferred_links import add_handoffs
+from backend.storage.deleted_organizations import find_deleted
 from backend.storage.feed import entries
 from backend.storage.feed.entries import AgesBy
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction, until_confirmed
 from backend.storage.ownership import ByIdPrefix
 
 NAME = "click_blocks"
+SMALL_BLOCKS = "small_blocks"  # the index that has them
 _NOT_THERE = {26, 27}  # the collection, or the index
 # Blocks with fewer clicks are merged with others of their day.
 SMALL = 2_000
@@ -39,11 +40,11 @@ COLLECTION = Collection(
     name=NAME,
     indexes=[
         IndexModel([("org_id", 1), ("last_at", 1)]),
+        # With `is_small`, small blocks are counted without a look at them.
         IndexModel(
-            [("org_id", 1), ("clicks", 1)], partialFilterExpression={"folded": False}, name="unfolded"
-        ),
-        IndexModel(
-            [("org_id", 1), ("first_at", 1)], partialFilterExpression={"is_small": True}, name="small"
+            [("org_id", 1), ("first_at", 1), ("is_small", 1)],
+            partialFilterExpression={"is_small": True},
+            name=SMALL_BLOCKS,
         ),
         IndexModel("is_unreadable", partialFilterExpression={"is_unreadable": True}, name="unreadable"),
         IndexModel([("org_id", 1), ("parts.id", 1)], partialFilterExpression={"parts.id": {"$exists": True}}),
@@ -55,6 +56,11 @@ COLLECTION = Collection(
     # An organization's blocks are read by time, and its id is the beginning of theirs.
     shard_key={"org_id": 1, "_id": 1},
 )
+_logger = logging.getLogger(__name__)
+
+
+class BlocksChanged(Exception):
+    """Somebody else has merged, changed or deleted the same blocks meanwhile. Nothing was changed."""
 
 
 async def ship_blocks(
@@ -68,18 +74,24 @@ async def ship_blocks(
 ) -> LogHead:
     """Store what is in a click log between where it is now and byte `end`: all, and only once.
 
-    `handoffs` are those of the clicks that lead to an app. Returns where the log is then. Raises
-    AlreadyShipped if the log was already stored further than `begin`; then nothing changes. After a
-    StorageError, either nothing was stored or the next try raises AlreadyShipped.
+    `handoffs` are those of the clicks that lead to an app. What is of organizations that were deleted is
+    left out. Returns where the log is then. Raises AlreadyShipped if the log was already stored further than
+    `begin`; then nothing changes. After a StorageError, either nothing was stored or the next try raises
+    AlreadyShipped.
     """
     start = begin.position
-    receipts = _chained(blocks, f"{log_id}/{start}", begin.hashes)
-    hashes = {org_id: receipt.hash(org_id) for org_id, receipt in receipts}
+    hashes: dict[OrgId, str] = {}
+    deleted: set[OrgId] = set()
 
     async def work(session: ClientSession) -> None:
+        nonlocal hashes, deleted
+        deleted = await find_deleted(database, {each.org_id for each in blocks}, session)
+        kept = [each for each in blocks if each.org_id not in deleted]
+        receipts = _chained(kept, f"{log_id}/{start}", begin.hashes)
+        hashes = {org_id: receipt.hash(org_id) for org_id, receipt in receipts}
         await advance(database, session, log_id, start, LogHead(end, hashes))
-        await _insert(database, session, blocks, receipts)
-        await add_handoffs(database, session, handoffs)
+        await _insert(database, session, kept, receipts)
+        await add_handoffs(database, session, [each for each in handoffs if each.org_id not in deleted])
 
     while True:
         try:
@@ -87,15 +99,23 @@ async def ship_blocks(
         except (DuplicateKeyError, Moved):
             await until_confirmed(database)
         else:
-            return LogHead(end, {**begin.hashes, **hashes})
+            _tell_left_out(blocks, deleted)
+            known = {**begin.hashes, **hashes}
+            return LogHead(end, {org_id: each for org_id, each in known.items() if org_id not in deleted})
         if (head := await find_head(database, log_id)).position > start:
             raise AlreadyShipped(head)
 
 
-async def insert_counted(database: Database, session: ClientSession, blocks: Sequence[Block]) -> None:
-    """Store blocks whose clicks are counted before, in the caller's transaction. No log has them."""
-    receipts = _chained(blocks, f"{uuid.uuid4().hex}/0", {})
-    await _insert(database, session, blocks, receipts, {"counted_before": True})
+async def delete_unchanged(
+    database: Database, session: ClientSession, org_id: OrgId, blocks: Iterable[Document]
+) -> None:
+    """Delete these blocks in the caller's transaction. Raises BlocksChanged unless they are as read."""
+    read = {each["_id"]: each["packed"] for each in blocks}
+    these = {"org_id": org_id, "_id": {"$in": list(read)}}
+    stored = database[NAME].find(these, {"packed": 1}, session=session)
+    if {each["_id"]: each["packed"] async for each in stored} != read:
+        raise BlocksChanged
+    await database[NAME].delete_many(these, session=session)
 
 
 async def end_expiry(database: Database) -> None:
@@ -112,14 +132,13 @@ async def count_unreadable_blocks(database: Database) -> int:
     return await database[NAME].count_documents({"is_unreadable": True})
 
 
-async def mark_unreadable(database: Database, block_ids: Sequence[str], *, folded: bool = True) -> None:
+async def mark_unreadable(database: Database, block_ids: Sequence[str]) -> None:
     """Note that these blocks can't be read: `waylink doctor` tells of them, and exports leave them out.
 
-    Those that are not `folded` yet never will be. Nothing of them is deleted.
+    They are not merged with others. Nothing of them is deleted.
     """
     await database[NAME].update_many(
-        {"_id": {"$in": list(block_ids)}, "folded": folded},
-        {"$set": {"folded": True, "is_unreadable": True}, "$unset": {"is_small": 1}},
+        {"_id": {"$in": list(block_ids)}}, {"$set": {"is_unreadable": True}, "$unset": {"is_small": 1}}
     )
 
 
@@ -162,6 +181,13 @@ def merged_parts(parts: Iterable[Part]) -> list[Document]:
     return [each._asdict() for each in parts]
 
 
+def _tell_left_out(blocks: Sequence[Block], deleted: set[OrgId]) -> None:
+    """Log how many requests were left out for the organizations that were deleted."""
+    for org_id in deleted:
+        left_out = sum(each.clicks for each in blocks if each.org_id == org_id)
+        _logger.info("%s clicks are of the organization %s, which was deleted", left_out, org_id)
+
+
 def _chained(blocks: Sequence[Block], place: str, hashes: Mapping[OrgId, str]) -> list[tuple[OrgId, Receipt]]:
     """The receipts of these blocks, each with whose it is; `hashes` are of those before them in the log."""
     before, receipts = dict(hashes), []
@@ -179,13 +205,12 @@ async def _insert(
     session: ClientSession,
     blocks: Sequence[Block],
     receipts: Sequence[tuple[OrgId, Receipt]],
-    more: Document | None = None,
 ) -> None:
     """Store the blocks and note them in the feed, in the caller's transaction."""
     if not blocks:
         return
     documents = [
-        {"_id": f"{org_id}/{receipt.block}", **fields_of(block), "folded": False, **(more or {})}
+        {"_id": f"{org_id}/{receipt.block}", **fields_of(block)}
         for block, (org_id, receipt) in zip(blocks, receipts, strict=True)
     ]
     await database[NAME].insert_many(documents, session=session)

@@ -113,10 +113,7 @@ class StaysWhole(Reason):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """A collection. If something does not apply to it, the value of that field is the reason why.
-
-    Nothing can be left out but `compressor`: it is tuning, and most are right as MongoDB makes them.
-    """
+    """A collection. If something does not apply to it, the value of that field is the reason why."""
 
     name: str
     indexes: Iterable[IndexModel]
@@ -125,8 +122,6 @@ class Collection:
     retention: AgesFrom | NoRetention
     archived: Stage | NotArchived
     shard_key: ShardKey | StaysWhole
-    # How MongoDB is to compress the collection on disk when it makes it; None: as the server does by itself.
-    compressor: str | None = None
 
     def __post_init__(self) -> None:
         for statement in (self.personal, self.retention):

@@ -13,11 +13,8 @@ from backend.storage import (
     broken_destinations,
     calls,
     click_blocks,
-    click_counts,
-    click_folds,
     click_logs,
     click_summaries,
-    clicks,
     conversions,
     counted_once,
     deferred_links,
@@ -35,11 +32,9 @@ from backend.storage import (
     leads,
     leases,
     limited,
-    link_deltas,
     link_orders,
     link_reports,
     links,
-    organization_counts,
     organizations,
     origins,
     purged_links,
@@ -71,9 +66,8 @@ class Archived:
     stage: Stage
 
 
-# In the order in which they are restored: what was counted before the blocks that are still to be counted,
-# and those before the links that go on counting; the organization itself and what lets anyone in at the very
-# end.
+# In the order in which they are restored: what happened before the links, on which more happens; the
+# organization itself and what lets anyone in at the very end.
 COLLECTIONS: tuple[Collection, ...] = (
     counted_once.COLLECTION,
     calls.COLLECTION,
@@ -84,11 +78,6 @@ COLLECTIONS: tuple[Collection, ...] = (
     leads.COLLECTION,
     conversions.COLLECTION,
     installs.COLLECTION,
-    clicks.COLLECTION,
-    click_counts.COLLECTION,
-    organization_counts.COLLECTION,
-    click_folds.COLLECTION,
-    link_deltas.COLLECTION,
     click_blocks.COLLECTION,
     click_summaries.COLLECTION,
     heads.COLLECTION,
@@ -137,11 +126,6 @@ def find_collection(name: str) -> Collection:
 def declared_indexes() -> dict[str, list[IndexModel]]:
     """The indexes that each collection should have, by its name."""
     return {each.name: each.all_indexes for each in COLLECTIONS}
-
-
-def declared_compressors() -> dict[str, str]:
-    """How collections are to be compressed that don't leave it to the server, by their names."""
-    return {each.name: each.compressor for each in COLLECTIONS if each.compressor}
 
 
 def declared_shard_keys() -> dict[str, ShardKey]:

@@ -19,7 +19,7 @@ from backend.storage.ownership import Nobodys
 
 NAME = "deleted_organizations"
 _UNFINISHED = {"is_gone": False}
-# A fold that was under way may take a minute.
+# A transaction that was under way may take a minute.
 _UNDER_WAY = timedelta(minutes=2)
 COLLECTION = Collection(
     name=NAME,

@@ -30,18 +30,14 @@ from backend.storage import (
     links,
     tags,
 )
-from backend.storage.click_folds import Busy
 from backend.storage.click_logs import LogHead, find_head
-from backend.storage.click_retention import single_clicks_since
-from backend.storage.demo_clicks import remove_clicks, unless_busy
+from backend.storage.demo_clicks import are_added_up, remove_clicks
 from backend.storage.domain_removal import NotItsDomain, remove_domain
 from backend.storage.domains import DomainInUse
 from backend.storage.feed import entries
 from backend.storage.feed.links import created_fact
-from backend.storage.folding import Folds
 from backend.storage.mongo import ClientSession, Database, Document, in_transaction
-from backend.storage.organizations import find_click_days, get_organization
-from backend.storage.purge import delete_told
+from backend.storage.purge import delete_counts, delete_told
 from backend.storage.purged_links import add_purged_link
 
 MARK = "demo-history-"
@@ -49,13 +45,13 @@ _COUNTED_ONCE = (leads.NAME, conversions.NAME)
 _MARKS_AT_ONCE = 1_000
 
 
-class CountsWouldBeLost(OperatorError):
-    """The organization's other clicks can't be counted anew, since not all of them are kept."""
+class IsAddedUp(OperatorError):
+    """Single clicks of the history have expired, and can't be told from others of their days any more."""
 
     def __init__(self, org_id: OrgId) -> None:
         super().__init__(
-            f"The demo history stays: without it, the clicks of the organization {org_id} are counted anew, "
-            "and its oldest single clicks are deleted already (`waylink privacy click-retention`)."
+            f"The demo history of the organization {org_id} stays: its first days are added up already "
+            "(`waylink privacy click-retention`), and their clicks can't be taken out any more."
         )
 
 
@@ -98,34 +94,21 @@ async def insert_history_links(database: Database, made: Sequence[Link], new_tag
     await in_transaction(database, work)
 
 
-async def fold_all(database: Database, org_id: OrgId) -> None:
-    """Count what waits of the organization's clicks; others who do so just now are waited for."""
-    folds = Folds(database)
-
-    async def fold() -> None:
-        while not (await folds.fold([org_id])).is_done:
-            pass
-
-    with contextlib.suppress(Busy):
-        await unless_busy(fold)
-
-
 async def remove_history(
     database: Database, org_id: OrgId, run: str, own_domains: Iterable[str], now: datetime
 ) -> Removed:
     """Delete the organization's demo history with all clicks on its links. What else is there stays.
 
-    The other clicks of its days are then to be counted anew. `own_domains` are deleted if no link is left on
-    them. Can be done again after an interruption. Raises Busy if clicks are just being folded for long, and
-    CountsWouldBeLost.
+    `own_domains` are deleted if no link is left on them. Analytics reads everything anew then. Can be done
+    again after an interruption. Raises IsAddedUp.
     """
-    since = single_clicks_since((await find_click_days(database, [org_id]))[org_id], now)
-    if since and since > (await get_organization(database, org_id)).created_at:
-        raise CountsWouldBeLost(org_id)
     link_ids = {each.id for each in await find_history_links(database, org_id)}
+    if await are_added_up(database, org_id, link_ids):
+        raise IsAddedUp(org_id)
     for link_id in link_ids:
         await add_purged_link(database, link_id, org_id, now)
     clicks = await remove_clicks(database, org_id, link_ids)
+    await delete_counts(database, sorted(link_ids))
     await database[click_logs.NAME].delete_one({"_id": log_id(org_id, run)})
     records = {name: await _remove_records(database, org_id, run, name) for name in _COUNTED_ONCE}
     for name in (events.NAME, calls.NAME, identities.NAME, devices.NAME):

@@ -22,7 +22,7 @@ from backend.domain.ids import OrgId
 from backend.domain.visitor_numbers import VisitorNumbers
 from backend.storage import click_blocks
 from backend.storage.address_keys import summing_key
-from backend.storage.click_blocks import mark_unreadable, parts_of
+from backend.storage.click_blocks import BlocksChanged, delete_unchanged, mark_unreadable, parts_of
 from backend.storage.click_summaries import insert_summaries
 from backend.storage.deleted_organizations import find_deleted
 from backend.storage.feed import entries
@@ -55,10 +55,6 @@ class Bounds:
 
     clicks: int = 50_000
     blocks: int = 2_000
-
-
-class _Changed(Exception):
-    """Somebody else has merged, changed or deleted the same blocks meanwhile. Nothing was changed."""
 
 
 def expired_days(database: Database) -> Sweep:
@@ -101,7 +97,7 @@ async def sum_expired(database: Database, org_id: OrgId, now: datetime, bounds: 
             break
         try:
             clicks += await _replace(database, org_id, part)
-        except _Changed:
+        except BlocksChanged:
             break
     return clicks
 
@@ -133,7 +129,7 @@ async def _next_part(database: Database, org_id: OrgId, end: datetime, bounds: B
                 await beside_the_loop(partial(_add, added, each))
             except UnreadableBlock as error:
                 _logger.error("The block %s of clicks can't be read any more: %s", each["_id"], error)
-                await mark_unreadable(database, [each["_id"]], folded=each.get("folded", True))
+                await mark_unreadable(database, [each["_id"]])
             else:
                 readable.append(each)
         if readable:
@@ -155,7 +151,7 @@ async def _first_blocks(
 ) -> Sequence[Document]:
     """The oldest blocks before `end`, of one day and within the bounds, but at least one."""
     wanted = {"org_id": org_id, "last_at": {"$lt": end}} | _READABLE
-    fields = ("packed", "clicks", "parts", "last_at", "folded")
+    fields = ("packed", "clicks", "parts", "last_at")
     cursor = database[click_blocks.NAME].find(wanted, fields, limit=bounds.blocks).sort("last_at", 1)
     found: list[Document] = []
     clicks = blocks = 0
@@ -174,7 +170,10 @@ async def _first_blocks(
 
 
 async def _replace(database: Database, org_id: OrgId, part: _Part) -> int:
-    """Put summaries in place of the blocks, all or nothing. Returns how many requests. Raises _Changed."""
+    """Put summaries in place of the blocks, all or nothing. Returns how many requests that were.
+
+    Raises BlocksChanged.
+    """
     now = await server_time(database)
     key = await summing_key(database, f"{moment(part.day * DAY_MS):%Y-%m-%d}", now)
     summaries = await beside_the_loop(lambda: part.sum.summaries(VisitorNumbers(key)))
@@ -184,22 +183,10 @@ async def _replace(database: Database, org_id: OrgId, part: _Part) -> int:
 
     async def work(session: ClientSession) -> None:
         if await find_deleted(database, [org_id], session):
-            raise _Changed
-        await _delete(database, session, org_id, part.blocks)
+            raise BlocksChanged
+        await delete_unchanged(database, session, org_id, part.blocks)
         await insert_summaries(database, session, org_id, named)
         await entries.note(database, session, {org_id: [fact]}, expires_at=now + entries.TOLD_FOR)
 
     await in_transaction(database, work)
     return sum(each.clicks for each in summaries)
-
-
-async def _delete(
-    database: Database, session: ClientSession, org_id: OrgId, blocks: Sequence[Document]
-) -> None:
-    """Delete these blocks. Raises _Changed unless they are as they were read."""
-    read = {each["_id"]: each["packed"] for each in blocks}
-    these = {"org_id": org_id, "_id": {"$in": list(read)}}
-    stored = database[click_blocks.NAME].find(these, {"packed": 1}, session=session)
-    if {each["_id"]: each["packed"] async for each in stored} != read:
-        raise _Changed
-    await database[click_blocks.NAME].delete_many(these, session=session)

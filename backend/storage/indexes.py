@@ -6,18 +6,15 @@ third of the time of a short command.
 
 from __future__ import annotations
 
-import logging
-
 from pymongo.errors import OperationFailure
 
-from backend.storage import click_blocks, click_counts, organizations
-from backend.storage.collections import declared_compressors, declared_indexes
+from backend.storage import click_blocks, organizations
+from backend.storage.collections import declared_indexes
 from backend.storage.deadlines import deadline
-from backend.storage.mongo import Database, is_unreachable
+from backend.storage.mongo import Database
 
 _SECONDS = 24 * 3600.0
 _EXISTS = 48
-_log = logging.getLogger("waylink.storage")
 
 
 async def create_indexes(database: Database) -> None:
@@ -29,8 +26,6 @@ async def create_indexes(database: Database) -> None:
     declared = declared_indexes()
     last = declared.pop(organizations.NAME)
     with deadline(_SECONDS):  # a new index of a large collection takes long
-        await _create_compressed(database)
-        await click_counts.name_days(database)
         await click_blocks.end_expiry(database)
         for name, each in declared.items():
             if each:
@@ -50,21 +45,3 @@ async def _create_bare(database: Database, name: str) -> None:
     except OperationFailure as error:
         if error.code != _EXISTS:
             raise
-
-
-async def _create_compressed(database: Database) -> None:
-    """Create the missing collections that are to be compressed in a way of their own.
-
-    A server that does not allow that, such as a hosted one, makes them in its own way, with their indexes.
-    """
-    known = await database.list_collection_names()
-    for name, compressor in declared_compressors().items():
-        if name in known:
-            continue
-        engine = {"wiredTiger": {"configString": f"block_compressor={compressor}"}}
-        try:
-            await database.create_collection(name, check_exists=False, storageEngine=engine)
-        except OperationFailure as error:
-            if is_unreachable(error):
-                raise
-            _log.info("The collection %s is compressed as usual: %s", name, error.code)

@@ -18,11 +18,9 @@ from backend.clock import Clock
 from backend.domain.ids import LinkId, OrgId
 from backend.storage import (
     click_blocks,
-    click_folds,
     click_logs,
     collections,
     domains,
-    link_deltas,
     links,
     organizations,
     purged_links,
@@ -148,9 +146,8 @@ async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
     deleted: Counter[str] = Counter()
     stop = {"$set": {"is_enabled": False}}
     await database[links.NAME].update_many({"org_id": org_id, "is_enabled": True}, stop)
-    # Without blocks, deltas and the organization's document there nobody adds counts any more, and without
-    # entries nobody gives places in its feed.
-    for name in (click_blocks.NAME, link_deltas.NAME, click_folds.NAME, entries.NAME):
+    # Without blocks nobody merges any, and without entries nobody gives places in its feed.
+    for name in (click_blocks.NAME, entries.NAME):
         deleted += await _delete(database, collections.find_collection(name), org_id)
     for name in (links.NAME, purged_links.NAME):
         async for ids in _link_ids(database, name, org_id):

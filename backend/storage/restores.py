@@ -16,11 +16,9 @@ from backend.domain.ids import OrgId
 from backend.storage import (
     api_keys,
     click_blocks,
-    click_counts,
     click_logs,
     domains,
     links,
-    organization_counts,
     organizations,
     purged_links,
     users,
@@ -177,8 +175,6 @@ async def insert_history(
     Documents that an interrupted restore already stored are not changed: they may have been updated since.
     Raises AlreadyTaken and GivenUp.
     """
-    if name in {click_counts.NAME, organization_counts.NAME}:
-        documents = [click_counts.with_day(each) for each in documents]
     if documents:
         await _insert_missing(database, name, documents)
     come = {"$set": {"position": position}}

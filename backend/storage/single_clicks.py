@@ -82,7 +82,7 @@ async def written_clicks(
 
     Days in UTC come in order. Within a day, rows that were stored together come together, sorted by time.
     What is `known` to be unreadable is left out. Raises MoreUnreadable at the end where other blocks could
-    not be read, which are marked if they are folded, and StorageError: then the file is not complete.
+    not be read, which are marked, and StorageError: then the file is not complete.
     """
     short_urls = _ShortUrls(database, org_id, url_form)
     damaged: dict[str, int] = {}

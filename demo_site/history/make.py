@@ -1,8 +1,8 @@
 """Stores the demo organization's history, from where an earlier start left it up to the present hour.
 
-Clicks go the way of those that are shipped from a click log: blocks, then folds into the rollups. Touches,
-leads and sales go through the same decisions as the SDK's calls. A day is stored with its clicks last, whose
-log position says how far the history has come: so nothing is in it twice, whatever interrupts it.
+Clicks become blocks, as those that are shipped from a click log. Touches, leads and sales go through the same
+decisions as the SDK's calls. A day is stored with its clicks last, whose log position says how far the
+history has come: so nothing is in it twice, whatever interrupts it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from backend.storage.demo_history import (
     MARK,
     Removed,
     find_history_links,
-    fold_all,
     insert_history_links,
     log_id,
     remove_empty_domains,
@@ -44,7 +43,6 @@ from demo_site.history.days import History, UsedLink
 from demo_site.history.journeys import Ids
 
 DAYS = 60
-_DAYS_A_FOLD = 10
 _BATCHES_AT_ONCE = 100
 # Members of the links' custom data: they mark what is made up, and say of which run it is.
 _RUN, _BEGIN = "demo_history", "demo_history_begins"
@@ -81,22 +79,17 @@ async def make_history(
             head = await _store(database, org_id, history, head, hours)
         except AlreadyShipped:  # another process makes the same history
             return
-        if number % _DAYS_A_FOLD == 0:
-            await fold_all(database, org_id)
         progress(number, len(steps))
-    await fold_all(database, org_id)
 
 
 async def unmake_history(database: Database, org_id: OrgId, now: datetime) -> Removed:
-    """Remove the history with everything that was counted for it. Raises Busy and CountsWouldBeLost."""
+    """Remove the history with everything that belongs to it. Raises IsAddedUp."""
     begun = await find_history_links(database, org_id)
     own_domains = [each for each in DOMAINS if each != MAIN]
     if not begun:  # an interruption may have left the domains
         await remove_empty_domains(database, org_id, own_domains)
         return Removed(0, 0, 0, 0)
-    removed = await remove_history(database, org_id, _run(begun[0]), own_domains, now)
-    await fold_all(database, org_id)
-    return removed
+    return await remove_history(database, org_id, _run(begun[0]), own_domains, now)
 
 
 async def _store(database: Database, org_id: OrgId, history: History, head: LogHead, hours: range) -> LogHead:

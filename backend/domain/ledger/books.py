@@ -92,7 +92,6 @@ class Checked:
     faded: BlockTotals = field(default_factory=BlockTotals)
     unsigned: BlockTotals = field(default_factory=BlockTotals)
     faded_days: set[str] = field(default_factory=set)  # of statements
-    gaps: set[date] = field(default_factory=set)  # days of clicks of which not all are there
 
     def tell(self, kind: DiscrepancyKind, where: str, details: str) -> None:
         """Note something wrong."""
@@ -129,8 +128,6 @@ def _check_blocks(books: Books, checked: Checked, has_expired: Callable[[date], 
             continue
         known.add(receipt.block)
         found = books.found.get(receipt.block)
-        if found is None:
-            checked.gaps.add(receipt.day)
         if found is not None:
             _compare(receipt, found, checked)
         elif receipt.block in books.unreadable:

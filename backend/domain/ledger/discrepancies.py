@@ -21,7 +21,6 @@ class DiscrepancyKind(StrEnum):
     REPEATED_BLOCK = "repeated_block"
     CHAIN = "chain"
     MALFORMED = "malformed"
-    CLAIM = "claim"
 
 
 MEANING = {
@@ -40,7 +39,6 @@ MEANING = {
     DiscrepancyKind.CHAIN: "The block does not follow the one before it in its log: a block was taken out, "
     "put in, or changed.",
     DiscrepancyKind.MALFORMED: "The service does not write such a thing.",
-    DiscrepancyKind.CLAIM: "The counts that the service shows are not those of the blocks.",
 }
 
 
