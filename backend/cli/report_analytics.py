@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from backend.cli.asking import asking
 from backend.cli.command import CommandResult, run_on_database
 from backend.cli.credit_options import credit_options
 from backend.cli.options import org_option
@@ -22,7 +23,7 @@ from backend.domain.ids import OrgId
 from backend.domain.query_period import Comparison
 from backend.settings import load_settings
 from backend.storage import organizations
-from backend.storage.analytics_answers import answer
+from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.mongo import Database
 
 _TOTALS = "TOTAL"
@@ -98,7 +99,8 @@ async def _analytics(database: Database, org_id: OrgId, limit: int | None, **opt
         query = parse_query(_body(limit, **options), now)
         if query.needs_subscription and not organization.has_subscription(now):
             raise SubscriptionNeeded(org_id)
-        return {"answer": await answer(database, org_id, query, is_whole=limit is None)}
+        async with asking(database) as analytics:
+            return {"answer": await analytics.ask(org_id, AskQuery(query, is_whole=limit is None))}
     except InvalidField as error:
         name, _, field = error.field.partition(".")
         option = "filter" if name == "filters" else name.replace("_", "-")

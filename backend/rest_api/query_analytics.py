@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from itertools import islice
+from contextlib import aclosing
 from typing import Any
 
 from quart import Response
 
 from backend.current import resources
+from backend.domain.analytics_answer import AnalyticsAnswer, RowsOfAnswer
 from backend.domain.analytics_input import PARAMETERS, parse_query
 from backend.domain.analytics_query import Query
 from backend.domain.analytics_rows import AnswerRows
 from backend.domain.click_rows import RowFormat
 from backend.domain.errors import FieldError
 from backend.domain.field_rules import Rule, Word
+from backend.domain.spreadsheets import csv_line
 from backend.file_answer import file_answer
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
@@ -22,14 +24,12 @@ from backend.json_api.refusal import Refusal
 from backend.rest_api.analytics import has_subscription
 from backend.rest_api.blueprint import caller, rest
 from backend.rest_api.query_string import read_query, refusal_in_query
-from backend.storage.analytics_answers import answer
+from backend.storage.analytics.query_questions import AskQuery, StreamQuery
 from backend.storage.deadlines import lift_deadline
 
 EXPORT_QUERY: dict[str, Rule[Any]] = {**PARAMETERS, "format": Word(RowFormat)}
 # Filters may name many links.
 MOST_BYTES = 1024 * 1024
-# Rows that are put into text at a time.
-_ROWS_AT_ONCE = 500
 
 
 @rest.post("/analytics/query")
@@ -38,7 +38,7 @@ async def query_analytics() -> dict[str, Any]:
     read_query({})
     query = parse_query(await read_json_object(MOST_BYTES), resources().clock())
     await _admit(query)
-    found = await answer(resources().database, caller().org_id, query)
+    found = await resources().analytics.ask(caller().org_id, AskQuery(query))
     return AnswerRows(found, resources().short_url_form).whole()
 
 
@@ -64,8 +64,13 @@ async def _admit(query: Query) -> None:
 
 
 async def _pieces(query: Query, form: RowFormat) -> AsyncGenerator[bytes, None]:
-    found = await answer(resources().database, caller().org_id, query, is_whole=True)
-    rows = AnswerRows(found, resources().short_url_form)
-    lines = rows.csv() if form is RowFormat.CSV else rows.json_lines()
-    while piece := "".join(islice(lines, _ROWS_AT_ONCE)):
-        yield piece.encode()
+    pieces = resources().analytics.stream(caller().org_id, StreamQuery(query))
+    async with aclosing(pieces):
+        head = await anext(pieces)
+        assert isinstance(head, AnalyticsAnswer)
+        written = AnswerRows(head, resources().short_url_form)
+        lines = written.csv_lines if form is RowFormat.CSV else written.lines_of_json
+        yield csv_line(written.headings()).encode() if form is RowFormat.CSV else b""
+        async for some in pieces:
+            assert isinstance(some, RowsOfAnswer)
+            yield "".join(lines(some.rows, some.links)).encode()

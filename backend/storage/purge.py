@@ -45,7 +45,8 @@ async def purge_link(
         return False
     if link.hold:
         raise LinkIsHeld(link_id)
-    if analytics and await analytics.ask(org_id, HasClicks(link_id)):
+    has_clicks = analytics is not None and await analytics.ask(org_id, HasClicks(link_id))
+    if has_clicks:
         raise LinkHasClicks(link_id)
     try:
         archive = LinkRequest(org_id, CreatedBy.REST, now, ArchiveLink(link_id))

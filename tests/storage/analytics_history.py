@@ -13,14 +13,14 @@ from typing import Any
 from bson import Decimal128
 
 from backend.domain.analytics_answer import AnalyticsAnswer, Group, RowKind
-from backend.domain.analytics_query import LINK_FIELDS, MONEY, Field, Measure, Query
+from backend.domain.analytics_query import CLICK_FIELDS, LINK_FIELDS, MONEY, Field, Measure, Query
 from backend.domain.clicks import Click
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links import Link
 from backend.domain.query_period import QueryPeriod
 from backend.storage.mongo import Database
 from backend.storage.tags import create_tag, delete_tag
-from tests.clicks import click, defer, fold, ship
+from tests.clicks import click, ship
 from tests.stored_links import insert_links
 
 Facts = dict[Field, str | None]
@@ -96,9 +96,9 @@ class History:
             of_click = {
                 Field.COUNTRY: each.country, Field.PLATFORM: each.platform, Field.SYSTEM: each.system,
                 Field.BROWSER: each.browser, Field.REFERRER: each.referrer_host,
-                Field.VARIANT: each.variant,
+                Field.VARIANT: each.variant, Field.OUTCOME: each.outcome.value, Field.EVENT: None,
             }  # fmt: skip
-            if query.breakdown is Field.VARIANT and each.variant is None:
+            if _is_of_variants(query) and each.variant is None:
                 continue
             facts = [of | of_click for of in self.of_link(link)]
             if not each.counted:
@@ -114,7 +114,9 @@ class History:
                 facts = [dict.fromkeys(LINK_FIELDS)]
             elif sale.link_id:
                 facts = self.of_link(links[LinkId(sale.link_id)])
-            facts = [each | {Field.VARIANT: sale.variant} for each in facts]
+            # No sale names its click, so nobody knows of which country and so on it is.
+            of_click = dict.fromkeys(CLICK_FIELDS | {Field.EVENT}) | {Field.VARIANT: sale.variant}
+            facts = [each | of_click for each in facts]
             add(sale.at, facts, Measure(sale.collection), kind=kind)
             if sale.customer_id and sale.collection != "installs":
                 add(sale.at, facts, Measure.CONTACTS, sale.customer_id, kind)
@@ -130,12 +132,10 @@ class History:
 
     def sales_of(self, query: Query) -> list[Sale]:
         """Those that the query may count."""
-        if query.breakdown not in {None, Field.VARIANT}:
-            return []
         return [
             each
             for each in self.sales
-            if (each.variant or not query.breakdown)
+            if (each.variant or not _is_of_variants(query))
             and (each.currency in {None, query.currency or each.currency})
         ]
 
@@ -152,6 +152,10 @@ class History:
         facts = utm | {Field.LINK: link.id, Field.DOMAIN: link.domain}
         names: list[str | None] = [self.tags[each] for each in link.tag_ids if each in self.tags]
         return [facts | {Field.TAG: name} for name in names or [None]]
+
+
+def _is_of_variants(query: Query) -> bool:
+    return Field.VARIANT in {*query.group_by, *query.filters}
 
 
 def times_of(at: datetime, zone: tzinfo) -> dict[Field, str | None]:
@@ -192,7 +196,6 @@ async def make_history(
     made = [click(org_id, links[number].id, at, **facts) for number, at, facts in clicks]
     if made:
         await ship(database, made)
-        await (fold(database, [org_id]) if len(made) % 2 else defer(database, org_id))
     ids = {str(number): link.id for number, link in enumerate(links)}
     history = History(
         org_id,
@@ -205,7 +208,7 @@ async def make_history(
         touch = {"link_id": sale.link_id, "utm": dict(sale.utm), "at": sale.at, "click_ids": {}}
         document: dict[str, Any] = {"_id": f"{org_id}/{uuid.uuid4()}", "org_id": org_id, "at": sale.at}
         if sale.collection == "installs":
-            document["link_id"] = sale.link_id
+            document |= {"link_id": sale.link_id, "platform": "ios"}
         else:
             touch |= {"variant": sale.variant} if sale.variant else {}
             document |= {
@@ -217,7 +220,15 @@ async def make_history(
         if sale.collection == "conversions":
             document |= {"currency": sale.currency, "revenue": Decimal128(sale.revenue)}
             if sale.refunds:
-                document["refunds"] = [{"amount": Decimal128(each)} for each in sale.refunds]
+                document["refunds"] = [
+                    {
+                        "refund_id": str(number),
+                        "amount": Decimal128(amount),
+                        "at": sale.at,
+                        "received_at": sale.at,
+                    }
+                    for number, amount in enumerate(sale.refunds)
+                ]
         else:
             object.__setattr__(sale, "currency", None)
         await database[sale.collection].insert_one(document)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -14,18 +13,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from backend.domain.analytics_answer import Row
+from backend.domain.analytics_answer import AnalyticsAnswer, Row
 from backend.domain.analytics_query import Field, Measure, Order, Query
 from backend.domain.errors import InvalidField
+from backend.domain.ids import OrgId
 from backend.domain.query_period import Comparison, QueryPeriod
-from backend.storage import (
-    analytics_answers,
-    analytics_clicks,
-    analytics_links,
-    analytics_sales,
-    click_blocks,
-)
-from backend.storage.analytics_answers import answer
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.mongo import Database
 from backend.storage.purge import purge_link
 from backend.storage.tags import change_tag
@@ -132,7 +126,7 @@ def queries(draw: Callable[[Any], Any]) -> dict[str, Any]:
     return {
         "period": QueryPeriod(start, stop, zone),
         "measures": tuple(draw(st.lists(st.sampled_from(COUNTED), min_size=1, max_size=4, unique=True))),
-        "group_by": tuple(draw(st.lists(st.sampled_from(Field), max_size=2, unique=True))),
+        "group_by": tuple(draw(st.lists(st.sampled_from(Field), max_size=4, unique=True))),
         "compare": draw(st.none() | st.sampled_from(Comparison)),
         "currency": draw(st.none() | st.sampled_from(["EUR", "JPY"])),
         "filters": draw(
@@ -144,6 +138,13 @@ def queries(draw: Callable[[Any], Any]) -> dict[str, Any]:
         ),
         "limit": 10_000,
     }
+
+
+async def ask(
+    analytics: Analytics, org_id: OrgId, query: Query, *, is_whole: bool = False
+) -> AnalyticsAnswer:
+    """The answer of the process that has the organization's facts."""
+    return await analytics.ask(org_id, AskQuery(query, is_whole))
 
 
 @settings(max_examples=15, phases=[Phase.generate])
@@ -161,17 +162,22 @@ def queries(draw: Callable[[Any], Any]) -> dict[str, Any]:
     ),
 )
 async def test_figures_equal_a_naive_count(
-    database: Database, utms: Any, clicks: Any, sales: Any, asked: list[dict[str, Any]], tags: Any
+    analytics: Analytics,
+    database: Database,
+    utms: Any,
+    clicks: Any,
+    sales: Any,
+    asked: list[dict[str, Any]],
+    tags: Any,
 ) -> None:
     """For any clicks, sales, tags, zone, period, grouping and filter."""
     history = await make_history(database, utms, clicks, sales, tags)
     for each in asked:
         try:
             query = Query(**each)
-        except InvalidField:  # not kept together
+        except InvalidField:  # such as two parts of the time
             continue
-        found = await answer(database, history.org_id, query)
-        assert not any("as a whole" in note for note in found.notes)
+        found = await ask(analytics, history.org_id, query)
         assert_equal(found, history)
 
 
@@ -189,28 +195,7 @@ def three_days(zone: str = "UTC") -> QueryPeriod:
     return QueryPeriod(start.astimezone(UTC), (start + timedelta(days=3)).astimezone(UTC), ZoneInfo(zone))
 
 
-async def test_rows_are_worked_on_beside_the_event_loop(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Visitors whom the same process leads on don't wait while links and rows are worked on."""
-    history = await make_history(database, [{}], [], [Sale("leads", FIRST, "0", {})])
-    at: dict[str, int] = {}
-    works = ((analytics_links, "_all_rows"), (analytics_sales, "_add"), (analytics_answers, "put_together"))
-    for module, name in works:
-        work = getattr(module, name)
-
-        def noted(*given: Any, _name: str = name, _work: Callable[..., Any] = work, **named: Any) -> Any:
-            at[_name] = threading.get_ident()
-            return _work(*given, **named)
-
-        monkeypatch.setattr(module, name, noted)
-    query = Query(period=three_days(), measures=(Measure.CLICKS, Measure.LEADS), group_by=(Field.LINK,))
-    await answer(database, history.org_id, query)
-    assert at.keys() == {"_all_rows", "_add", "put_together"}
-    assert threading.get_ident() not in at.values()
-
-
-async def test_nothing_of_another_organization_shows(database: Database) -> None:
+async def test_nothing_of_another_organization_shows(analytics: Analytics, database: Database) -> None:
     """Neither its links, campaigns or totals, nor by a filter for its link."""
     other = await small_history(database)
     own = await make_history(database, [{}], [], [])
@@ -221,11 +206,11 @@ async def test_nothing_of_another_organization_shows(database: Database) -> None
     ):
         for field in (Field.LINK, Field.CAMPAIGN, Field.COUNTRY, Field.DOMAIN):
             query = Query(period=three_days(), group_by=(field,), filters=filters)
-            found = await answer(database, own.org_id, query)
+            found = await ask(analytics, own.org_id, query)
             assert (list(found.rows), found.totals.values, found.links) == ([], {Measure.CLICKS: 0}, {})
 
 
-async def test_a_link_with_two_tags_counts_in_both_rows(database: Database) -> None:
+async def test_a_link_with_two_tags_counts_in_both_rows(analytics: Analytics, database: Database) -> None:
     """It counts once in the totals, a note says so, and a filter asks for tags by their present names."""
     sales = [Sale("conversions", FIRST, "0", {}, "ada", "EUR", Decimal("1.50"))]
     tags = {0: ["mail", "Sale", "gone"], 1: ["mail"]}
@@ -234,7 +219,7 @@ async def test_a_link_with_two_tags_counts_in_both_rows(database: Database) -> N
     )
     measures = (Measure.CLICKS, Measure.VISITORS, Measure.CONVERSIONS)
     query = Query(period=three_days(), measures=measures, group_by=(Field.TAG,))
-    found = await answer(database, history.org_id, query)
+    found = await ask(analytics, history.org_id, query)
     rows = {row.group[0]: tuple(row.values.values()) for row in found.rows}
     assert rows == {"mail": (2, 2, 1), "Sale": (1, 1, 1), None: (1, 1, 0)}
     assert tuple(found.totals.values.values()) == (3, 3, 1)
@@ -251,82 +236,58 @@ async def test_a_link_with_two_tags_counts_in_both_rows(database: Database) -> N
         ((), {"mail"}, {(): (0, 0, 0)}),
     ):
         filters = {Field.TAG: frozenset(only)}
-        asked = await answer(database, history.org_id, replace(query, group_by=group_by, filters=filters))
+        asked = await ask(analytics, history.org_id, replace(query, group_by=group_by, filters=filters))
         assert {row.group: tuple(row.values.values()) for row in asked.rows} == expected
         assert asked.totals.values[Measure.CLICKS] == sum(each[0] for each in expected.values())
 
 
-async def test_clicks_of_a_purged_link_are_told(database: Database) -> None:
+async def test_clicks_of_a_purged_link_are_told(analytics: Analytics, database: Database) -> None:
     """They stay in the totals, in no row, and a note says how many."""
     history = await small_history(database)
-    await purge_link(database, history.links[0].id, history.org_id, FIRST, even_with_clicks=True)
-    found = await answer(database, history.org_id, Query(period=three_days(), group_by=(Field.LINK,)))
+    await purge_link(database, None, history.links[0].id, history.org_id, FIRST)
+    found = await ask(analytics, history.org_id, Query(period=three_days(), group_by=(Field.LINK,)))
     assert [row.values for row in found.rows] == [{Measure.CLICKS: 1}]
     assert found.totals.values == {Measure.CLICKS: 4}
     assert any(note.startswith("3 clicks in the totals are in no row") for note in found.notes)
 
 
-async def test_days_that_cannot_be_cut_are_told(database: Database) -> None:
-    """Without single clicks, a day in UTC counts as a whole where its noon is, and a note says so."""
-    history = await small_history(database)
-    query = Query(period=three_days("Asia/Kathmandu"), group_by=(Field.DAY, Field.COUNTRY))
-    exact = await answer(database, history.org_id, query)
-    assert not exact.notes
-    await database[click_blocks.NAME].delete_many({"org_id": history.org_id})
-    found = await answer(database, history.org_id, query)
-    assert [row.group for row in found.rows] == [(f"2025-09-{day}", "DE") for day in (25, 26, 27)]
-    assert [row.values[Measure.CLICKS] for row in found.rows] == [2, 1, 1]
-    assert any("On 3 days, from 2025-09-25 to 2025-09-27" in note for note in found.notes)
-
-
-async def test_many_clicks_of_cut_days_are_not_read(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What an answer costs has a bound: beyond it, days in UTC count as a whole, and a note says so."""
-    monkeypatch.setattr(analytics_clicks, "MOST_CUT_CLICKS", 3)
-    history = await small_history(database)
-    query = Query(period=three_days("Asia/Kathmandu"), group_by=(Field.DAY, Field.COUNTRY))
-    found = await answer(database, history.org_id, query)
-    assert any("counts as a whole" in note for note in found.notes)
-
-
-async def test_what_stopped_is_compared(database: Database) -> None:
+async def test_what_stopped_is_compared(analytics: Analytics, database: Database) -> None:
     """A row that only the period before has is there, with zeros now; each day has its counterpart."""
     history = await small_history(database)
     period = three_days()
     later = QueryPeriod(period.end, period.end + timedelta(days=3), period.zone)
     query = Query(period=later, group_by=(Field.CAMPAIGN,), compare=Comparison.PREVIOUS)
-    found = await answer(database, history.org_id, query)
+    found = await ask(analytics, history.org_id, query)
     now, before = {Measure.CLICKS: 0}, [{Measure.CLICKS: 3}, {Measure.CLICKS: 1}]
     assert [(row.group, row.values) for row in found.rows] == [(("spring",), now), ((None,), now)]
     assert [row.previous for row in found.rows] == before
-    found = await answer(database, history.org_id, replace(query, group_by=(Field.DAY,)))
+    found = await ask(analytics, history.org_id, replace(query, group_by=(Field.DAY,)))
     assert [row.group[0] for row in found.rows] == ["2025-09-28", "2025-09-29", "2025-09-30"]
     assert [row.previous for row in found.rows] == [{Measure.CLICKS: each} for each in (2, 1, 1)]
 
 
-async def test_pages_follow_each_other(database: Database) -> None:
+async def test_pages_follow_each_other(analytics: Analytics, database: Database) -> None:
     """Each row once, in order; a cursor of another query is refused."""
     history = await small_history(database)
     query = Query(period=three_days(), group_by=(Field.DAY, Field.LINK), limit=1)
     rows: list[Row] = []
     cursor = None
     while True:
-        found = await answer(database, history.org_id, replace(query, cursor=cursor))
+        found = await ask(analytics, history.org_id, replace(query, cursor=cursor))
         rows += found.rows
         if found.next_cursor is None:
             break
         cursor = found.next_cursor
-    whole = await answer(database, history.org_id, query, is_whole=True)
+    whole = await ask(analytics, history.org_id, query, is_whole=True)
     assert rows == list(whole.rows)
     assert (len(rows), whole.rows_in_all, whole.rows_left_out) == (4, 4, 0)
     assert cursor is not None
     for wrong in (cursor, "x", cursor[:-4], "bnVsbA"):
         with pytest.raises(InvalidField, match="cursor"):
-            await answer(database, history.org_id, Query(period=three_days(), cursor=wrong))
+            await ask(analytics, history.org_id, Query(period=three_days(), cursor=wrong))
 
 
-async def test_money_and_rates(database: Database) -> None:
+async def test_money_and_rates(analytics: Analytics, database: Database) -> None:
     """Amounts are exact in each currency; a rate without clicks is none; one currency can be sorted by."""
     sale = Sale("conversions", FIRST, "0", {}, None, "EUR", Decimal("19.99"))
     sales = [sale, sale, replace(sale, currency="JPY", revenue=Decimal(500)), replace(sale, link_id="1")]
@@ -334,7 +295,7 @@ async def test_money_and_rates(database: Database) -> None:
     history = await make_history(database, [{"utm_campaign": "spring"}, {}], clicks, sales)
     measures = (Measure.REVENUE, Measure.CONVERSION_RATE, Measure.REVENUE_PER_CLICK)
     query = Query(period=three_days(), measures=measures, group_by=(Field.CAMPAIGN,))
-    rows = {row.group[0]: row.values for row in (await answer(database, history.org_id, query)).rows}
+    rows = {row.group[0]: row.values for row in (await ask(analytics, history.org_id, query)).rows}
     assert rows["spring"] == {
         Measure.REVENUE: {"EUR": Decimal("39.98"), "JPY": Decimal(500)},
         Measure.CONVERSION_RATE: 1.0,
@@ -342,12 +303,12 @@ async def test_money_and_rates(database: Database) -> None:
     }
     assert rows[None][Measure.CONVERSION_RATE] is rows[None][Measure.REVENUE_PER_CLICK] is None
     one = replace(query, currency="EUR", order=Order(Measure.REVENUE))
-    found = await answer(database, history.org_id, one)
+    found = await ask(analytics, history.org_id, one)
     assert [row.values[Measure.REVENUE] for row in found.rows] == [Decimal("19.99"), Decimal("39.98")]
     assert found.totals.values[Measure.REVENUE] == Decimal("59.97")
 
 
-async def test_the_beginning_is_included_and_the_end_is_not(database: Database) -> None:
+async def test_the_beginning_is_included_and_the_end_is_not(analytics: Analytics, database: Database) -> None:
     """To the millisecond, of clicks and of sales."""
     period = three_days()
     moments = [at + timedelta(milliseconds=each) for at in (period.start, period.end) for each in (-1, 0)]
@@ -355,13 +316,15 @@ async def test_the_beginning_is_included_and_the_end_is_not(database: Database) 
     clicks = [(0, at, {"reason": None}) for at in moments]
     history = await make_history(database, [{}], clicks, sales)
     measures = (Measure.CLICKS, Measure.LEADS, Measure.INSTALLS)
-    found = await answer(database, history.org_id, Query(period=period, measures=measures))
+    found = await ask(analytics, history.org_id, Query(period=period, measures=measures))
     assert found.totals.values == dict.fromkeys(measures, 2)
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu", "America/New_York"])
-async def test_sums_of_many_days_end_where_the_days_of_the_zone_do(database: Database, zone: str) -> None:
-    """MongoDB adds up whole days in UTC; what is left at both ends, and between months, is exact too."""
+async def test_many_days_end_where_the_days_of_the_zone_do(
+    analytics: Analytics, database: Database, zone: str
+) -> None:
+    """At both ends of the period, and between months."""
     edges = [
         midnight(date(2025, 9, 21), zone),
         midnight(date(2025, 10, 1), zone),
@@ -371,6 +334,6 @@ async def test_sums_of_many_days_end_where_the_days_of_the_zone_do(database: Dat
     history = await make_history(database, [{}], [(0, at, {"reason": None}) for at in moments], [])
     period = QueryPeriod(edges[0], edges[2], ZoneInfo(zone))
     for fields, clicks in (((Field.LINK,), [4]), ((Field.MONTH, Field.DOMAIN), [2, 2])):
-        found = await answer(database, history.org_id, Query(period=period, group_by=fields))
+        found = await ask(analytics, history.org_id, Query(period=period, group_by=fields))
         assert [row.values[Measure.CLICKS] for row in found.rows] == clicks
         assert found.totals.values == {Measure.CLICKS: 4}

@@ -12,12 +12,12 @@ from backend.current import resources
 from backend.dashboard.analytics.tables import NAMES, name_of
 from backend.dashboard.analytics.view import View, asks_for_beginning, read_view
 from backend.dashboard.frame.blueprint import org_id
-from backend.domain.analytics_answer import AnalyticsAnswer
+from backend.domain.analytics_answer import AnalyticsAnswer, LinkNames
 from backend.domain.analytics_query import MONEY, Field, Query
 from backend.domain.analytics_rows import AnswerRows
 from backend.domain.ids import LinkId
 from backend.storage.analytics.latest_clicks import FirstDay
-from backend.storage.analytics_answers import answer, answers
+from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.links import find_links
 from backend.storage.organizations import get_organization
 
@@ -34,12 +34,12 @@ class Chip:
 
 async def ask(query: Query, *, is_whole: bool = False) -> AnalyticsAnswer:
     """The answer for the organization that the request acts for."""
-    return await answer(resources().database, org_id(), query, is_whole=is_whole)
+    return await resources().analytics.ask(org_id(), AskQuery(query, is_whole))
 
 
 async def ask_all(queries: Sequence[Query]) -> list[AnalyticsAnswer]:
     """The answers to several queries, as of one moment."""
-    return await answers(resources().database, org_id(), queries)
+    return await resources().analytics.ask_all(org_id(), [AskQuery(each) for each in queries])
 
 
 async def view_of_request(choices: Mapping[str, Container[str]]) -> View:
@@ -62,7 +62,8 @@ async def chips_of(view: View, path: str) -> list[Chip]:
     for by, value in view.filters.items():
         links = {}
         if by is Field.LINK and value:
-            links = await find_links(resources().database, [LinkId(value)], org_id())
+            found = await find_links(resources().database, [LinkId(value)], org_id())
+            links = {each.id: LinkNames(each.domain, each.path, each.link_name) for each in found.values()}
         name = name_of(by, value, links)
         chips.append(Chip(NAMES[by], name, view.without_filter(path, by), is_country=by is Field.COUNTRY))
     if view.currency:

@@ -33,11 +33,11 @@ from backend.domain.analytics_query import MONEY, Field, Measure, Order, Query
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
-from backend.domain.links import Link
 
 _ROWS = 25
 FIELDS = (
-    Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT, Field.TERM, Field.TAG, Field.LINK, Field.DOMAIN
+    Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT, Field.TERM, Field.TAG, Field.LINK, Field.DOMAIN,
+    Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER,
 )  # fmt: skip
 MEASURES = (
     Measure.CLICKS,
@@ -82,7 +82,7 @@ class AttributionRow:
     name: str
     address: str
     cells: list[tuple[str, list[str]]]
-    link: Link | None = None
+    link_id: LinkId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +138,6 @@ class _Found:
         return [each for each in MEASURES if is_refunded or each not in _OF_REFUNDS]
 
 
-async def _view() -> View:
-    return (await view_of_request(_CHOICES)).without_breakdown()
-
-
 async def _read(view: View) -> _Found:
     """What the view asks for, and the totals, which say what currencies there are.
 
@@ -158,7 +154,7 @@ async def _read(view: View) -> _Found:
 @dashboard.get("/attribution")
 async def attribution() -> Response:
     """A page of rows in the order that the address names, and the totals of all rows."""
-    view = await _view()
+    view = await view_of_request(_CHOICES)
     status = 422 if view.errors else 200
     later = partial(_content, view)
     return await page("analytics/attribution.html", status, later=later, view=view, comparisons=COMPARISONS)
@@ -197,7 +193,7 @@ async def _content(view: View) -> dict[str, Any]:
 @dashboard.get("/attribution.csv")
 async def attribution_csv() -> Response:
     """All rows of what the page shows, in its order, with exact amounts."""
-    found = await _read(await _view())
+    found = await _read(await view_of_request(_CHOICES))
     query = found.choice.query(found.view, found.currencies)
     return csv_response(await ask(query, is_whole=True), f"waylink-attribution-{found.choice.by}")
 
@@ -218,7 +214,7 @@ def _row(
         name_of(by, key, found.links, row.kind),
         "" if row.kind else address,
         [(label_in(each, currencies), lines_of(each, row.values[each], currencies)) for each in measures],
-        found.links.get(LinkId(key)) if by is Field.LINK and key else None,
+        LinkId(key) if by is Field.LINK and key and key in found.links else None,
     )
 
 

@@ -19,12 +19,11 @@ from backend.current import resources
 from backend.dashboard.analytics.answers import ask, ask_all, chips_of, csv_response, view_of_request
 from backend.dashboard.analytics.figures import course, currencies_of, figures, meanings_of
 from backend.dashboard.analytics.news import what_is_new
-from backend.dashboard.analytics.tables import CARDS, CHOICES, NAMES, is_possible, table, table_query
+from backend.dashboard.analytics.tables import CARDS, CHOICES, NAMES, table, table_query
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.frame.page import page
 from backend.domain.analytics_query import MOST_LIMIT, Field, Measure, Query
-from backend.domain.query_period import TimeField
 from backend.storage.devices import first_and_last_arrival
 from backend.storage.domains import list_domains
 from backend.storage.links import list_links
@@ -68,13 +67,9 @@ async def home() -> Response:
 
 
 async def _content(view: View) -> dict[str, Any]:
-    cards = [card for card in CARDS if is_possible(view, card.field(view))]
-    asked = [table_query(view, card.field(view), _MOST_ROWS) for card in cards]
-    of_figures = _figure_queries(view)
-    found = await ask_all([*of_figures, *asked])
-    # Often one answer has both.
-    series, totals, found = found[0], found[len(of_figures) - 1], found[len(of_figures) :]
-    currencies = currencies_of(view, totals.totals.values)
+    asked = [table_query(view, card.field(view), _MOST_ROWS) for card in CARDS]
+    series, *found = await ask_all([_series_query(view), *asked])
+    currencies = currencies_of(view, series.totals.values)
     currency = currencies[0]
     chosen = Measure(view.others.get(_CHART, Measure.CLICKS))
     path = url_for("dashboard.home")
@@ -85,16 +80,14 @@ async def _content(view: View) -> dict[str, Any]:
         "presets": PRESETS,
         "chips": await chips_of(view, path),
         "chosen": chosen,
-        "figures": figures(totals, series, currency),
-        "course": course(
-            chosen if chosen in series.query.measures else Measure.CLICKS, view, series, currency
-        ),
+        "figures": figures(series, series, currency),
+        "course": course(chosen, view, series, currency),
         "tables": [
-            table(card, view, answered, path, currencies) for card, answered in zip(cards, found, strict=True)
+            table(card, view, answered, path, currencies) for card, answered in zip(CARDS, found, strict=True)
         ],
         "names": NAMES,
-        "words": meanings_of(totals.query.measures),
-        "notes": dict.fromkeys(note for each in (totals, series, *found) for note in each.notes),
+        "words": meanings_of(series.query.measures),
+        "notes": dict.fromkeys(note for each in (series, *found) for note in each.notes),
         "news": [] if view.filters else await what_is_new(resources().clock()),
         "steps": await _steps(),
     }
@@ -105,7 +98,7 @@ async def home_csv() -> Response:
     """A table of the overview as a file, with all its rows; `table` names its field, or is `time`."""
     view = await view_of_request(_CHOICES)
     name = request.args.get("table", "")
-    fields = {field.value: field for card in CARDS for field in card.fields if is_possible(view, field)}
+    fields = {field.value: field for card in CARDS for field in card.fields}
     if name == _TIME:
         query = _series_query(view)
     elif name in fields:
@@ -115,21 +108,9 @@ async def home_csv() -> Response:
     return csv_response(await ask(query, is_whole=True), f"waylink-{name}")
 
 
-def _figure_queries(view: View) -> list[Query]:
-    """The queries for the course of what is known of parts of the period, and for other totals, if any."""
-    series, wanted = _series_query(view), _measures(view)
-    return [series] if series.measures == wanted else [series, view.query(*wanted, compare=view.comparison)]
-
-
 def _series_query(view: View) -> Query:
-    """The course of all figures. Visitors are known of whole days only."""
-    is_by_hour = view.time_field is TimeField.HOUR
-    measures = [each for each in _measures(view) if not (is_by_hour and each is Measure.VISITORS)]
-    return view.query(*measures, by=Field(view.time_field), compare=view.comparison, limit=MOST_LIMIT)
-
-
-def _measures(view: View) -> tuple[Measure, ...]:
-    return (Measure.CLICKS,) if view.breakdown else _MEASURES
+    """The course of all figures, and what they come to."""
+    return view.query(*_MEASURES, by=Field(view.time_field), compare=view.comparison, limit=MOST_LIMIT)
 
 
 async def _steps() -> list[Step]:

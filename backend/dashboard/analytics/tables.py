@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from backend.dashboard.analytics.figures import lines_of, number
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.labels import PLATFORMS
-from backend.domain.analytics_answer import AnalyticsAnswer, RowKind, Values
-from backend.domain.analytics_query import BREAKDOWNS, Field, Measure, Query
+from backend.domain.analytics_answer import AnalyticsAnswer, LinkNames, RowKind, Values
+from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import LinkId
-from backend.domain.links import Link
-from backend.domain.rollup import OTHER
 
 NAMES = {
     Field.LINK: "Link",
@@ -63,16 +61,19 @@ CHOICES = {each.name: tuple(field.value for field in each.fields) for each in CA
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row. `address` shows only what belongs to it; None where that can't be asked."""
+    """A row. `address` shows only what belongs to it; None where that can't be asked.
+
+    `link_id` is of the link that it is of, if there is one.
+    """
 
     key: str | None
     name: str
     clicks: int
     share: float
-    conversions: int | None
+    conversions: int
     revenue: Sequence[str]
     address: str | None
-    link: Link | None = None
+    link_id: LinkId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,33 +87,24 @@ class Table:
     by: Field
     rows: Sequence[TableRow]
     left_out: int | None
-    has_sales: bool
     revenue: str = ""
     names_currencies: bool = False
 
 
 def table_query(view: View, by: Field, most: int) -> Query:
     """The query for a table by this field, with what is known of its rows."""
-    if view.breakdown or by in BREAKDOWNS:
-        return view.query(Measure.CLICKS, by=by, limit=most)
     return view.query(Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE, by=by, limit=most)
-
-
-def is_possible(view: View, by: Field) -> bool:
-    """Whether the view can have rows by this field: one of countries, devices and referrers at a time."""
-    return by not in BREAKDOWNS or view.breakdown in {None, by}
 
 
 def table(card: Card, view: View, found: AnalyticsAnswer, path: str, currencies: Sequence[str]) -> Table:
     """The card's table with the rows that were found, and amounts in these currencies."""
     by = found.query.group_by[0]
     most = max((count_of(row.values) for row in found.rows), default=0)
-    has_sales = Measure.CONVERSIONS in found.query.measures
     rows = []
     for row in found.rows:
         value = row.group[0]
         clicks = count_of(row.values)
-        revenue = row.values[Measure.REVENUE] if has_sales else None
+        revenue = row.values[Measure.REVENUE]
         is_something = any(number(revenue, each) for each in currencies)
         rows.append(
             TableRow(
@@ -120,18 +112,20 @@ def table(card: Card, view: View, found: AnalyticsAnswer, path: str, currencies:
                 name_of(by, value, found.links, row.kind),
                 clicks,
                 100 * clicks / most if most else 0.0,
-                count_of(row.values, Measure.CONVERSIONS) if has_sales else None,
+                count_of(row.values, Measure.CONVERSIONS),
                 lines_of(Measure.REVENUE, revenue, currencies) if is_something else ["–"],
-                None if value == OTHER or row.kind else view.with_filter(path, by, value),
-                found.links.get(LinkId(value)) if by is Field.LINK and value else None,
+                None if row.kind else view.with_filter(path, by, value),
+                LinkId(value) if by is Field.LINK and value and value in found.links else None,
             )
         )
     are_named = len(currencies) > 1
     heading = "Revenue" if are_named else currencies[0]
-    return Table(card, by, rows, found.rows_left_out, has_sales, heading, are_named and has_sales)
+    return Table(card, by, rows, found.rows_left_out, heading, are_named)
 
 
-def name_of(by: Field, value: str | None, links: Mapping[LinkId, Link], kind: RowKind | None = None) -> str:
+def name_of(
+    by: Field, value: str | None, links: Mapping[LinkId, LinkNames], kind: RowKind | None = None
+) -> str:
     """What people call a value of this field, or a row of this kind."""
     if kind:
         return kind.words
@@ -140,7 +134,7 @@ def name_of(by: Field, value: str | None, links: Mapping[LinkId, Link], kind: Ro
     if by is Field.LINK:
         link = links.get(LinkId(value))
         return link.link_name if link else "A deleted link"
-    return "All others" if value == OTHER else PLATFORMS.get(value, value) if by is Field.PLATFORM else value
+    return PLATFORMS.get(value, value) if by is Field.PLATFORM else value
 
 
 def count_of(values: Values, measure: Measure = Measure.CLICKS) -> int:

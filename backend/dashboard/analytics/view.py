@@ -8,7 +8,7 @@ typed are told of.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -61,11 +61,6 @@ class View:
     errors: Mapping[str, str] = field(default_factory=dict)
     now: datetime | None = None
 
-    @property
-    def breakdown(self) -> Field | None:
-        """The filter by which only clicks are counted, if there is one."""
-        return next((each for each in self.filters if each in BREAKDOWNS), None)
-
     @cached_property
     def days(self) -> int:
         """How many days the period has a part of."""
@@ -75,7 +70,7 @@ class View:
     @property
     def time_field(self) -> TimeField:
         """The parts of the period that have a number of their own."""
-        if self.days == 1 and not self.breakdown:
+        if self.days == 1:
             return TimeField.HOUR
         if self.days <= _MOST_DAYS:
             return TimeField.DAY
@@ -135,19 +130,9 @@ class View:
         return f"{path}?{urlencode(changed)}" if changed else path
 
     def with_filter(self, path: str, by: Field, value: str | None, *, without: Iterable[str] = ()) -> str:
-        """The address of this view with one filter more, which takes the place of one that it excludes.
-
-        Arguments named in `without` are left out.
-        """
+        """The address of this view with one filter more. Arguments named in `without` are left out."""
         changes: dict[str, str | None] = dict.fromkeys(without)
-        if by in BREAKDOWNS and self.breakdown:
-            changes[self.breakdown.value] = None
         return self.address(path, **changes | {by.value: value or ""})
-
-    def without_breakdown(self) -> View:
-        """This view without the filter by which only clicks are counted."""
-        kept = {each: value for each, value in self.filters.items() if each not in BREAKDOWNS}
-        return replace(self, filters=kept)
 
     def without_filter(self, path: str, by: Field) -> str:
         """The address of this view with one filter less."""
@@ -277,9 +262,6 @@ def read_day(name: str, text: str, errors: dict[str, str]) -> date | None:
 
 
 def _filters(given: Mapping[str, str]) -> dict[Field, str | None]:
-    found: dict[Field, str | None] = {}
-    for each in FILTERS:
-        is_second = each in BREAKDOWNS and any(other in BREAKDOWNS for other in found)
-        if each.value in given and not is_second:
-            found[each] = given[each.value][:LONGEST_FILTER] or None
-    return found
+    return {
+        field: given[field.value][:LONGEST_FILTER] or None for field in FILTERS if field.value in given
+    }

@@ -15,11 +15,12 @@ from backend.dashboard.analytics.figures import currencies_of, number
 from backend.dashboard.analytics.tables import count_of
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.blueprint import org_id
-from backend.domain.analytics_answer import Figures, plain_count
+from backend.domain.analytics_answer import plain_count
+from backend.domain.analytics_figures import Sums
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.domain.link_listing import LinkFilter
-from backend.storage.analytics_answers import count_by_link
+from backend.storage.analytics.query_questions import CountByLink
 from backend.storage.link_listing import MOST_RANKED, matching_ids, sorted_by_values
 
 MEASURES = (Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE)
@@ -82,7 +83,7 @@ async def rank(
     """
     database = resources().database
     ids = await matching_ids(database, org_id(), wanted, resources().clock(), MOST_RANKED)
-    counted = await count_by_link(database, org_id(), counts_of_links(view, measure))
+    counted = await resources().analytics.ask(org_id(), CountByLink(counts_of_links(view, measure)))
     values = {each: value_of(figures, measure, currency) for each, figures in counted.items()}
     return await beside_the_loop(partial(sorted_by_values, ids, values, is_descending=is_descending))
 
@@ -94,7 +95,7 @@ def counts_of_links(view: View, *measures: Measure) -> Query:
     )
 
 
-def value_of(figures: Figures, measure: Measure, currency: str) -> int | float | Decimal:
+def value_of(figures: Sums, measure: Measure, currency: str) -> int | float | Decimal:
     """What was counted of one of MEASURES; an amount in this currency."""
     if measure is Measure.REVENUE:
         return figures.revenue.get(currency, Decimal())

@@ -12,7 +12,7 @@ from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.links.asked_links import AskedLinks, read_asked_links
 from backend.dashboard.links.link_figures import MEASURES, counts_of_links, currencies_shown, rank, value_of
-from backend.domain.analytics_answer import Figures
+from backend.domain.analytics_figures import Sums
 from backend.domain.analytics_query import Measure
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
@@ -21,7 +21,7 @@ from backend.domain.short_urls import ShortUrlForm
 from backend.domain.spreadsheets import csv_line
 from backend.domain.tags import Tag, tags_on
 from backend.file_answer import file_answer
-from backend.storage.analytics_answers import count_by_link
+from backend.storage.analytics.query_questions import CountByLink
 from backend.storage.link_listing import TooManyToRank, find_in_order, list_sorted, place_of
 from backend.storage.mongo import Database, StorageError, is_too_slow
 from backend.storage.tags import find_tags_of
@@ -31,7 +31,7 @@ _HEADINGS = (
     "id", "link_name", "short_url", "destination_url", "campaign", "tags", "state", "made", "clicks",
     "conversions",
 )  # fmt: skip
-_NOTHING = Figures()
+_NOTHING = Sums()
 
 
 @dashboard.get("/links.csv")
@@ -65,7 +65,7 @@ class _LinksFile:
     form: ShortUrlForm
     now: datetime
     currencies: Sequence[str]
-    counted: Mapping[LinkId, Figures]
+    counted: Mapping[LinkId, Sums]
     ids: Sequence[LinkId] | None
 
     @classmethod
@@ -73,7 +73,8 @@ class _LinksFile:
         """Count what came of all links. Raises InvalidField and TooManyToRank if they are too many."""
         database, form, now = resources().database, resources().short_url_form, resources().clock()
         currencies = await currencies_shown(asked.view)
-        counted = await count_by_link(database, org_id(), counts_of_links(asked.view, *MEASURES))
+        question = CountByLink(counts_of_links(asked.view, *MEASURES))
+        counted = await resources().analytics.ask(org_id(), question)
         ids = None
         if asked.measure:
             is_descending = asked.is_descending

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -69,7 +69,7 @@ class Analytics:
         """
         return await self._asked({"org_id": org_id, "questions": list(questions)})  # type: ignore[no-any-return]
 
-    async def stream(self, org_id: OrgId, question: LongQuestion[AnswerT]) -> AsyncIterator[AnswerT]:
+    async def stream(self, org_id: OrgId, question: LongQuestion[AnswerT]) -> AsyncGenerator[AnswerT, None]:
         """The pieces of a long answer, all as of one moment. Raises as `ask_all`, also between pieces."""
         connection = await self._connected()
         async with contextlib.aclosing(connection.exchange({"org_id": org_id, "long": question})) as parts:
@@ -193,7 +193,7 @@ class _Connection:
             raise ConnectionLost
         return cls(reader, writer, hello["pid"])
 
-    async def exchange(self, message: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    async def exchange(self, message: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         """Send the message, and give what comes of it. Raises ConnectionLost, and the error that comes."""
         self._number += 1
         number, received = self._number, asyncio.Queue[dict[str, Any] | None]()

@@ -16,6 +16,7 @@ import pickle
 import signal
 import sys
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -81,7 +82,7 @@ class QuestionServer:
                     continue
                 task = asyncio.create_task(self._answer(writer, message))
                 answering[number] = task
-                task.add_done_callback(lambda _, number=number: answering.pop(number, None))
+                task.add_done_callback(partial(_forget, answering, number))
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
@@ -126,6 +127,10 @@ class QuestionServer:
         while True:
             await asyncio.sleep(SIGN_EVERY)
             await write_message(writer, {"number": number, "sign": True})
+
+
+def _forget(answering: dict[int, asyncio.Task[None]], number: int, _: asyncio.Task[None]) -> None:
+    answering.pop(number, None)
 
 
 def _sendable(error: Exception) -> Exception:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -69,7 +69,7 @@ class Projections:
         with projection.used():
             return await self._within_time(_Work(projection, questions, self._clock()))
 
-    async def stream(self, org_id: OrgId, question: LongQuestion[ResultT]) -> AsyncIterator[ResultT]:
+    async def stream(self, org_id: OrgId, question: LongQuestion[ResultT]) -> AsyncGenerator[ResultT, None]:
         """The answer piece by piece, all as of one moment. Raises as `ask`."""
         projection = await self._up_to_date(org_id)
         loop = asyncio.get_running_loop()

@@ -1,0 +1,58 @@
+"""Queries of analytics as questions (docs/decisions/analytics-query.md)."""
+
+# What answers them is imported where that is done: those who ask have no use for it.
+# ruff: noqa: PLC0415
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from backend.domain.analytics_answer import AnalyticsAnswer, RowsOfAnswer
+from backend.domain.analytics_figures import Sums
+from backend.domain.analytics_query import Query
+from backend.domain.ids import LinkId
+from backend.storage.analytics.question import Facts, LongQuestion, Question
+
+
+@dataclass(frozen=True, slots=True)
+class AskQuery(Question[AnalyticsAnswer]):
+    """What the facts say to a query: one page of rows, or all rows if it `is_whole`."""
+
+    query: Query
+    is_whole: bool = False
+
+    def answer(self, facts: Facts) -> AnalyticsAnswer:
+        """The answer. Raises InvalidField for a cursor of another query."""
+        from backend.storage.analytics.questions.query import answer_query
+
+        days = facts.retention_days
+        return answer_query(facts.connection, self.query, retention_days=days, is_whole=self.is_whole)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamQuery(LongQuestion[AnalyticsAnswer | RowsOfAnswer]):
+    """All rows of the answer to a query, however many: first the answer without rows, then these."""
+
+    query: Query
+
+    def pieces(self, facts: Facts) -> Iterator[AnalyticsAnswer | RowsOfAnswer]:
+        """The answer, then its rows piece by piece. Raises InvalidField."""
+        from backend.storage.analytics.questions.query import stream_query
+
+        answer, rows = stream_query(facts.connection, self.query, retention_days=facts.retention_days)
+        yield answer
+        yield from rows
+
+
+@dataclass(frozen=True, slots=True)
+class CountByLink(Question[dict[LinkId, Sums]]):
+    """What was counted of each link that something is counted for. The query groups by nothing but links."""
+
+    query: Query
+
+    def answer(self, facts: Facts) -> dict[LinkId, Sums]:
+        """The figures by link, in no order."""
+        from backend.storage.analytics.questions.query import count_by_link
+
+        return count_by_link(facts.connection, self.query)
