@@ -7,7 +7,7 @@ and never changed. A day may have several.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -65,7 +65,7 @@ def to_document(org_id: OrgId, own_id: str, summary: Summary) -> Document:
 
 async def load_summaries(
     database: Database, org_id: OrgId, session: ClientSession | None = None
-) -> AsyncIterator[StoredSummary]:
+) -> AsyncGenerator[StoredSummary, None]:
     """All summaries of the organization that can be read, days in their order.
 
     Others are marked, for `waylink doctor` to tell of them.
@@ -78,7 +78,7 @@ async def load_summaries(
 
 async def documents_named(
     database: Database, org_id: OrgId, own_ids: Iterable[str], session: ClientSession | None = None
-) -> AsyncIterator[StoredSummary]:
+) -> AsyncGenerator[StoredSummary, None]:
     """Those summaries with these ids, without the organization's, that are there and can be read."""
     wanted = {"org_id": org_id, "_id": {"$in": [f"{org_id}/{each}" for each in own_ids]}} | _READABLE
     async for document in database[NAME].find(wanted, session=session, batch_size=_AT_ONCE):

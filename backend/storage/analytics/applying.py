@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from typing import NamedTuple
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.feed.facts import ANEW, TAG, Fact
+from backend.domain.feed.facts import ANEW, SUMMARY, TAG, Fact
 from backend.domain.ids import CallId, DeviceId, InstallId, OrgId
 from backend.storage import click_blocks, devices, installs
 from backend.storage.analytics.click_rows import StagedClicks
@@ -22,7 +23,9 @@ from backend.storage.analytics.link_rows import forget_links, put_links, put_tag
 from backend.storage.analytics.loading import load
 from backend.storage.analytics.record_rows import KINDS, delete_records, insert_records
 from backend.storage.analytics.rereading import find_again, find_last_seen
+from backend.storage.analytics.summary_rows import delete_blocks, insert_summaries
 from backend.storage.analytics.transactions import beside, transaction
+from backend.storage.click_summaries import StoredSummary, documents_named
 from backend.storage.feed.packed import Name, PackedPage, name_of
 from backend.storage.mongo import Database, Document
 
@@ -40,21 +43,32 @@ async def apply(
     named = {name: page.named.get(name) for name in map(name_of, facts) if name}
     named |= await find_again(database, org_id, facts)
     seen = await find_last_seen(database, org_id, facts, named)
-    work = partial(_apply, connection, facts, named, seen, page.next_cursor.place)
-    return await beside(connection, work)
+    added_up = [fact for fact in facts if fact["type"] == SUMMARY]
+    wanted = [own_id for fact in added_up for own_id in fact["summaries"]]
+    summaries = [each async for each in documents_named(database, org_id, wanted)] if wanted else []
+    read = _Read(facts, named, seen, summaries, page.next_cursor.place)
+    return await beside(connection, partial(_apply, connection, read))
 
 
-def _apply(
-    connection: DuckDBPyConnection,
-    facts: Sequence[Fact],
-    named: Mapping[Name, Document | None],
-    seen: Mapping[DeviceId, datetime],
-    place: int,
-) -> list[str]:
+class _Read(NamedTuple):
+    """What was read of a page: its facts, what they name, and where to go on behind it."""
+
+    facts: Sequence[Fact]
+    named: Mapping[Name, Document | None]
+    seen: Mapping[DeviceId, datetime]
+    summaries: Sequence[StoredSummary]
+    place: int
+
+
+def _apply(connection: DuckDBPyConnection, read: _Read) -> list[str]:
+    facts, named, seen, summaries, place = read
     blocks = StagedClicks(connection, _there(named, click_blocks.NAME))
     with transaction(connection):
         _put_links(connection, facts)
         blocks.insert()
+        if gone := [own_id for fact in facts if fact["type"] == SUMMARY for own_id in fact["blocks"]]:
+            delete_blocks(connection, gone)
+            insert_summaries(connection, summaries)
         _put_records(connection, named)
         if wanted := _names(named, devices.NAME):
             delete_devices(connection, list(map(DeviceId, wanted)))

@@ -7,6 +7,7 @@ twice, which changes nothing.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -19,7 +20,9 @@ from backend.storage import click_blocks, devices, installs, links, tags
 from backend.storage.analytics import click_rows, device_rows, install_rows, link_rows, record_rows
 from backend.storage.analytics.click_rows import StagedClicks
 from backend.storage.analytics.forgetting import forget_all
+from backend.storage.analytics.summary_rows import insert_summaries
 from backend.storage.analytics.transactions import beside, transaction
+from backend.storage.click_summaries import load_summaries
 from backend.storage.feed.heads import find_heads
 from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByIdPrefix
@@ -85,6 +88,7 @@ async def load(
     await beside(connection, partial(forget_all, connection))
     for source in _SOURCES:
         await _load(source.find(database, org_id), connection, source.write)
+    await _load_summaries(database, org_id, connection)
     unreadable = await _load_clicks(database, org_id, connection, on_progress)
     done = "UPDATE state SET place = $place, is_loaded = true"
     await beside(connection, lambda: connection.execute(done, {"place": place}))
@@ -99,6 +103,13 @@ async def _load(found: Cursor, connection: DuckDBPyConnection, write: Write) -> 
 def _in_transaction(connection: DuckDBPyConnection, work: Callable[[], None]) -> None:
     with transaction(connection):
         work()
+
+
+async def _load_summaries(database: Database, org_id: OrgId, connection: DuckDBPyConnection) -> None:
+    async with aclosing(load_summaries(database, org_id)) as summaries:
+        async for each in summaries:
+            work = partial(insert_summaries, connection, [each])
+            await beside(connection, partial(_in_transaction, connection, work))
 
 
 async def _load_clicks(
