@@ -12,7 +12,7 @@ import pytest
 from backend.clock import utc_now
 from backend.storage.mongo import Database
 from tests.api.links import API, create, info, invalid
-from tests.clicks import click, count_clicks
+from tests.clicks import click, ship
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.organizations import TestOrganization
 
@@ -62,7 +62,7 @@ async def test_a_click_leaves_the_windows_at_the_second(
     """A click counts for 7 and for 30 days, to the second, and in the total for ever."""
     link_id = (await info(client, organization, await create(client, organization)))["id"]
     clicked = utc_now().replace(microsecond=0)
-    await count_clicks(database, [click(organization.id, link_id, clicked)])
+    await ship(database, [click(organization.id, link_id, clicked)])
     seen = []
     for age in (
         timedelta(seconds=1),
@@ -84,7 +84,7 @@ async def test_the_id_wins(
     """Where both are given, linkId names the link."""
     one, other = await create(client, organization), await create(client, organization)
     link_id = (await info(client, organization, one))["id"]
-    await count_clicks(database, [click(organization.id, link_id, utc_now())])
+    await ship(database, [click(organization.id, link_id, utc_now())])
     answer = await post(client, organization, {"linkId": link_id, "shortUrl": other})
     assert answer.json()["total_clicks"] == 1
 

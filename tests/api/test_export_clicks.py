@@ -28,7 +28,7 @@ from backend.storage.mongo import Database
 from backend.storage.organizations import set_click_days
 from backend.storage.single_clicks import written_clicks
 from tests.api.links import API, create, info
-from tests.clicks import click, count_clicks, ship
+from tests.clicks import click, ship
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.organizations import TestOrganization
 from tests.service_process import ServiceProcess
@@ -56,10 +56,9 @@ def times(answer: httpx.Response) -> list[str]:
 
 
 async def store(database: Database, blocks: list[Block]) -> None:
-    """Store blocks as they are once they are folded."""
+    """Store blocks, without receipts."""
     documents = [
-        {"_id": f"{each.org_id}/{uuid.uuid4()}", **fields_of(each), "folded": True, "is_small": True}
-        for each in blocks
+        {"_id": f"{each.org_id}/{uuid.uuid4()}", **fields_of(each), "is_small": True} for each in blocks
     ]
     await database[NAME].insert_many(documents)
 
@@ -156,7 +155,7 @@ async def test_a_merge_meanwhile_repeats_nothing(
     """Blocks that are merged while they are read come once, with each of their clicks."""
     at = [START + timedelta(seconds=number) for number in range(1_200)]
     await store(database, [block_of(organization.id, [click(organization.id, LINK, each)]) for each in at])
-    await count_clicks(database, [click(organization.id, LINK, START)])
+    await ship(database, [click(organization.id, LINK, START)])
     selection = Selection(START, START + timedelta(days=1))
     pieces = written_clicks(
         database, organization.id, selection, RowFormat.NDJSON, service.resources.short_url_form
@@ -221,7 +220,7 @@ def test_a_damaged_block(running: ServiceProcess) -> None:
         for day, packed in enumerate((good.packed, b"\x01broken", good.packed)):
             at = START + timedelta(days=day)
             document = {"org_id": org_id, "clicks": 7, "first_at": at, "last_at": at, "packed": packed}
-            blocks.insert_one({"_id": f"{org_id}/{day}", "folded": True, **document})
+            blocks.insert_one({"_id": f"{org_id}/{day}", **document})
     query = {"from": "2026-03-01", "to": "2026-04-01"}
     with httpx.stream(
         "GET", running.base_url + EXPORT, params=query, headers={"API-KEY": key}, timeout=60
@@ -242,13 +241,12 @@ def test_a_damaged_block(running: ServiceProcess) -> None:
     assert "Waylink-Clicks-Unreadable" not in others.headers
 
 
-@pytest.mark.parametrize("folded", [True, False])
 async def test_only_a_damaged_block(
-    client: httpx.AsyncClient, organization: TestOrganization, database: Database, folded: bool
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database
 ) -> None:
-    """Where nothing else is there, the first answer tells of it already, also before it is counted."""
+    """Where nothing else is there, the first answer tells of it already."""
     block = fields_of(block_of(organization.id, [click(organization.id, LINK, START)]))
-    broken = block | {"_id": f"{organization.id}/0", "packed": b"\x01broken", "folded": folded}
+    broken = block | {"_id": f"{organization.id}/0", "packed": b"\x01broken"}
     await database[NAME].insert_one(broken)
     answer = await export(client, organization)
     assert (answer.text.count("\r\n"), answer.headers["Waylink-Clicks-Unreadable"]) == (1, "1")

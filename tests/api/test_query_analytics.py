@@ -19,7 +19,7 @@ from backend.rest_api.query_analytics import MOST_BYTES
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_subscription
 from tests.api.links import API, create, info
-from tests.clicks import click, count_clicks
+from tests.clicks import click, ship
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.organizations import TestOrganization
 
@@ -49,7 +49,7 @@ async def fill(client: httpx.AsyncClient, organization: TestOrganization, databa
     days = [START + timedelta(days=day, hours=12) for day in range(3)]
     clicks = [click(organization.id, ids[0], at, **facts) for at in days]
     clicks.append(click(organization.id, ids[1], days[0], country=None, visitor=8))
-    await count_clicks(database, clicks)
+    await ship(database, clicks)
     touch = {"link_id": ids[0], "utm": {}, "at": START, "click_ids": {}}
     for number, (currency, revenue) in enumerate([("EUR", "19.99"), ("JPY", "500")]):
         await database["conversions"].insert_one(

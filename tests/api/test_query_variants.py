@@ -10,7 +10,7 @@ import httpx
 from backend.storage.mongo import Database
 from tests.api.links import API
 from tests.api.whole_links import Links
-from tests.clicks import click, count_clicks
+from tests.clicks import click, ship
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, check, conversion
 
@@ -47,7 +47,7 @@ async def test_what_each_variant_brought(
     made = await links.make(rules=SPLIT)
     now = datetime.now(UTC)
     clicks = [("long", 30), ("short.2", 40), (None, 7)]
-    await count_clicks(
+    await ship(
         database,
         [
             click(organization.id, made["id"], now, variant=variant)

@@ -13,7 +13,7 @@ from backend.domain.ids import LinkId
 from backend.storage.mongo import Database
 from tests.api.links import API
 from tests.api.test_query_sales import HOUR, make_link, rows
-from tests.clicks import click, count_clicks
+from tests.clicks import click, ship
 from tests.conftest import MovableClock
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
@@ -43,7 +43,7 @@ async def asked(visitor: Visitor, *measures: str, **query: Any) -> dict[str, Any
 async def clicked(visitor: Visitor, database: Database, link_id: str, number: int) -> None:
     """So many clicks on the link, just now."""
     of, now = LinkId(link_id), datetime.now(UTC) - HOUR
-    await count_clicks(database, [click(visitor.organization.id, of, now) for _ in range(number)])
+    await ship(database, [click(visitor.organization.id, of, now) for _ in range(number)])
 
 
 async def purge(visitor: Visitor, link_id: str) -> None:
@@ -219,7 +219,7 @@ async def test_days_that_no_month_is_compared_with(visitor: Visitor, database: D
     """What January has more than February is in the totals of the time before, and in no row."""
     link_id = LinkId(await make_link(visitor))
     days = [datetime(2026, 1, day, 12, tzinfo=UTC) for day in (28, 29, 31)]
-    await count_clicks(database, [click(visitor.organization.id, link_id, at) for at in days])
+    await ship(database, [click(visitor.organization.id, link_id, at) for at in days])
     february = {"from": "2026-02-01", "to": "2026-03-01", "compare": "previous"}
     found = await asked(visitor, "clicks", group_by=["day"], **february)
     assert len(found["rows"]) == 28

@@ -18,7 +18,6 @@ from backend.domain.ids import CustomerId, InstallId, LinkId, OrgId, UserId
 from backend.domain.installs import AppPlatform, Install
 from backend.domain.link_reports import parse_report
 from backend.domain.users import User
-from backend.storage import clicks as clicks_before
 from backend.storage.apps import set_apps
 from backend.storage.belongings import Subject
 from backend.storage.broken_destinations import BrokenDestination, keep_results
@@ -38,7 +37,7 @@ from backend.storage.taken_clicks import take_clicks
 from backend.storage.users import insert_user
 from backend.storage.webhooks.endpoints import create_endpoint, rotate_secret
 from tests.api.sales import tell
-from tests.clicks import click, defer, fold, ship
+from tests.clicks import click, ship
 from tests.feeds import place_all
 from tests.organizations import TestOrganization
 from tests.sdk_batches import Visitor, call, check, conversion
@@ -163,18 +162,11 @@ async def _click(database: Database, organization: TestOrganization, link_ids: l
         for number in range(7)
     ]
     await ship(database, clicks, end=700)
-    await fold(database, [organization.id])
     old = now - timedelta(days=500)
     await ship(
         database, [click(organization.id, link_ids[0], old, reason="crawler", visitor=n) for n in range(3)]
     )
-    await fold(database, [organization.id])
     assert await sum_expired(database, organization.id, now) == 3
-    await ship(database, [click(organization.id, link_ids[0], now - timedelta(hours=8))])
-    await defer(database, organization.id)
-    # As versions before the ledger stored a click.
-    before = {"_id": f"{uuid.uuid4().hex}-0", "org_id": organization.id, "link_id": link_ids[0], "at": now}
-    await database[clicks_before.NAME].insert_one(before | {"counted": True, "outcome": "web"})
 
 
 async def _tell_by_click(

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 import backend.storage
-from backend.archives.archive_file import ArchiveWriter, UnreadableArchive, read_entries, read_header
+from backend.archives.archive_file import UnreadableArchive
 from backend.archives.export import export_organization
 from backend.archives.restore import Restored, restore_organization
 from backend.clock import utc_now
@@ -27,12 +27,10 @@ from backend.storage.collections import COLLECTIONS, archived_collections
 from backend.storage.conversions import NAME as CONVERSIONS
 from backend.storage.domains import insert_domain
 from backend.storage.extended_json import from_json, to_json
-from backend.storage.link_listing import list_page, rank_by_clicks
+from backend.storage.link_listing import list_page
 from backend.storage.mongo import Database
-from backend.storage.organization_counts import first_day
 from backend.storage.restores import AlreadyTaken, AnotherRestore
 from tests.archives.full_organization import fill
-from tests.clicks import fold
 from tests.conftest import OrganizationFactory
 from tests.fresh_database import fresh_database
 from tests.organizations import TestOrganization, create_test_organization
@@ -141,16 +139,6 @@ async def test_types_are_kept_and_keys_work(
     )
 
 
-NEW_FIELDS = {
-    "links": {"external_id", "archived_at", "was_enabled", "tag_ids"},
-    "click_counts": {"day"},
-    "install_counts": {"day"},
-    "organization_counts": {"day"},
-    "idempotency": {"link_id"},
-}
-NEW_COLLECTIONS = {"tags", "utm_templates", "link_deltas"}
-
-
 async def test_external_ids_and_the_archive_are_kept(
     database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
 ) -> None:
@@ -167,40 +155,6 @@ async def test_external_ids_and_the_archive_are_kept(
         ]
         assert before == after != []
     assert await links.count_archived(elsewhere, full.id) == 1
-
-
-async def test_an_archive_of_the_former_version(
-    database: Database, elsewhere: Database, full: TestOrganization, tmp_path: Path
-) -> None:
-    """Without the fields that are new, all of it is restored, and links are sorted by their clicks."""
-    former, restored = tmp_path / "former.jsonl", tmp_path / "organization.jsonl"
-    await fold(database, [full.id])  # it counted every click in its link's documents
-    await export(database, full.id, restored)
-    header = read_header(restored)
-    with former.open("wb") as file:
-        writer = ArchiveWriter(file)
-        writer.write_header(header)
-        for entry in read_entries(restored, header):
-            left_out = NEW_FIELDS.get(entry.collection, set())
-            if entry.collection in NEW_COLLECTIONS:
-                continue
-            if not (entry.collection == "idempotency" and "answer" in entry.document):
-                kept = {name: value for name, value in entry.document.items() if name not in left_out}
-                writer.write_document(entry.collection, kept)
-        known = archived_collections().keys() - NEW_COLLECTIONS
-        counts = {name: writer.counts[name] for name in known}
-        file.write(json.dumps({"counts": counts, "sha256": writer.digest.hexdigest()}).encode() + b"\n")
-    await restore(elsewhere, former)
-    by_clicks = LinkSort(LinkOrder.CLICKS_30, is_descending=True)
-    ranked = [
-        await rank_by_clicks(each, full.id, LinkFilter(state=None), by_clicks, datetime.now(UTC))
-        for each in (database, elsewhere)
-    ]
-    assert ranked[0][:2] == ranked[1][:2]  # the two that were clicked
-    found = await links.list_links(elsewhere, full.id, skip=0, limit=9)
-    assert {link.external_id for link in found} == {None}
-    began = await first_day(elsewhere, full.id)
-    assert began == await first_day(database, full.id) is not None
 
 
 async def test_nothing_of_others_is_in_the_file(
@@ -244,9 +198,9 @@ async def test_what_changed_while_a_restore_lay_still_stays(
         await restore_organization(elsewhere, file, utc_now(), Interruption(file, 0.97), lambda _: False)
     await elsewhere["restores"].update_one({"_id": full.id}, {"$set": {"position": 0}})
     total = {"_id": {"$regex": "/total$"}}
-    await elsewhere["click_counts"].update_many(total, {"$inc": {"parts.all": 100}})
+    await elsewhere["install_counts"].update_many(total, {"$inc": {"parts.all": 100}})
     await restore(elsewhere, file)
-    assert {found["parts"]["all"] > 100 async for found in elsewhere["click_counts"].find(total)} == {True}
+    assert {found["parts"]["all"] > 100 async for found in elsewhere["install_counts"].find(total)} == {True}
 
 
 async def test_a_restore_refuses_what_is_taken(
@@ -312,7 +266,7 @@ async def test_another_file_does_not_go_on_with_a_restore(
     ("old", "new", "sentence"),
     [
         (b'"format": "waylink-organization"', b'"format": "other"', "is not an archive"),
-        (b'"version": 1', b'"version": 2', "has the format version 2; this Waylink reads 1"),
+        (b'"version": 2', b'"version": 1', "has the format version 1; this Waylink reads 2"),
         (b'"org_id": "', b'"org_id": "x', "does not name its organization"),
         (b'"collection":"links"', b'"collection":"secrets"', "is not a document of a collection"),
         (b"https://shop.example/1", b"https://shop.example/9", "counts or SHA-256 do not match"),

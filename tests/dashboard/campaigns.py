@@ -17,7 +17,7 @@ from backend.domain.refunds import Refund, ToldRefund
 from backend.storage.batches import store_batches
 from backend.storage.mongo import Database
 from backend.storage.refunds import store_refunds
-from tests.clicks import click, count_clicks
+from tests.clicks import click, ship
 from tests.organizations import TestOrganization
 from tests.stored_links import insert_links
 
@@ -44,7 +44,7 @@ async def clicked(
         click(link.org_id, link.id, at, country=country, visitor=int(at.timestamp()) % 10**6 + each)
         for each in range(number)
     ]
-    await count_clicks(database, made)
+    await ship(database, made)
 
 
 async def bought(

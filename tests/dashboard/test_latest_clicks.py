@@ -19,7 +19,7 @@ from backend.domain.links import Link
 from backend.storage import latest_clicks as reader
 from backend.storage.latest_clicks import MOST_CLICKS, latest_clicks
 from backend.storage.mongo import Database
-from tests.clicks import click, count_clicks, ship
+from tests.clicks import click, ship
 from tests.conftest import OrganizationFactory
 from tests.dashboard.office import Office, make_key, make_organization, make_user
 from tests.dashboard.people import Person
@@ -53,7 +53,7 @@ async def test_what_a_row_says(person: Person, link: Link, database: Database) -
         referrer_host="<b>.example",
     )  # fmt: skip
     checked = click(link.org_id, link.id, now + timedelta(seconds=5), reason="head")
-    await count_clicks(database, [first, checked, click(link.org_id, OTHER, now)])
+    await ship(database, [first, checked, click(link.org_id, OTHER, now)])
     await ship(database, [click(link.org_id, link.id, utc_now(), system="Windows", browser="Edge")])
     page = (await person.get(f"/links/{link.id}")).text
     newest, second, third = rows(page)
@@ -76,7 +76,7 @@ async def test_the_last_hundred(link: Link, database: Database) -> None:
     start = utc_now().replace(hour=1) - timedelta(days=4)
     ats = [start + timedelta(minutes=5 * number) for number in range(600)]
     for part in (ats[::3], ats[1::3], ats[2::3]):
-        await count_clicks(database, [click(link.org_id, link.id, at) for at in part])
+        await ship(database, [click(link.org_id, link.id, at) for at in part])
     found = await latest_clicks(database, link.org_id, link.id, utc_now())
     milliseconds = [at.replace(microsecond=at.microsecond // 1000 * 1000) for at in ats]
     assert len(found.clicks) == MOST_CLICKS
@@ -91,7 +91,7 @@ async def test_nothing_of_another_organization(
     """Whatever link id is asked for, and although their clicks came in one log."""
     other = await make_organization()
     now = utc_now()
-    await count_clicks(database, [click(link.org_id, link.id, now), click(other.id, OTHER, now)])
+    await ship(database, [click(link.org_id, link.id, now), click(other.id, OTHER, now)])
     assert (await latest_clicks(database, link.org_id, OTHER, now)).clicks == []
     assert (await latest_clicks(database, other.id, link.id, now)).clicks == []
     assert len((await latest_clicks(database, other.id, OTHER, now)).clicks) == 1
@@ -101,11 +101,11 @@ async def test_a_rare_link_costs_little(
     link: Link, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a busy organization's blocks, those of the days and hours in which the link had clicks are read."""
-    await count_clicks(database, [click(link.org_id, link.id, day_before(7, hour=3))])
+    await ship(database, [click(link.org_id, link.id, day_before(7, hour=3))])
     for days in range(10):
         for hour in range(10):
             await ship(database, [click(link.org_id, OTHER, day_before(days + 1, hour=hour))])
-    await count_clicks(database, [click(link.org_id, OTHER, day_before(1))])
+    await ship(database, [click(link.org_id, OTHER, day_before(1))])
     read = count_unpacked(monkeypatch)
     found = await latest_clicks(database, link.org_id, link.id, utc_now())
     assert (len(found.clicks), found.is_all_read) == (1, True)
@@ -118,7 +118,7 @@ async def test_reading_has_a_bound(
     """Beyond it the page says that there may be older clicks, and where to get them."""
     for days in range(1, 4):
         clicks = [click(link.org_id, link.id, day_before(days)), click(link.org_id, OTHER, day_before(days))]
-        await count_clicks(database, clicks)
+        await ship(database, clicks)
     found = await latest_clicks(database, link.org_id, link.id, utc_now(), most_read=4)
     assert (len(found.clicks), found.is_all_read) == (2, False)
     monkeypatch.setattr(reader, "MOST_DAYS", 1)

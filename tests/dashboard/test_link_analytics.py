@@ -17,7 +17,7 @@ from backend.storage.click_counts import count_values
 from backend.storage.links import find_link_at
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_click_days
-from tests.clicks import click, count_clicks
+from tests.clicks import click, ship
 from tests.dashboard.campaigns import bought, clicked, figures, make_link, words
 from tests.dashboard.people import Person
 from tests.organizations import TestOrganization
@@ -38,7 +38,7 @@ class Clicks:
             self.org_id, self.link_id, at, platform=platform, country=country, referrer_host=referrer,
             reason=reason,
         )  # fmt: skip
-        await count_clicks(self.database, [made] * number)
+        await ship(self.database, [made] * number)
 
 
 @pytest.fixture
@@ -170,9 +170,9 @@ async def test_a_day_names_a_bounded_number_of_referrers(
     def made(host: str) -> Click:
         return click(clicks.org_id, clicks.link_id, midday, referrer_host=host)
 
-    await count_clicks(database, [made(f"{number}.made-up.example") for number in range(MOST_VALUES)])
-    await count_clicks(database, [made("news.example")] * 20)
-    await count_clicks(database, [made(f"{number}.made-up.example") for number in range(MOST_VALUES)])
+    await ship(database, [made(f"{number}.made-up.example") for number in range(MOST_VALUES)])
+    await ship(database, [made("news.example")] * 20)
+    await ship(database, [made(f"{number}.made-up.example") for number in range(MOST_VALUES)])
     breakdown = await break_down_clicks(database, clicks.link_id, clicks.org_id, midday, 2)
     assert breakdown.referrers[0] == ClickShare("news.example", 20)
     referrers = (await count_values(database, clicks.link_id, clicks.org_id, midday, 2))[Dimension.REFERRER]

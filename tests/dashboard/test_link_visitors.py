@@ -14,7 +14,7 @@ from backend.storage.click_counts import NAME
 from backend.storage.links import find_link_at
 from backend.storage.mongo import Database
 from backend.storage.visitor_sketches import add_visitors, count_visitors
-from tests.clicks import click, count_clicks
+from tests.clicks import click, ship
 from tests.dashboard.people import Person
 from tests.dashboard.test_link_analytics import days, table
 from tests.organizations import TestOrganization
@@ -98,7 +98,7 @@ async def test_days_are_those_of_the_browser(
     zone = ZoneInfo("Asia/Kathmandu")  # 5:45 hours before UTC
     today = midday.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     at = [today - timedelta(minutes=1), today - timedelta(days=1), today - timedelta(days=1, minutes=1)]
-    await count_clicks(
+    await ship(
         database, [click(link.org_id, link.id, each, visitor=number) for number, each in enumerate(at)]
     )
     person.client.cookies.set("waylink_zone", zone.key, domain="localhost.local")
@@ -118,7 +118,7 @@ async def test_hours_are_those_of_the_browser(
     zone = ZoneInfo("Asia/Kathmandu")
     hour = midday.astimezone(zone).replace(minute=0, second=0, microsecond=0)
     at = [hour - timedelta(hours=2), hour - timedelta(hours=2, seconds=1), hour - timedelta(hours=23)]
-    await count_clicks(database, [click(link.org_id, link.id, each) for each in at])
+    await ship(database, [click(link.org_id, link.id, each) for each in at])
     person.client.cookies.set("waylink_zone", zone.key, domain="localhost.local")
     page = (await person.get(f"/links/{link.id}?period=day")).text
     rows = table(page, "Clicks by hour, this hour and the 23 before")

@@ -17,7 +17,7 @@ from backend.domain.links import Link
 from backend.storage.mongo import Database
 from backend.storage.refusals import OriginRefusal, add_refusal
 from tests.api.links import create
-from tests.clicks import click, count_clicks
+from tests.clicks import click, ship
 from tests.conftest import OrganizationFactory
 from tests.dashboard.campaigns import address, bought, clicked, figures, make_link, table, words
 from tests.dashboard.people import Person
@@ -245,7 +245,7 @@ async def test_what_to_look_at(
     for each in (link, busy, off):
         await clicked(database, each, now - timedelta(days=4), 20)
     await clicked(database, busy, now - timedelta(days=1))
-    await count_clicks(database, [click(link.org_id, link.id, now, reason=NotCounted.CRAWLER)])
+    await ship(database, [click(link.org_id, link.id, now, reason=NotCounted.CRAWLER)])
     for origin, ago in (("https://new.example", 0), ("https://old.example", 9)):
         refusal = OriginRefusal(origin, "not allowed", now - timedelta(days=ago))
         await add_refusal(database, organization.id, refusal)

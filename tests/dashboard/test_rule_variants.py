@@ -11,7 +11,7 @@ import httpx
 from backend.domain.ids import LinkId
 from backend.storage.mongo import Database
 from tests.api.links import API, link_body
-from tests.clicks import click, count_clicks
+from tests.clicks import click, ship
 from tests.dashboard.campaigns import words
 from tests.dashboard.people import Person
 from tests.organizations import TestOrganization
@@ -42,7 +42,7 @@ async def test_what_variants_brought(
         for variant, count in counts
         for _ in range(count)
     ]
-    await count_clicks(database, made)
+    await ship(database, made)
     answer = await person.get(page)
     assert re.findall(r'data-label="Clicks">(\d+)<', answer.text) == ["40", "30"]
     assert "“b” converts best with a chance of 5" in words(answer.text)

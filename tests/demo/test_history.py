@@ -21,22 +21,24 @@ from backend.domain.links import Link
 from backend.domain.query_period import QueryPeriod
 from backend.domain.tags import PALETTE
 from backend.storage import demo_clicks
-from backend.storage.analytics_answers import answer
+from backend.storage.analytics.click_windows import ClicksOfLinks, ClickWindow
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.batches import store_batches
-from backend.storage.click_counts import count_totals
+from backend.storage.click_merges import merge_small_blocks
 from backend.storage.collections import archived_collections
-from backend.storage.demo_history import CountsWouldBeLost, find_history_links, fold_all
+from backend.storage.demo_history import IsAddedUp, find_history_links
 from backend.storage.domains import list_domains
+from backend.storage.expired_days import sum_expired
 from backend.storage.feed import entries, heads
-from backend.storage.mongo import Database, in_transaction
-from backend.storage.organization_counts import ROLLUPS
+from backend.storage.mongo import Database
 from backend.storage.organizations import set_click_days
 from backend.storage.ownership import ByLink
 from backend.storage.tags import create_tag, find_tag, list_tags
 from demo_site.history.catalogue import DOMAINS, MAIN, MOST_LINKS, TAGS, planned_links
 from demo_site.history.days import History, UsedLink
 from demo_site.history.make import make_history, unmake_history
-from tests.clicks import click, count_clicks, recorded_clicks
+from tests.clicks import click, recorded_clicks, ship
 from tests.organizations import TestOrganization
 from tests.replayed_links import replayed, stored
 from tests.stored_links import insert_links
@@ -94,14 +96,18 @@ async def documents(database: Database, org_id: OrgId) -> Counter[str]:
     return Counter({name: await database[name].count_documents(query) for name, query in found.items()})
 
 
-async def test_rollups_have_what_was_drawn(database: Database, org_id: OrgId) -> None:
-    """Each link's count is that of its clicks in the blocks, and all together make the organization's."""
+async def counts(analytics: Analytics, org_id: OrgId) -> dict[LinkId, int]:
+    """The clicks of each link, as analytics has them."""
+    return await analytics.ask(org_id, ClicksOfLinks(NOW - timedelta(days=999)))
+
+
+async def test_what_was_drawn_is_counted(database: Database, analytics: Analytics, org_id: OrgId) -> None:
+    """The clicks of each link are those in the blocks, of each day up to the last whole hour."""
     await make(database, org_id)
     clicks = await recorded_clicks(database, org_id)
     counted = Counter(each.link_id for each in clicks if each.counted)
     assert counted.total() > 100
-    assert await count_totals(database, org_id, list(counted)) == counted
-    assert (await ROLLUPS.read_windows(database, org_id, NOW)).total == counted.total()
+    assert await counts(analytics, org_id) == counted
     assert {each.at.date() for each in clicks} == {
         (NOW - timedelta(days=day)).date() for day in range(DAYS + 1)
     }
@@ -109,19 +115,20 @@ async def test_rollups_have_what_was_drawn(database: Database, org_id: OrgId) ->
     assert {each.reason for each in clicks} > {None, "crawler", "preview_fetcher"}
 
 
-async def test_sales_are_attributed_to_links(database: Database, org_id: OrgId) -> None:
+async def test_sales_are_attributed_to_links(database: Database, analytics: Analytics, org_id: OrgId) -> None:
     """Leads and sales are credited to links of the history, and to nothing else."""
     await make(database, org_id)
     links = {each.id for each in await find_history_links(database, org_id)}
     period = QueryPeriod(NOW.replace(minute=0) - timedelta(days=DAYS), NOW.replace(minute=0), UTC)
     measures = (Measure.LEADS, Measure.CONVERSIONS, Measure.CONTACTS)
-    found = await answer(database, org_id, Query(period=period, measures=measures, group_by=(Field.LINK,)))
+    asked = Query(period=period, measures=measures, group_by=(Field.LINK,))
+    found = await analytics.ask(org_id, AskQuery(asked, is_whole=True))
     assert {row.group[0] for row in found.rows} <= links
     assert all(found.totals.values[each] for each in measures)
     assert all(row.values[Measure.CONTACTS] for row in found.rows)
 
 
-async def test_links_have_tags(database: Database, org_id: OrgId) -> None:
+async def test_links_have_tags(database: Database, analytics: Analytics, org_id: OrgId) -> None:
     """Each link has those of its plan, in their colours, and clicks are counted by them."""
     await make(database, org_id)
     tags = {each.id: each for each in await list_tags(database, org_id)}
@@ -130,7 +137,7 @@ async def test_links_have_tags(database: Database, org_id: OrgId) -> None:
     assert {tags[each].name for link in links for each in link.tag_ids} > {"Newsletter", "Print"}
     until = NOW.replace(minute=0)
     asked = Query(period=QueryPeriod(until - timedelta(days=DAYS), until, UTC), group_by=(Field.TAG,))
-    rows = (await answer(database, org_id, asked)).rows
+    rows = (await analytics.ask(org_id, AskQuery(asked))).rows
     assert {row.group[0] for row in rows} <= {each.name for each in tags.values()}
     assert all(row.values[Measure.CLICKS] for row in rows)
 
@@ -156,7 +163,9 @@ async def test_nothing_is_made_in_the_future(database: Database, org_id: OrgId) 
     assert max(max(each.created_at, each.modified_at) for each in links) <= NOW
 
 
-async def test_an_interrupted_history_goes_on(database: Database, org_id: OrgId) -> None:
+async def test_an_interrupted_history_goes_on(
+    database: Database, analytics: Analytics, org_id: OrgId
+) -> None:
     """Who stops it half-way and starts again has each click and each sale once."""
 
     def stop_half_way(done: int, _steps: int) -> None:
@@ -169,46 +178,46 @@ async def test_an_interrupted_history_goes_on(database: Database, org_id: OrgId)
     clicks = await recorded_clicks(database, org_id)
     counted = Counter(each.link_id for each in clicks if each.counted)
     assert len({(each.at, each.link_id, each.visitor) for each in clicks}) == len(clicks)
-    assert await count_totals(database, org_id, list(counted)) == counted
+    assert await counts(analytics, org_id) == counted
     stored = [each async for each in database["conversions"].find({"org_id": org_id})]
     assert len({each["transaction_id"] for each in stored}) == len(stored) > 0
 
 
 async def test_it_is_removed_and_leaves_what_others_made(
-    database: Database, org_id: OrgId, monkeypatch: pytest.MonkeyPatch
+    database: Database, analytics: Analytics, org_id: OrgId, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Links, clicks, leads and sales of the history go; an own link keeps its clicks, counts and sale.
+    """Links, clicks, leads and sales of the history go; an own link keeps its clicks and sale.
 
-    So it does after an interruption, and the next removal goes on.
+    So analytics has it, and after an interruption the next removal goes on.
     """
     own = _link(org_id, MAIN, "own", utm={"utm_campaign": "mine"})
     await insert_links(database, [own])
     await database["domains"].insert_one({"_id": MAIN, "org_id": org_id, "created_at": NOW})
     clicks = [click(org_id, own.id, NOW - timedelta(hours=hour), visitor=hour) for hour in range(30)]
-    await count_clicks(database, clicks)
+    await ship(database, clicks)
     await _buy(database, own)
     await create_tag(database, org_id, "newsletter", None, NOW)
     before = await documents(database, org_id)
     await make(database, org_id)
     links = await find_history_links(database, org_id)
-    await count_clicks(database, [_of(links[0], clicks[0])])
+    await ship(database, [_of(links[0], clicks[0])])
     taken = await find_tag(database, org_id, "Partners")
     await database["links"].update_one({"_id": own.id}, {"$set": {"tag_ids": [taken.id]}})
     [emptied, *_] = [each for each in DOMAINS if each != MAIN]
     await database["apps"].insert_one({"_id": emptied, "org_id": org_id})
 
-    monkeypatch.setattr(demo_clicks, "in_transaction", _until(3))
+    assert len(await counts(analytics, org_id)) > 1
+
+    monkeypatch.setattr(demo_clicks, "_remove_from", _until(3))
     with pytest.raises(KeyboardInterrupt):
         await unmake_history(database, org_id, NOW)
     monkeypatch.undo()
-    await fold_all(database, org_id)
-    assert await count_totals(database, org_id, [own.id]) == {own.id: 30}
     removed = await unmake_history(database, org_id, NOW)
 
     assert (removed.links, removed.clicks > 100, removed.conversions > 0) == (LINKS, True, True)
     assert await recorded_clicks(database, org_id) == sorted(clicks, key=lambda each: each.at)
-    assert await count_totals(database, org_id, [own.id]) == {own.id: 30}
-    assert (await ROLLUPS.read_windows(database, org_id, NOW)).total == 30
+    assert await counts(analytics, org_id) == {own.id: 30}
+    assert (await analytics.ask(org_id, ClickWindow(own.id, NOW))).total == 30
     after = await documents(database, org_id)
     assert after.pop("purged_links") == LINKS  # archives may name them
     assert [each.name for each in await list_tags(database, org_id)] == ["newsletter", "Partners"]
@@ -233,14 +242,39 @@ async def test_it_can_be_made_again(database: Database, org_id: OrgId) -> None:
     assert after == before
 
 
-async def test_it_stays_where_counts_would_be_lost(database: Database, org_id: OrgId) -> None:
-    """Where old single clicks are deleted already, nothing is counted anew, and the refusal says so."""
+async def test_it_stays_once_days_are_added_up(database: Database, org_id: OrgId) -> None:
+    """Clicks can't be taken out of what was added up; days that have none of the history don't matter."""
+    own = _link(org_id, MAIN, "own")
+    await ship(database, [click(org_id, own.id, NOW - timedelta(days=90))])
     await make(database, org_id)
     await set_click_days(database, org_id, 35)
+    assert await sum_expired(database, org_id, NOW) == 1
+    await unmake_history(database, org_id, NOW)
+    await make(database, org_id)
+    assert await sum_expired(database, org_id, NOW + timedelta(days=40)) > 1
     before = await documents(database, org_id)
-    with pytest.raises(CountsWouldBeLost, match="click-retention"):
-        await unmake_history(database, org_id, datetime.now(UTC) + timedelta(days=40))
+    with pytest.raises(IsAddedUp, match="click-retention"):
+        await unmake_history(database, org_id, NOW + timedelta(days=40))
     assert await documents(database, org_id) == before
+
+
+async def test_a_block_that_is_merged_meanwhile(
+    database: Database, org_id: OrgId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read of it is not stored: its clicks are found in the one that has them now."""
+    mine, others = LinkId("mine"), LinkId("others")
+    for hour in range(2):
+        await ship(database, [click(org_id, each, NOW - timedelta(hours=hour)) for each in (mine, others)])
+    remove_from = demo_clicks._remove_from
+
+    async def merge_first(*given: Any) -> int:
+        monkeypatch.undo()
+        assert await merge_small_blocks(database, org_id) == 1
+        return await remove_from(*given)
+
+    monkeypatch.setattr(demo_clicks, "_remove_from", merge_first)
+    assert await demo_clicks.remove_clicks(database, org_id, {mine}) == 2
+    assert [each.link_id for each in await recorded_clicks(database, org_id)] == [others] * 2
 
 
 async def test_links_lead_to_the_shop_of_today(database: Database, org_id: OrgId) -> None:
@@ -305,16 +339,16 @@ def _of(link: Link, each: Click) -> Click:
     return click(link.org_id, link.id, each.at, visitor=each.visitor)
 
 
-def _until(number: int) -> Callable[..., Awaitable[None]]:
-    """Transactions as they are, until the service is stopped before this one."""
-    left = iter(range(number - 1))
+def _until(number: int) -> Callable[..., Awaitable[int]]:
+    """Takes clicks out of blocks, until it is stopped before this one."""
+    left, remove_from = iter(range(number - 1)), demo_clicks._remove_from
 
-    async def work(*given: Any) -> None:
+    async def remove(*given: Any) -> int:
         if next(left, None) is None:
             raise KeyboardInterrupt
-        await in_transaction(*given)
+        return await remove_from(*given)
 
-    return work
+    return remove
 
 
 async def _buy(database: Database, link: Link) -> None:

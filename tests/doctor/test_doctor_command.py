@@ -299,11 +299,11 @@ def test_indexes(installation: Installation) -> None:
         links = database["links"]
         links.drop_index("domain_1_path_1")
         links.create_index([("domain", 1), ("path", 1)], name="domain_1_path_1")
-        database["clicks"].drop_index("link_id_1_counted_1_at_1")
+        database["apps"].drop_index("org_id_1__id_1")
         links.create_index("link_name")
         try:
             _, findings = installation.doctor()
-            assert "link_id_1_counted_1_at_1" not in database["clicks"].index_information()
+            assert "org_id_1__id_1" not in database["apps"].index_information()
         finally:
             links.drop_index("domain_1_path_1")
             links.drop_index("link_name_1")
@@ -313,23 +313,10 @@ def test_indexes(installation: Installation) -> None:
     assert found == {
         "links.domain_1_path_1": "error",
         "links.link_name_1": "info",
-        "clicks.link_id_1_counted_1_at_1": "warning",
+        "apps.org_id_1__id_1": "warning",
     }
     mend_indexes(installation.running)
     assert about(installation.doctor()[1], "storage", "error") == []
-
-
-def test_clicks_that_are_not_in_blocks_yet(installation: Installation) -> None:
-    """What an earlier version stored and the service has not moved yet is told with its number."""
-    with mongodb(installation.running) as database:
-        database["clicks"].insert_many({"_id": f"former-{number}", "org_id": "none"} for number in range(3))
-        try:
-            findings = about(installation.doctor()[1], "storage", "info")
-        finally:
-            database["clicks"].delete_many({"org_id": "none"})
-    [told] = [each for each in findings if each["subject"] == "clicks"]
-    assert told["message"] == "3 clicks that an earlier version stored are not in blocks yet."
-    assert "clicks" not in {each["subject"] for each in about(installation.doctor()[1], "storage")}
 
 
 def test_a_database_that_does_not_answer(installation: Installation) -> None:

@@ -54,5 +54,5 @@ def ship_until_killed(uri: str, name: str, folder: Path, number: int, sessions: 
 async def _ship(settings: Settings, folder: Path) -> None:
     async with open_database(settings, Indexes.LEAVE) as database:
         await Shipper(database, folder, folder / "unreadable").stop()
-        for org_id in await organizations_with_small_blocks(database):
+        for org_id in await organizations_with_small_blocks(database, at_least=1):
             await merge_small_blocks(database, org_id)

@@ -19,8 +19,8 @@ from tests.faults.visited_link import VisitedLink
 from tests.forked_service import FORK_SERVER
 
 LINKS = 3
-# Without --long, a process is killed before every third command.
-STEP = 3
+# Without --long, a process is killed before every second command.
+STEP = 2
 
 
 async def test_clicks_count_once_whenever_it_is_killed(
@@ -40,7 +40,7 @@ async def test_clicks_count_once_whenever_it_is_killed(
         assert await link.counted() == clicks // LINKS
         if not is_killed:
             break
-    assert killed >= (8 if times_as_long == 1 else 25)
+    assert killed >= (6 if times_as_long == 1 else 12)
     outcome(Outcome(f"kill -9 of shipper and merger, {killed} times", clicks, clicks))
 
 

@@ -24,7 +24,7 @@ from backend.storage.feed.reading import read_feed
 from backend.storage.mongo import Database
 from tests.api.links import API, create, info
 from tests.api.sales import tell
-from tests.clicks import click, count_clicks
+from tests.clicks import click, ship
 from tests.feeds import place_all
 from tests.follow.chdb_server import ChdbServer
 from tests.organizations import TestOrganization
@@ -54,7 +54,7 @@ async def links(client: httpx.AsyncClient, organization: TestOrganization, datab
         )
         for number in range(60)
     ]
-    await count_clicks(database, made)
+    await ship(database, made)
     change = {"utm_campaign": "summer"}
     await client.patch(f"{API}/links/{ids[0]}", json=change, headers=organization.headers)
     await _sell(client, organization, ids)

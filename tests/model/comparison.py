@@ -254,7 +254,7 @@ async def _likewise(
     """The differences of the same measure and question about these histories, told to a new organization."""
     teller = await new_teller()
     await teller.tell(histories)
-    await teller.count_clicks(histories)
+    await teller.await_clicks(histories)
     found = await difference.question.differences(teller, histories)
     return [each for each in found if each.measure == difference.measure]
 

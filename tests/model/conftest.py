@@ -73,7 +73,7 @@ async def told_histories(
         teller = Storyteller(client, organization, session_clock)
         try:
             await teller.tell(histories)
-            await teller.count_clicks(histories)
+            await teller.await_clicks(histories)
         finally:
             session_clock.offset = timedelta()
         yield ToldHistories(seed, histories, teller, service)

@@ -299,15 +299,15 @@ class Storyteller:
             asked["as_of"] = self._time(rules.as_of)
         return asked
 
-    async def count_clicks(self, histories: Iterable[History]) -> None:
-        """Wait until the clicks of these histories, which are all that were told, are counted."""
+    async def await_clicks(self, histories: Iterable[History]) -> None:
+        """Wait until the clicks of these histories, which are all that were told, are there."""
         clicks = sum(telling.by == "visitor" for history in histories for telling in history.tellings)
         report = Report((), Rules(), self.beginning, UTC)
 
-        async def counted() -> int:
+        async def answered() -> int:
             return int((await self.answer(report, ["clicks"]))[1]["clicks"])
 
-        await wait_for_async(counted, "the clicks were not counted", lambda count: count == clicks)
+        await wait_for_async(answered, "the clicks are not there", lambda count: count == clicks)
 
     async def explain(self, history: History, sale: str, rules: Rules) -> Any:
         """The service's explanation of a sale."""

@@ -88,7 +88,7 @@ async def test_an_archived_and_a_purged_link_stop_in_every_process(
         await until(lambda: at(cache, link).is_archived, "the archiving was not told")
         assert at(cache, link).state_at(utc_now()) is LinkState.ARCHIVED
         assert decide(at(cache, link), recognize(b""), Apps()) is Outcome.NOT_FOUND
-        assert await purge_link(database, link.id, link.org_id, utc_now(), even_with_clicks=False)
+        assert await purge_link(database, None, link.id, link.org_id, utc_now())
         await until(lambda: not cache.current(link.domain, link.path), "the purge was not told")
         assert await cache.load(link.domain, link.path) is None
         assert cache.current(other.domain, other.path)

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from datetime import timedelta
 from pathlib import Path
 
 import httpx
 
 from backend.app import create_app
 from backend.settings import Settings
-from backend.storage.clicks import NAME
-from backend.storage.mongo import Database
 from tests.redirector.conftest import LinkFactory, Recorded
-
-
-async def test_visits_that_do_not_count_are_forgotten(database: Database) -> None:
-    """MongoDB deletes them ninety days after they came; those that count it keeps."""
-    [aging] = [
-        each for each in (await database[NAME].index_information()).values() if "expireAfterSeconds" in each
-    ]
-    assert aging["key"] == [("at", 1)]
-    assert aging["expireAfterSeconds"] == timedelta(days=90).total_seconds()
-    assert aging["partialFilterExpression"] == {"counted": False}
 
 
 async def test_an_address_leaves_so_many_records_that_do_not_count(

@@ -36,7 +36,7 @@ from backend.storage.mongo import Database
 from backend.storage.organization_deletion import delete_organization
 from backend.storage.organizations import set_click_days
 from tests.click_summaries import Sums, all_visitors, counted_one_by_one, in_summaries
-from tests.clicks import click, fold, recorded_clicks, ship
+from tests.clicks import click, recorded_clicks, ship
 from tests.conftest import OrganizationFactory
 from tests.feeds import place_all, read_all
 from tests.fresh_database import fresh_database
@@ -113,7 +113,6 @@ async def test_a_day_is_added_up(database: Database, org_id: OrgId) -> None:
     clicks = some_clicks(org_id, 500)
     await ship(database, clicks[:200], "first" + org_id)
     await ship(database, clicks[200:], "other" + org_id)
-    await fold(database, [org_id])
     assert await sum_expired(database, org_id, DUE) == 500
     assert await recorded_clicks(database, org_id) == []
     assert await summed(database, org_id) == counted_one_by_one(clicks)
@@ -136,7 +135,6 @@ async def test_not_before_its_time(database: Database, org_id: OrgId) -> None:
     """A day stays whole until its last moment is so old; without a limit it stays for good."""
     clicks = [*some_clicks(org_id, 5), *some_clicks(org_id, 5, at=AT + timedelta(days=1))]
     await ship(database, clicks)
-    await fold(database, [org_id])
     assert await sum_expired(database, org_id, DUE - timedelta(microseconds=1)) == 0
     await set_click_days(database, org_id, None)
     assert await sum_expired(database, org_id, DUE + timedelta(days=9_999)) == 0
@@ -152,7 +150,6 @@ async def test_merged_blocks(database: Database, org_id: OrgId) -> None:
     clicks = some_clicks(org_id, 4)
     for number, each in enumerate(clicks):
         await ship(database, [each], "log" + org_id, number, number + 1)
-    await fold(database, [org_id])
     assert await merge_small_blocks(database, org_id) == 3
     assert await sum_expired(database, org_id, DUE) == 4
     [fact] = await facts(database, org_id)
@@ -164,7 +161,6 @@ async def test_a_large_day(database: Database, org_id: OrgId) -> None:
     clicks = some_clicks(org_id, 300)
     for number in range(10):
         await ship(database, clicks[number::10], "log" + org_id, number, number + 1)
-    await fold(database, [org_id])
     assert await sum_expired(database, org_id, DUE, Bounds(clicks=100, blocks=2)) == 300
     assert await summed(database, org_id) == counted_one_by_one(clicks)
     assert all_visitors(await columns(database, org_id)) == 4
@@ -180,7 +176,6 @@ async def test_blocks_beyond_the_bounds(database: Database, org_id: OrgId) -> No
     """One that has more clicks than a transaction should add up is added up alone."""
     await ship(database, some_clicks(org_id, 50))
     await ship(database, some_clicks(org_id, 50))
-    await fold(database, [org_id])
     assert await sum_expired(database, org_id, DUE, Bounds(clicks=10)) == 100
     assert [each.clicks for each in await summaries(database, org_id)] == [50, 50]
 
@@ -189,11 +184,9 @@ async def test_a_block_that_comes_late(database: Database, org_id: OrgId) -> Non
     """The next round adds it up into a further summary, in which visitors have the same numbers."""
     clicks = some_clicks(org_id, 100)
     await ship(database, clicks[:60])
-    await fold(database, [org_id])
     await sum_expired(database, org_id, DUE)
     first = await facts(database, org_id)
     await ship(database, clicks[60:])
-    await fold(database, [org_id])
     assert await sum_expired(database, org_id, DUE) == 40
     assert await summed(database, org_id) == counted_one_by_one(clicks)
     assert len(await summaries(database, org_id)) == 2
@@ -219,7 +212,6 @@ async def test_twice_at_once(database: Database, org_id: OrgId) -> None:
     clicks = some_clicks(org_id, 200)
     for number in range(20):
         await ship(database, clicks[number::20], "log" + org_id, number, number + 1)
-    await fold(database, [org_id])
     seen: set[int] = set()
     is_over = False
 
@@ -246,7 +238,6 @@ async def test_killed_at_any_moment(database: Database, settings: Settings, org_
     clicks = some_clicks(org_id, 300)
     for number in range(40):
         await ship(database, clicks[number::40], "log" + org_id, number, number + 1)
-    await fold(database, [org_id])
     kills = 0
     while await recorded_clicks(database, org_id):
         command = [sys.executable, "-c", _WORK, str(settings.mongodb_uri), settings.mongodb_database, org_id]
@@ -289,7 +280,7 @@ async def test_a_block_that_is_changed_meanwhile(database: Database, org_id: Org
     left = some_clicks(org_id, 20, seed=1)
     changed = {"$set": click_blocks.fields_of(block_of(org_id, left))}
     await database[click_blocks.NAME].update_one({"org_id": org_id}, changed)
-    with pytest.raises(expired_days._Changed):
+    with pytest.raises(click_blocks.BlocksChanged):
         await expired_days._replace(database, org_id, part)
     assert await summaries(database, org_id) == []
     assert await sum_expired(database, org_id, DUE) == 20
@@ -301,7 +292,6 @@ async def test_what_can_not_be_read(database: Database, org_id: OrgId) -> None:
     clicks = some_clicks(org_id, 30)
     await ship(database, clicks[:10], "log" + org_id)
     await ship(database, clicks[10:])
-    await fold(database, [org_id])
     damaged = {"_id": f"{org_id}/log{org_id}/0/2026-03-01"}
     await database[click_blocks.NAME].update_one(damaged, {"$set": {"packed": b"\x01damaged"}})
     assert await sum_expired(database, org_id, DUE) == 20
@@ -316,7 +306,6 @@ async def test_a_damaged_summary(database: Database, settings: Settings, org_id:
     """Whoever reads it marks it, and goes on with the others; `waylink doctor` tells of it."""
     for day in (0, 1):
         await ship(database, some_clicks(org_id, 5, at=AT + timedelta(days=day)))
-    await fold(database, [org_id])
     await sum_expired(database, org_id, DUE + timedelta(days=1))
     first, other = await summaries(database, org_id)
     this = {"_id": f"{org_id}/{first.id}"}
@@ -333,7 +322,6 @@ async def test_a_damaged_summary(database: Database, settings: Settings, org_id:
 async def test_it_is_no_event(database: Database, org_id: OrgId) -> None:
     """That clicks happened was told before: followers read nothing new, and keep what they have read."""
     await ship(database, some_clicks(org_id, 3))
-    await fold(database, [org_id])
     before = await read_all(database, org_id)
     await sum_expired(database, org_id, DUE)
     assert len(before) == 3
@@ -343,7 +331,6 @@ async def test_it_is_no_event(database: Database, org_id: OrgId) -> None:
 async def test_a_deleted_organization(database: Database, org_id: OrgId) -> None:
     """Nothing of one is added up any more, and its summaries go with it."""
     await ship(database, some_clicks(org_id, 5))
-    await fold(database, [org_id])
     await sum_expired(database, org_id, DUE)
     await ship(database, some_clicks(org_id, 5))
     deleted = await delete_organization(database, org_id, datetime.now(UTC))
@@ -360,7 +347,6 @@ async def test_all_organizations(database: Database, make_organization: Organiza
     await set_click_days(database, long.id, None)
     for each in (short, long):
         await ship(database, some_clicks(each.id, 5))
-        await fold(database, [each.id])
     assert await sum_all(database, DUE) >= 5
     found = [len(await recorded_clicks(database, each.id)) for each in (short, long)]
     assert found == [0, 5]

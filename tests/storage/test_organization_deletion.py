@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
+import logging
 from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
@@ -22,29 +22,27 @@ from backend.clock import utc_now
 from backend.domain.ids import LinkId, OrgId
 from backend.storage import (
     api_keys,
+    click_blocks,
     domains,
-    folding,
     links,
     organization_deletion,
     organizations,
     users,
 )
-from backend.storage.click_folds import Busy
+from backend.storage.click_logs import find_head
 from backend.storage.deleted_organizations import (
     NAME,
     BeingDeleted,
-    begin_deletion,
     find_deleted,
     note_end,
     unfinished_deletions,
 )
-from backend.storage.folding import Folds
-from backend.storage.mongo import Database, in_transaction
+from backend.storage.mongo import ClientSession, Database
 from backend.storage.organization_deletion import delete_organization, finish_deletions
 from backend.storage.organizations import UnknownOrganization
 from tests.api.links import API, create, link_body
 from tests.archives.full_organization import fill
-from tests.clicks import click, fold, ship
+from tests.clicks import click, recorded_clicks, ship
 from tests.conftest import OrganizationFactory
 from tests.dashboard.people import make_user
 from tests.feeds import place_all
@@ -79,11 +77,7 @@ async def test_nothing_stays(
     counts = await delete_organization(database, deleted.id, utc_now())
     assert {name: len(each) for name, each in (await traces(database, deleted.id)).items()} == {NAME: 1}
     assert counts["links"] == len(link_ids) + 1  # one is archived
-    assert not [
-        document
-        for name in ("click_counts", "install_counts", "clicks")
-        async for document in database[name].find({"org_id": deleted.id})
-    ]
+    assert await database["install_counts"].find_one({"org_id": deleted.id}) is None
     after = await traces(database, other.id)
     assert {name: len(each) for name, each in after.items()} == {
         name: len(each) for name, each in before.items()
@@ -179,24 +173,34 @@ async def test_a_link_in_memory_stops(
     await until(lambda: cache.current(organization.domain, path[1:]) is None, "it is in the cache")
 
 
-async def test_clicks_that_come_later_are_deleted(
-    client: httpx.AsyncClient, database: Database, organization: TestOrganization, tmp_path: Path
+async def test_clicks_that_come_later_are_left_out(
+    client: httpx.AsyncClient,
+    database: Database,
+    organization: TestOrganization,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Clicks that had waited on a disk go, unless an archive has brought the organization back."""
+    """Clicks that had waited on a disk are not stored, unless an archive has brought the organization back;
+    those of others are, and the log moves on."""
+    caplog.set_level(logging.INFO, "backend.storage.click_blocks")
+    other = await make_organization()
     await create(client, organization)
     [link] = await links.list_links(database, organization.id, skip=0, limit=9)
     archive = tmp_path / "archive"
     await export_organization(database, organization.id, archive, lambda *_: None)
     await delete_organization(database, organization.id, utc_now())
-    await ship(database, [click(organization.id, link.id, utc_now())])
-    await fold(database, [organization.id])
+    late = [click(each, link.id, utc_now()) for each in (organization.id, organization.id, other.id)]
+    await ship(database, late, "late" + other.id)
+    assert (await find_head(database, "late" + other.id)).hashes.keys() == {other.id}
+    assert len(await recorded_clicks(database, other.id)) == 1
+    assert f"2 clicks are of the organization {organization.id}, which was deleted" in caplog.text
     assert set(await traces(database, organization.id)) == {NAME}
     await finish_deletions(database, utc_now() + LATER)
     await restore_organization(database, archive, utc_now(), lambda _: None, lambda _: False)
     assert await organizations.get_organization(database, organization.id)
     await ship(database, [click(organization.id, link.id, utc_now())])
-    await fold(database, [organization.id])
-    assert await database["click_counts"].find_one({"org_id": organization.id})
+    assert len(await recorded_clicks(database, organization.id)) == 1
 
 
 async def test_an_organization_that_came_back_while_others_are_deleted(
@@ -230,24 +234,21 @@ async def test_an_organization_that_came_back_while_others_are_deleted(
     assert await links.count_links(database, first.id) == 0
 
 
-async def test_a_fold_that_is_under_way_when_a_deletion_begins(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+async def test_clicks_that_are_under_way_when_a_deletion_begins(
+    database: Database, organization: TestOrganization, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has found that the organization exists, and a click comes afterwards: it adds no counts."""
-    org_id, link_id = OrgId(str(uuid.uuid4())), LinkId(str(uuid.uuid4()))
+    """Who ships them found that the organization exists: they are stored, and the last look deletes them."""
 
-    async def look_and_delete(database: Database, org_ids: Iterable[OrgId]) -> set[OrgId]:
-        found = await find_deleted(database, org_ids)
-        await in_transaction(database, lambda own: begin_deletion(database, own, org_id, utc_now()))
-        await ship(database, [click(org_id, link_id, utc_now())])
+    async def look_and_delete(
+        database: Database, org_ids: Iterable[OrgId], session: ClientSession
+    ) -> set[OrgId]:
+        monkeypatch.undo()
+        found = await find_deleted(database, org_ids, session)
+        await delete_organization(database, organization.id, utc_now())
         return found
 
-    monkeypatch.setattr(folding, "find_deleted", look_and_delete)
-    with pytest.raises(Busy):
-        await Folds(database).fold([org_id])
-    late = {NAME, "click_blocks", "click_logs", "feed_entries"}
-    assert {*await traces(database, org_id)} - {"feed_heads"} == late
-    monkeypatch.undo()
-    assert (await Folds(database).fold([org_id])).is_all
-    assert {*await traces(database, org_id)} == {NAME}
-    await note_end(database, org_id)
+    monkeypatch.setattr(click_blocks, "find_deleted", look_and_delete)
+    await ship(database, [click(organization.id, LinkId("link"), utc_now())])
+    assert click_blocks.NAME in await traces(database, organization.id)
+    await finish_deletions(database, utc_now() + LATER)
+    assert {*await traces(database, organization.id)} == {NAME}

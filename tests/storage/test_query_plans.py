@@ -18,10 +18,7 @@ from backend.storage import (
     apps,
     broken_destinations,
     click_blocks,
-    click_counts,
-    click_folds,
     click_summaries,
-    clicks,
     conversions,
     counted_once,
     deferred_links,
@@ -30,15 +27,14 @@ from backend.storage import (
     domains,
     events,
     identities,
+    install_counts,
     installs,
     known_addresses,
     leads,
     limited,
-    link_deltas,
     link_orders,
     link_reports,
     links,
-    organization_counts,
     organizations,
     origins,
     purged_links,
@@ -49,7 +45,6 @@ from backend.storage import (
 )
 from backend.storage.collections import declared_indexes
 from backend.storage.feed import entries
-from backend.storage.link_deltas import READABLE
 from backend.storage.mongo import Database
 from backend.storage.webhooks import endpoints
 
@@ -95,7 +90,6 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     ),
     "the tags of an organization": (tags.NAME, ORG, {"key": 1}),
     "the archived links": (links.NAME, ORG | {"archived_at": {"$type": "date"}}, {}),
-    "what was clicked in the last days": (click_counts.NAME, ORG | {"day": {"$gte": "2026-01-01"}}, {}),
     "the broken links of an organization": (broken_destinations.NAME, ORG, {"since": -1}),
     "the reported links of an organization": (link_reports.NAME, ORG, {"last_at": -1}),
     "the reported links of everyone": (link_reports.NAME, {}, {"last_at": -1}),
@@ -126,8 +120,8 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         ORG | {"touch.link_id": {"$in": ["l", "m"]}, "at": {"$gte": NOW}},
         {},
     ),
-    "counts of a link": (
-        click_counts.NAME,
+    "installs of a link": (
+        install_counts.NAME,
         {"_id": {"$in": sorted(buckets_of_windows(NOW))}},
         {},
     ),
@@ -164,22 +158,8 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         {"domain": "d", "limits.max_clicks": {"$gt": 0}},
         {},
     ),
-    "the records of a link's clicks": (
-        clicks.NAME,
-        {"link_id": "l", "counted": True, "at": {"$gt": NOW}},
-        {"at": 1},
-    ),
     "the clicks of a period": (click_blocks.NAME, ORG | {"last_at": {"$gte": NOW}}, {"last_at": 1}),
-    "the blocks that wait to be folded": (
-        click_blocks.NAME,
-        {"org_id": {"$in": ["o", "p"]}, "folded": False},
-        {},
-    ),
-    "the blocks to merge": (
-        click_blocks.NAME,
-        ORG | {"is_small": True, "folded": True},
-        {"first_at": 1},
-    ),
+    "the blocks to merge": (click_blocks.NAME, ORG | {"is_small": True}, {"first_at": 1}),
     "the block that another was merged into": (
         click_blocks.NAME,
         ORG | {"parts.id": {"$in": ["a", "b"]}},
@@ -198,15 +178,6 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     ),
     "the summaries that can't be read": (click_summaries.NAME, {"is_unreadable": True}, {}),
     "the blocks that can't be read": (click_blocks.NAME, {"is_unreadable": True}, {}),
-    "the folds that are open": (click_folds.NAME, {"fold": {"$exists": True}}, {}),
-    "the clicks of links that wait": (
-        link_deltas.NAME,
-        {"part": {"$in": [1, 2]}} | READABLE,
-        {},
-    ),
-    "the clicks of links that can't be read": (link_deltas.NAME, {"is_unreadable": True}, {}),
-    "the next clicks to merge": (link_deltas.NAME, ORG | {"part": {"$gt": 1}} | READABLE, {"part": 1}),
-    "the counts of an organization": (organization_counts.NAME, {"_id": {"$in": ["a", "b"]}}, {}),
     "the links that wait for an app": (
         deferred_links.NAME,
         {"address_hash": {"$in": ["a", "b"]}, "app_id": "c", "expires_at": {"$gt": NOW}} | ORG,

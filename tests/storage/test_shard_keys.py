@@ -38,7 +38,6 @@ from backend.storage.shard_keys import (
 )
 from tests.api.links import API
 from tests.archives.full_organization import fill
-from tests.clicks import fold
 from tests.dashboard.people import Person, browser, make_user, open_session
 from tests.organizations import TestOrganization, create_test_organization
 from tests.polling import wait_for_async
@@ -47,18 +46,11 @@ SHARD_KEYS = declared_shard_keys()
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
 # Queries of sharded collections that may ask all shards, by the fields that they name.
 ASK_ALL: dict[tuple[str, ...], str] = {
-    (
-        "click_blocks",
-        "folded",
-    ): "what waits to be counted, of all organizations: once a minute",
     ("click_blocks", "_id"): "an export, and a block that can't be read",
     ("click_summaries", "_id"): "an export",
     ("ledger_statements", "_id"): "an export",
     ("feed_entries", "waits"): "what waits for its place, of all organizations: twenty times a second",
     ("feed_entries", "_id"): "an export",
-    ("click_counts", "_id", "day"): "days of counts, where a former version's lack them",
-    ("click_counts", "day", "org_id"): "a page or a report about all links of an organization",
-    ("clicks", "_id"): "clicks of a former version, which are moved in the background",
     **{
         (name, *fields): "a page, a report, an export, or the person or the time that data is kept for"
         for name in ("devices", "events", "identities", "installs", "leads")
@@ -78,7 +70,6 @@ ASK_ALL: dict[tuple[str, ...], str] = {
     ("leads", "at", "org_id", "touch.link_id"): "a page of some links",
     ("installs", "link_id", "org_id"): "a link that is deleted for good",
     ("counted_once", "org_id"): "an organization that is exported or deleted",
-    ("organization_counts", "org_id"): "the same",
 }
 
 
@@ -202,7 +193,6 @@ async def use_everything(service: Service, database: Database, tmp_path: Path) -
         await open_session(database, person)
         for page in ("/", "/links", f"/links/{link_ids[0]}", "/attribution", "/install", "/domains", "/keys"):
             assert (await person.get(page)).status_code == 200, page
-    await fold(database, [organization.id])
     await merge_small_blocks(database, organization.id)
     await set_click_days(database, organization.id, 100)
     await set_retention(database, organization.id, 100)

@@ -20,7 +20,7 @@ from backend.storage.feed.packed import name_of, read_packed
 from backend.storage.feed.reading import read_feed
 from backend.storage.feed.sequencer import place_waiting
 from backend.storage.mongo import Database
-from tests.clicks import click, fold, ship
+from tests.clicks import click, ship
 from tests.fresh_database import fresh_database
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
@@ -51,7 +51,6 @@ async def ship_some(database: Database, org_id: OrgId, sizes: list[int], begin: 
         ]
         await ship(database, made)
         await place_waiting(database)
-    await fold(database, [org_id])
 
 
 async def read_all(database: Database, org_id: OrgId, limit: int = 5_000) -> list[Event]:
