@@ -141,13 +141,13 @@ def _started(
 
 
 @contextmanager
-def own_database(mongodb_uri: str, *, is_new: bool = False) -> Iterator[dict[str, str]]:
+def own_database(mongodb_uri: str) -> Iterator[dict[str, str]]:
     """Settings that give a service a database of its own on this MongoDB, with nothing in it.
 
-    It may have been another test's, and have its indexes already, unless it has to be new.
+    It may have been another test's, and have its indexes already.
     """
     hosts, name = used_databases.hosts_of(mongodb_uri), None
-    if used_databases.has_any(hosts) and not is_new:
+    if used_databases.has_any(hosts):
         with MongoClient[dict[str, Any]](mongodb_uri) as client:
             name = used_databases.take(hosts, client)
     name = name or f"test_{uuid.uuid4().hex[:12]}"
