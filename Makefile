@@ -83,7 +83,7 @@ LOCK = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes
 lock: setup ## Renew requirements.lock, and those of the image in deploy/, from pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	@$(LOCK) pyproject.toml --all-extras --group dev --upgrade -o requirements.lock
-	@$(LOCK) pyproject.toml --extra postgres --extra parquet --constraint requirements.lock -o deploy/requirements.lock
+	@$(LOCK) pyproject.toml --extra postgres --constraint requirements.lock -o deploy/requirements.lock
 	@$(LOCK) --group build --constraint requirements.lock -o deploy/build.lock
 
 clean: ## Remove what setup and tests made; data/ stays

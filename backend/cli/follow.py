@@ -168,12 +168,8 @@ def _clickhouse(place: str | None) -> FeedTarget:
 def _parquet(place: str | None) -> FeedTarget:
     if place is None:
         raise click.UsageError("Name a folder for the files by --to.")
-    try:
-        from backend.follow.parquet import ParquetTarget  # noqa: PLC0415 - DuckDB is an extra
-    except ImportError:
-        raise OperatorError(
-            "What writes Parquet is not installed here: pip install 'waylink[parquet]', or duckdb."
-        ) from None
+    from backend.follow.parquet import ParquetTarget  # noqa: PLC0415 - DuckDB takes long to load
+
     return ParquetTarget(Path(place))
 
 
