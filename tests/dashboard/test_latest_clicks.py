@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 import uuid
-from datetime import datetime, timedelta
+from datetime import timedelta
 from html import unescape
-from typing import Any
 
 import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
 from backend.clock import utc_now
-from backend.domain.click_block import unpack
 from backend.domain.ids import LinkId
 from backend.domain.links import Link
-from backend.storage import latest_clicks as reader
-from backend.storage.latest_clicks import MOST_CLICKS, latest_clicks
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.latest_clicks import MOST_CLICKS, LatestClicks
 from backend.storage.mongo import Database
 from tests.clicks import click, ship
 from tests.conftest import OrganizationFactory
@@ -46,7 +44,7 @@ def rows(html: str) -> list[list[str]]:
 
 
 async def test_what_a_row_says(person: Person, link: Link, database: Database) -> None:
-    """Time, device, country, referrer, and what came of it; the newest first, also before it is counted."""
+    """Time, device, country, referrer, and what came of it; the newest first."""
     now = utc_now().replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=3)
     first = click(
         link.org_id, link.id, now, platform="ios", system="iOS", browser="Safari", country="DE",
@@ -61,7 +59,6 @@ async def test_what_a_row_says(person: Person, link: Link, database: Database) -
     assert second[0] == f"{now:%-d %b}, 12:00:05"
     assert second[-1] == "Not counted: a check (HEAD)"
     assert third == [f"{now:%-d %b}, 12:00:00", "iOS, Safari", "DE", "<b>.example", "To the website"]
-    assert "There may be older ones" not in page
 
 
 async def test_a_link_without_clicks(person: Person, link: Link) -> None:
@@ -71,59 +68,29 @@ async def test_a_link_without_clicks(person: Person, link: Link) -> None:
     assert '<p class="soft" data-latest-none>None yet.</p>' in page
 
 
-async def test_the_last_hundred(link: Link, database: Database) -> None:
+async def test_the_last_hundred(link: Link, database: Database, analytics: Analytics) -> None:
     """From several blocks and days, whose times overlap, those that are newest."""
     start = utc_now().replace(hour=1) - timedelta(days=4)
     ats = [start + timedelta(minutes=5 * number) for number in range(600)]
     for part in (ats[::3], ats[1::3], ats[2::3]):
         await ship(database, [click(link.org_id, link.id, at) for at in part])
-    found = await latest_clicks(database, link.org_id, link.id, utc_now())
+    found = await analytics.ask(link.org_id, LatestClicks(link.org_id, link.id))
     milliseconds = [at.replace(microsecond=at.microsecond // 1000 * 1000) for at in ats]
-    assert len(found.clicks) == MOST_CLICKS
-    for seen, at in zip(found.clicks, milliseconds[:-101:-1], strict=True):
+    assert len(found) == MOST_CLICKS
+    for seen, at in zip(found, milliseconds[:-101:-1], strict=True):
         assert abs(seen.at - at) <= timedelta(milliseconds=1)
-    assert found.is_all_read
 
 
 async def test_nothing_of_another_organization(
-    link: Link, database: Database, make_organization: OrganizationFactory
+    link: Link, database: Database, analytics: Analytics, make_organization: OrganizationFactory
 ) -> None:
     """Whatever link id is asked for, and although their clicks came in one log."""
     other = await make_organization()
     now = utc_now()
     await ship(database, [click(link.org_id, link.id, now), click(other.id, OTHER, now)])
-    assert (await latest_clicks(database, link.org_id, OTHER, now)).clicks == []
-    assert (await latest_clicks(database, other.id, link.id, now)).clicks == []
-    assert len((await latest_clicks(database, other.id, OTHER, now)).clicks) == 1
-
-
-async def test_a_rare_link_costs_little(
-    link: Link, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a busy organization's blocks, those of the days and hours in which the link had clicks are read."""
-    await ship(database, [click(link.org_id, link.id, day_before(7, hour=3))])
-    for days in range(10):
-        for hour in range(10):
-            await ship(database, [click(link.org_id, OTHER, day_before(days + 1, hour=hour))])
-    await ship(database, [click(link.org_id, OTHER, day_before(1))])
-    read = count_unpacked(monkeypatch)
-    found = await latest_clicks(database, link.org_id, link.id, utc_now())
-    assert (len(found.clicks), found.is_all_read) == (1, True)
-    assert len(read) <= 2
-
-
-async def test_reading_has_a_bound(
-    person: Person, link: Link, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Beyond it the page says that there may be older clicks, and where to get them."""
-    for days in range(1, 4):
-        clicks = [click(link.org_id, link.id, day_before(days)), click(link.org_id, OTHER, day_before(days))]
-        await ship(database, clicks)
-    found = await latest_clicks(database, link.org_id, link.id, utc_now(), most_read=4)
-    assert (len(found.clicks), found.is_all_read) == (2, False)
-    monkeypatch.setattr(reader, "MOST_DAYS", 1)
-    page = (await person.get(f"/links/{link.id}")).text
-    assert "There may be older ones" in page
+    assert await analytics.ask(link.org_id, LatestClicks(link.org_id, OTHER)) == []
+    assert await analytics.ask(other.id, LatestClicks(other.id, link.id)) == []
+    assert len(await analytics.ask(other.id, LatestClicks(other.id, OTHER))) == 1
 
 
 async def test_the_script_asks_for_newer_ones(person: Person, link: Link, database: Database) -> None:
@@ -139,23 +106,6 @@ async def test_the_script_asks_for_newer_ones(person: Person, link: Link, databa
     assert nothing["rows"] == []
     assert (await person.get(f"/links/{link.id}/clicks?since=soon")).status_code == 400
     assert (await person.get(f"/links/{uuid.uuid4()}/clicks?since=0")).status_code == 404
-
-
-def day_before(days: int, hour: int = 12) -> datetime:
-    """A time so many days ago."""
-    return utc_now().replace(hour=hour, minute=0, second=0, microsecond=0) - timedelta(days=days)
-
-
-def count_unpacked(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """The blocks that are read from now on."""
-    read: list[bytes] = []
-
-    def unpack_and_note(packed: bytes) -> Any:
-        read.append(packed)
-        return unpack(packed)
-
-    monkeypatch.setattr(reader, "unpack", unpack_and_note)
-    return read
 
 
 def test_new_clicks_appear(page: Page, running: ServiceProcess) -> None:

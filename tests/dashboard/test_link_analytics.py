@@ -8,16 +8,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from backend.domain.clicks import Click, NotCounted
+from backend.domain.clicks import NotCounted
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
-from backend.domain.rollup import MOST_VALUES, Dimension
-from backend.storage.click_breakdown import ClickShare, break_down_clicks
-from backend.storage.click_counts import count_values
+from backend.storage.analytics.click_breakdown import ClickBreakdown, ClickShare
+from backend.storage.analytics.client import Analytics
 from backend.storage.links import find_link_at
 from backend.storage.mongo import Database
 from backend.storage.organizations import set_click_days
 from tests.clicks import click, ship
+from tests.conftest import OrganizationFactory
 from tests.dashboard.campaigns import bought, clicked, figures, make_link, words
 from tests.dashboard.people import Person
 from tests.organizations import TestOrganization
@@ -162,28 +162,6 @@ async def test_the_period_bounds_the_breakdown(person: Person, clicks: Clicks, m
     assert len(shares((await person.get(f"/links/{clicks.link_id}")).text, "Country")) == 3
 
 
-async def test_a_day_names_a_bounded_number_of_referrers(
-    person: Person, clicks: Clicks, database: Database, midday: datetime
-) -> None:
-    """Hosts that strangers make up are counted together, and keep no host out that sends many visitors."""
-
-    def made(host: str) -> Click:
-        return click(clicks.org_id, clicks.link_id, midday, referrer_host=host)
-
-    await ship(database, [made(f"{number}.made-up.example") for number in range(MOST_VALUES)])
-    await ship(database, [made("news.example")] * 20)
-    await ship(database, [made(f"{number}.made-up.example") for number in range(MOST_VALUES)])
-    breakdown = await break_down_clicks(database, clicks.link_id, clicks.org_id, midday, 2)
-    assert breakdown.referrers[0] == ClickShare("news.example", 20)
-    referrers = (await count_values(database, clicks.link_id, clicks.org_id, midday, 2))[Dimension.REFERRER]
-    assert len(referrers) == MOST_VALUES + 1
-    assert referrers.total() == 2 * MOST_VALUES + 20
-    assert shares((await person.get(f"/links/{clicks.link_id}")).text, "Referrer")[0] == (
-        "news.example",
-        "20",
-    )
-
-
 async def test_where_single_clicks_are_gone_from(
     person: Person, clicks: Clicks, database: Database, midday: datetime
 ) -> None:
@@ -198,12 +176,13 @@ async def test_where_single_clicks_are_gone_from(
 
 
 async def test_clicks_of_another_organization_are_left_out(
-    clicks: Clicks, database: Database, midday: datetime
+    clicks: Clicks, analytics: Analytics, make_organization: OrganizationFactory, midday: datetime
 ) -> None:
     """Whatever link id is asked for, only the organization's own clicks are read."""
     await clicks.add(midday, 2, country="DE")
-    assert (await break_down_clicks(database, clicks.link_id, clicks.org_id, midday, 30)).countries
-    assert (await break_down_clicks(database, clicks.link_id, OrgId("another"), midday, 30)).countries == []
+    question = ClickBreakdown(clicks.link_id, midday, 30)
+    assert (await analytics.ask(clicks.org_id, question)).countries == [ClickShare("DE", 2)]
+    assert (await analytics.ask((await make_organization()).id, question)).countries == []
 
 
 async def test_what_came_of_a_link(

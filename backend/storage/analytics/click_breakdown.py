@@ -12,7 +12,7 @@ _MOST_ROWS = 10
 _QUERY = """
 SELECT {field}, sum(weight)::BIGINT AS clicks FROM clicks
 WHERE link IN (SELECT link FROM links WHERE id = $link) AND "at" >= $start AND reason IS {is_counted}
-GROUP BY ALL ORDER BY clicks DESC, coalesce({field}, '') LIMIT {most}
+GROUP BY ALL ORDER BY clicks DESC, {field} NULLS FIRST LIMIT {most}
 """
 
 
