@@ -80,22 +80,25 @@ class ColumnFile:
 
     def attach(self) -> None:
         """Open the file, or make it anew."""
-        is_new = not self.path.exists()
+        if not (self.path.exists() and self._is_attached()):
+            self._attach()
+            self._make_tables()
+        self._inode = self.path.stat().st_ino
+
+    def _is_attached(self) -> bool:
+        """Open what is there. What can't be used is deleted: a file that is damaged, or of another format."""
         try:
             self._attach()
             if self._format() != FORMAT:
                 raise duckdb.CatalogException("it has another format")
         except duckdb.Error as error:
-            if isinstance(error, duckdb.OutOfMemoryException) or _is_disk_full(error):
-                self._detach()
-                raise
-            if not is_new:
-                _logger.warning("The columns in %s are made anew: %s", self.path.name, error)
             self._detach()
+            if isinstance(error, duckdb.OutOfMemoryException) or _is_disk_full(error):
+                raise
+            _logger.warning("The columns in %s are made anew: %s", self.path.name, error)
             _delete(self.path)
-            self._attach()
-            self._make_tables()
-        self._inode = self.path.stat().st_ino
+            return False
+        return True
 
     def close(self) -> None:
         """Close the file; what its log has is written into it."""

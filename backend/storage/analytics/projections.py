@@ -51,6 +51,7 @@ class Projections:
         self._clock = clock
         self._seconds = seconds
         self._open: dict[OrgId, _Projection] = {}
+        self._opening = asyncio.Lock()
         self._threads = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, thread_name_prefix="question")
 
     async def close(self) -> None:
@@ -100,19 +101,23 @@ class Projections:
         return projection
 
     async def _projection(self, org_id: OrgId) -> _Projection:
-        projection = self._open.pop(org_id, None)
-        if projection and not projection.file.is_there:
-            await projection.close()
-            projection = None
-        if projection is None:
-            await self._make_room()
-            try:
-                file = self._store.attach(org_id)
-            except (duckdb.Error, OSError) as error:
-                raise NoAnswer(f"The file of the organization's figures can't be opened: {error}") from None
-            projection = _Projection(self._database, org_id, file)
-        self._open[org_id] = projection  # the last, as the one that was used last
-        return projection
+        async with self._opening:
+            projection = self._open.pop(org_id, None)
+            if projection and not projection.file.is_there:
+                await projection.close()
+                projection = None
+            if projection is None:
+                projection = await self._opened(org_id)
+            self._open[org_id] = projection  # the last, as the one that was used last
+            return projection
+
+    async def _opened(self, org_id: OrgId) -> _Projection:
+        await self._make_room()
+        try:
+            file = await asyncio.to_thread(self._store.attach, org_id)
+        except (duckdb.Error, OSError) as error:
+            raise NoAnswer(f"The file of the organization's figures can't be opened: {error}") from None
+        return _Projection(self._database, org_id, file)
 
     async def _make_room(self) -> None:
         unused = [org_id for org_id, each in self._open.items() if not each.users]
