@@ -128,8 +128,8 @@ class Settings:
         160,
         values_of.positive,
         "a whole number above 0",
-        "Megabytes that questions of analytics may take, of all organizations together. What needs more is put "
-        "on disk meanwhile.",
+        "Megabytes that questions of analytics may take, of all organizations together. What needs more is "
+        "put on disk meanwhile.",
     )
     analytics_threads: int = setting(
         2, values_of.positive, "a whole number above 0", "Threads that answer questions of analytics."
