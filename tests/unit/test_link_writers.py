@@ -23,10 +23,8 @@ OTHERS = {
     "batches.py": "leads, conversions and events",
     "counters.py": "counters",
     "dated_writes.py": "what visitors did",
-    "demo_clicks.py": "counts of clicks",
     "privacy.py": "what names a visitor, as no link does",
     "retention.py": "what expires",
-    "rollups.py": "counts of clicks",
 }
 
 
