@@ -117,6 +117,7 @@ _OF_CLICK = st.builds(
 _REFUND = st.builds(Fact, st.just("refund"), st.just(9), order=_ORDER)
 _TAKE_BACK = st.builds(Fact, st.just("take_back"), st.just(9), _DEVICE, _CUSTOMER)
 _SALES = _BY_BROWSER | _BY_SERVER
+ANY = _SALES | _VISIT | _DIRECT | _IDENTITY | _EVENT | _OF_CLICK
 _OTHERS = _VISIT | _VISIT | _DIRECT | _IDENTITY | _IDENTITY | _EVENT | _OF_CLICK | _REFUND | _TAKE_BACK
 
 

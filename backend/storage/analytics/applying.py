@@ -24,7 +24,7 @@ from backend.storage.analytics.loading import load
 from backend.storage.analytics.record_rows import KINDS, delete_records, insert_records
 from backend.storage.analytics.rereading import find_again, find_last_seen
 from backend.storage.analytics.summary_rows import delete_blocks, insert_summaries
-from backend.storage.analytics.transactions import beside, transaction
+from backend.storage.analytics.transactions import to_its_end, transaction
 from backend.storage.click_summaries import StoredSummary, documents_named
 from backend.storage.feed.packed import Name, PackedPage, name_of
 from backend.storage.mongo import Database, Document
@@ -47,7 +47,7 @@ async def apply(
     wanted = [own_id for fact in added_up for own_id in fact["summaries"]]
     summaries = [each async for each in documents_named(database, org_id, wanted)] if wanted else []
     read = _Read(facts, named, seen, summaries, page.next_cursor.place)
-    return await beside(connection, partial(_apply, connection, read))
+    return await to_its_end(partial(_apply, connection, read))
 
 
 class _Read(NamedTuple):

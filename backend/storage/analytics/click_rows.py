@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Iterable, Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import count, pairwise
 from typing import NamedTuple
 
@@ -30,6 +29,8 @@ FIELDS = dict.fromkeys(("packed", "clicks", "last_at", "parts"), 1)
 _TABLES = ("link", "what", "country", "referrer", "variant")
 _LONGEST_TEXT, _LATEST_MS, _OF_WHAT = 512, 253_402_300_799_999, 6
 _BLOCK = {"block": "INTEGER", "id": "VARCHAR", "day": "INTEGER"}
+# Of so few clicks, each is looked at in Python.
+_FEW_CLICKS = 2_000
 _NOT_AS_EXPECTED = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException)
 _logger = logging.getLogger(__name__)
 _SHAPE = json.dumps(
@@ -137,6 +138,7 @@ class _Given(NamedTuple):
     parts: list[int | None]
     sizes: list[int] | None
     blocks: list[tuple[int, str, int]]
+    clicks: int
 
 
 class StagedClicks:
@@ -151,8 +153,7 @@ class StagedClicks:
         self._connection = connection
         self._given: list[_Given] = []
         if new := _new_of(connection, {each["_id"]: each for each in documents}.values()):
-            self._read(new)
-            self._stage()
+            self._stage(new)
 
     def insert(self) -> None:
         """Put the clicks into the tables, in the caller's transaction."""
@@ -164,43 +165,47 @@ class StagedClicks:
         self._connection.execute("INSERT INTO blocks FROM staged_blocks")
         unstage(self._connection, "staged_clicks")
 
-    def _read(self, new: Iterable[_Given]) -> None:
+    def _stage(self, new: Sequence[_Given]) -> None:
+        if sum(each.clicks for each in new) <= _FEW_CLICKS:  # to look at them in SQL takes longer to plan
+            self._given = self._those(new, _checked)
+            self._unpack()
+            return
+        self._given = self._those(new, _unchecked)
+        if odd := self._unpack_and_look():
+            self._given = self._those(self._given, lambda each: _checked(each) if each in odd else each)
+            self._unpack()
+
+    def _those(self, new: Iterable[_Given], read: Callable[[_Given], _Given]) -> list[_Given]:
+        """Those of the blocks that `read` can read, as it gives them."""
+        found = []
         for each in new:
             try:
-                self._given.append(each._replace(text=_with_all_columns(json_in(each.packed))))
+                found.append(read(each))
             except UnreadableBlock as error:
-                self._leave_out(each, error)
+                _logger.error("The block %s of clicks can't be read, and is not counted: %s", each.id, error)
+                self.unreadable.append(each.id)
+        return found
 
-    def _stage(self) -> None:
+    def _unpack_and_look(self) -> list[_Given]:
+        """Let DuckDB read the blocks. Returns those that are not as they should be."""
+        outcomes = {"outcomes": [each.value for each in Outcome]}
         try:
-            odd = self._stage_given()
+            self._unpack()
+            odd = self._connection.execute(_ODD, outcomes).fetchall()
         except _NOT_AS_EXPECTED:
-            odd = set(range(len(self._given)))
-        if not odd:
-            return
-        read, self._given = self._given, []
-        for n, each in enumerate(read):
-            try:
-                self._given.append(_checked(each) if n in odd else each)
-            except UnreadableBlock as error:
-                self._leave_out(each, error)
-        self._stage_given()
+            return self._given
+        return [self._given[n] for (n,) in odd]
 
-    def _stage_given(self) -> set[int]:
-        """Let DuckDB read the blocks. Returns which of them are not as they should be."""
-        given = {
-            "ns": list(range(len(self._given))),
-            "parts": [each.parts for each in self._given],
-            "sizes": [each.sizes for each in self._given],
-            "texts": [each.text for each in self._given],
-        }
-        self._connection.execute(_STAGE, given)
-        odd = self._connection.execute(_ODD, {"outcomes": [each.value for each in Outcome]})
-        return {n for (n,) in odd.fetchall()}
-
-    def _leave_out(self, given: _Given, error: UnreadableBlock) -> None:
-        _logger.error("The block %s of clicks can't be read, and is not counted: %s", given.id, error)
-        self.unreadable.append(given.id)
+    def _unpack(self) -> None:
+        self._connection.execute(
+            _STAGE,
+            {
+                "ns": list(range(len(self._given))),
+                "parts": [each.parts for each in self._given],
+                "sizes": [each.sizes for each in self._given],
+                "texts": [each.text for each in self._given],
+            },
+        )
 
 
 def _new_of(connection: DuckDBPyConnection, documents: Collection[Document]) -> list[_Given]:
@@ -221,22 +226,24 @@ def _new_of(connection: DuckDBPyConnection, documents: Collection[Document]) -> 
     return [each for each in given if each.blocks]
 
 
-def _given(document: Document, day: int, there: AbstractSet[str], numbers: Iterator[int]) -> _Given:
+def _given(document: Document, day: int, there: set[str], numbers: Iterator[int]) -> _Given:
     parts = parts_of(document)
     given = [None if part.id in there else next(numbers) for part in parts]
+    # While blocks are merged, one may be read alone, and in the larger one.
+    there.update(part.id for part in parts)
     sizes = [part.clicks for part in parts] if "parts" in document else None
     blocks = [(number, part.id, day) for number, part in zip(given, parts, strict=True) if number]
-    return _Given(document["_id"], document["packed"], "", given, sizes, blocks)
+    return _Given(document["_id"], document["packed"], "", given, sizes, blocks, document["clicks"])
 
 
-def _with_all_columns(text: bytes) -> str:
-    """The JSON with the columns that most blocks do not have."""
-    found = text.decode("utf-8", "replace")
+def _unchecked(given: _Given) -> _Given:
+    """The block in its own words, with the columns that most blocks do not have. Raises UnreadableBlock."""
+    found = json_in(given.packed).decode("utf-8", "replace")
     if '"visitor":' not in found:
         found = f'{found[:-1]},"visitor":null}}'
     if '"variant_table":' not in found:
         found = f'{found[:-1]},"variant_table":[null],"variant":null}}'
-    return found
+    return given._replace(text=found)
 
 
 def _checked(given: _Given) -> _Given:

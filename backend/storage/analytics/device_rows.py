@@ -21,10 +21,11 @@ FIELDS = dict.fromkeys(
     ("device_id", "last_seen_at", "first_touch", "touches", "customers", "direct_visits"), 1
 )
 _TABLES = ("devices", "visits", "identities")
-_DEVICE = {"device": "VARCHAR", "last_seen_at": "BIGINT"}
-_VISIT = {"device": "VARCHAR", "number": "INTEGER", "is_touch": "BOOLEAN", **visit_rows.SHAPE}
+_ENTRY = {"device": "VARCHAR", "entry": "BIGINT"}
+_SEEN = {"device": "VARCHAR", "last_seen_at": "BIGINT"}
+_VISIT = {**_ENTRY, "number": "INTEGER", "is_touch": "BOOLEAN", **visit_rows.SHAPE}
 _IDENTITY = {
-    "device": "VARCHAR",
+    **_ENTRY,
     "number": "INTEGER",
     "at": "BIGINT",
     "known_at": "BIGINT",
@@ -34,46 +35,57 @@ _IDENTITY = {
 }
 
 
+# The rows of `devices` for staged ones.
+_KNOWN = "devices.key = md5_number_lower(given.device) AND devices.device = given.device"
+
+
 def delete_devices(connection: DuckDBPyConnection, ids: Collection[DeviceId]) -> None:
     """Delete what is there of these devices."""
     stage(connection, "staged_gone", {"device": "VARCHAR"}, ((each,) for each in ids))
-    known = "SELECT device FROM devices WHERE device IN (SELECT device FROM staged_gone)"
-    if gone := [device for (device,) in connection.execute(known).fetchall()]:
+    known = f"SELECT entry FROM devices JOIN staged_gone AS given ON {_KNOWN}"
+    if gone := [entry for (entry,) in connection.execute(known).fetchall()]:
         for table in _TABLES:
-            connection.execute(f"DELETE FROM {table} WHERE device IN (SELECT unnest($gone))", {"gone": gone})
+            connection.execute(f"DELETE FROM {table} WHERE entry IN (SELECT unnest($gone))", {"gone": gone})
 
 
 def insert_devices(connection: DuckDBPyConnection, documents: Sequence[Document]) -> None:
     """Add these devices, of which nothing is there."""
-    stage(connection, "staged_devices", _DEVICE, map(_device, documents))
-    stage(connection, "staged_visits", _VISIT, _each_of(documents, _visits))
-    stage(connection, "staged_identities", _IDENTITY, _each_of(documents, _identities))
-    number_links(connection, "SELECT link_id AS id FROM staged_visits")
-    connection.execute("INSERT INTO devices FROM staged_devices")
-    visits = visit_rows.WITH_NUMBERS.format("staged_visits")
-    connection.execute(f"INSERT INTO visits BY NAME {visits} ORDER BY device, number")
-    connection.execute("INSERT INTO identities FROM staged_identities")
+    if not documents:
+        return
+    found = connection.execute("SELECT coalesce(max(entry), 0) FROM devices").fetchone()
+    assert found
+    numbered = list(enumerate(documents, found[0] + 1))
+    stage(connection, "staged_devices", {**_ENTRY, "last_seen_at": "BIGINT"}, _each_of(numbered, _device))
+    keyed = "SELECT *, md5_number_lower(device) AS key FROM staged_devices"
+    connection.execute(f"INSERT INTO devices BY NAME {keyed}")
+    if visits := list(_each_of(numbered, _visits)):
+        stage(connection, "staged_visits", _VISIT, visits)
+        number_links(connection, "SELECT link_id AS id FROM staged_visits")
+        with_links = visit_rows.WITH_NUMBERS.format("staged_visits")
+        connection.execute(f"INSERT INTO visits BY NAME {with_links} ORDER BY entry, number")
+    if identities := list(_each_of(numbered, _identities)):
+        stage(connection, "staged_identities", _IDENTITY, identities)
+        connection.execute("INSERT INTO identities BY NAME FROM staged_identities")
 
 
 def see_devices(connection: DuckDBPyConnection, seen: Mapping[DeviceId, datetime]) -> None:
     """Note when these devices, as far as they are there, were seen last."""
-    rows = ((device, milliseconds(at)) for device, at in seen.items())
-    stage(connection, "staged_devices", _DEVICE, rows)
+    stage(connection, "staged_seen", _SEEN, ((device, milliseconds(at)) for device, at in seen.items()))
     connection.execute(
-        "UPDATE devices SET last_seen_at = given.last_seen_at FROM staged_devices AS given "
-        "WHERE devices.device = given.device AND devices.last_seen_at <> given.last_seen_at"
+        "UPDATE devices SET last_seen_at = given.last_seen_at FROM staged_seen AS given "
+        f"WHERE {_KNOWN} AND devices.last_seen_at <> given.last_seen_at"
     )
 
 
 def _each_of(
-    documents: Iterable[Document], rows: Callable[[Document], Iterable[tuple[object, ...]]]
+    numbered: Iterable[tuple[int, Document]], rows: Callable[[Document], Iterable[tuple[object, ...]]]
 ) -> Iterator[tuple[object, ...]]:
-    """These rows of all devices, each with its device."""
-    return ((each["device_id"], *row) for each in documents for row in rows(each))
+    """These rows of all devices, each with its device and the number of the device's rows."""
+    return ((each["device_id"], entry, *row) for entry, each in numbered for row in rows(each))
 
 
-def _device(document: Document) -> tuple[object, ...]:
-    return document["device_id"], milliseconds(document["last_seen_at"])
+def _device(document: Document) -> Iterator[tuple[object, ...]]:
+    yield (milliseconds(document["last_seen_at"]),)
 
 
 def _visits(document: Document) -> Iterator[tuple[object, ...]]:

@@ -17,7 +17,7 @@ _AGES_FROM: Mapping[str, str] = {"records": '"at"', "devices": "last_seen_at", "
 # The column by which rows of other tables belong to them, and these tables.
 _BELONGING = {
     "records": ("record", "tellings", "record_visits", "refunds"),
-    "devices": ("device", "visits", "identities"),
+    "devices": ("entry", "visits", "identities"),
 }
 _ANY = " OR ".join(
     f"EXISTS (SELECT 1 FROM {table} WHERE {ages_from} < $oldest)" for table, ages_from in _AGES_FROM.items()

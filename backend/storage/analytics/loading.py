@@ -21,7 +21,7 @@ from backend.storage.analytics import click_rows, device_rows, install_rows, lin
 from backend.storage.analytics.click_rows import StagedClicks
 from backend.storage.analytics.forgetting import forget_all
 from backend.storage.analytics.summary_rows import insert_summaries
-from backend.storage.analytics.transactions import beside, transaction
+from backend.storage.analytics.transactions import to_its_end, transaction
 from backend.storage.click_summaries import load_summaries
 from backend.storage.feed.heads import find_heads
 from backend.storage.mongo import Database, Document
@@ -85,19 +85,19 @@ async def load(
     read, and are left out. If it is interrupted, nothing says that all is there, and it has to be done again.
     """
     place = (await find_heads(database, [org_id]))[org_id] + 1
-    await beside(connection, partial(forget_all, connection))
+    await to_its_end(partial(forget_all, connection))
     for source in _SOURCES:
         await _load(source.find(database, org_id), connection, source.write)
     await _load_summaries(database, org_id, connection)
     unreadable = await _load_clicks(database, org_id, connection, on_progress)
     done = "UPDATE state SET place = $place, is_loaded = true"
-    await beside(connection, lambda: connection.execute(done, {"place": place}))
+    await to_its_end(lambda: connection.execute(done, {"place": place}))
     return unreadable
 
 
 async def _load(found: Cursor, connection: DuckDBPyConnection, write: Write) -> None:
     while documents := await found.to_list(_DOCUMENTS_AT_ONCE):
-        await beside(connection, partial(_in_transaction, connection, partial(write, connection, documents)))
+        await to_its_end(partial(_in_transaction, connection, partial(write, connection, documents)))
 
 
 def _in_transaction(connection: DuckDBPyConnection, work: Callable[[], None]) -> None:
@@ -109,7 +109,7 @@ async def _load_summaries(database: Database, org_id: OrgId, connection: DuckDBP
     async with aclosing(load_summaries(database, org_id)) as summaries:
         async for each in summaries:
             work = partial(insert_summaries, connection, [each])
-            await beside(connection, partial(_in_transaction, connection, work))
+            await to_its_end(partial(_in_transaction, connection, work))
 
 
 async def _load_clicks(
@@ -119,7 +119,7 @@ async def _load_clicks(
     unreadable: list[str] = []
     clicks = 0
     async for blocks in _batches(found):
-        unreadable += await beside(connection, partial(_insert_blocks, connection, blocks))
+        unreadable += await to_its_end(partial(_insert_blocks, connection, blocks))
         clicks += sum(each["clicks"] for each in blocks)
         on_progress(clicks)
     return unreadable

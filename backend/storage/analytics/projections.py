@@ -22,7 +22,7 @@ from backend.storage.analytics.column_store import ColumnFile, ColumnStore
 from backend.storage.analytics.forgetting import expire
 from backend.storage.analytics.loading import load
 from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion, NoAnswer, Question
-from backend.storage.analytics.transactions import beside
+from backend.storage.analytics.transactions import to_its_end
 from backend.storage.click_blocks import mark_unreadable
 from backend.storage.deleted_organizations import find_deleted
 from backend.storage.feed.following import is_ahead
@@ -237,7 +237,7 @@ class _Projection:
             has_more = page.has_more
             if page.entries:
                 await self._mark(await apply(self._database, self._org_id, self._writes, page))
-        await beside(self._writes, partial(expire, self._writes, self.retention_days, now))
+        await to_its_end(partial(expire, self._writes, self.retention_days, now))
 
     async def _is_of_another_feed(self, place: int) -> bool:
         """Whether the organization's feed has not come so far: it was restored from an older archive.

@@ -59,13 +59,19 @@ _SHAPES: Mapping[str, Shape] = {
 }
 
 
+_KEY = "md5_number_lower({0}.kind || ' ' || {0}.id)"
+
+
 def delete_records(connection: DuckDBPyConnection, names: Collection[Name]) -> None:
     """Delete what is there of these records."""
     stage(connection, "staged_gone", {"kind": "VARCHAR", "id": "VARCHAR"}, names)
-    known = "SELECT record FROM records WHERE (kind, id) IN (SELECT (kind, id) FROM staged_gone)"
-    if gone := [record for (record,) in connection.execute(known).fetchall()]:
-        for table in _SHAPES:
-            connection.execute(f"DELETE FROM {table} WHERE record IN (SELECT unnest($gone))", {"gone": gone})
+    gone = connection.execute(
+        "SELECT record FROM records JOIN staged_gone AS given "
+        f"ON records.key = {_KEY.format('given')} AND records.kind = given.kind AND records.id = given.id"
+    ).fetchall()
+    for table in _SHAPES if gone else ():
+        of_these = {"gone": [record for (record,) in gone]}
+        connection.execute(f"DELETE FROM {table} WHERE record IN (SELECT unnest($gone))", of_these)
 
 
 def insert_records(connection: DuckDBPyConnection, kind: Kind, documents: Sequence[Document]) -> None:
@@ -73,14 +79,20 @@ def insert_records(connection: DuckDBPyConnection, kind: Kind, documents: Sequen
     found = connection.execute("SELECT coalesce(max(record), 0) FROM records").fetchone()
     assert found
     numbered = list(enumerate(map(_Read.of, [kind] * len(documents), documents), found[0] + 1))
-    for table, rows in _ROWS.items():
-        shape = {"record": "BIGINT", **_SHAPES[table]}
-        stage(connection, f"staged_{table}", shape, _each_of(numbered, rows))
-    number_links(connection, "SELECT link_id AS id FROM staged_record_visits")
-    for table in ("records", "tellings", "refunds"):
-        connection.execute(f"INSERT INTO {table} BY NAME FROM staged_{table}")
-    visits = visit_rows.WITH_NUMBERS.format("staged_record_visits")
-    connection.execute(f"INSERT INTO record_visits BY NAME {visits}")
+    for table, rows_of in _ROWS.items():
+        if rows := list(_each_of(numbered, rows_of)):
+            stage(connection, f"staged_{table}", {"record": "BIGINT", **_SHAPES[table]}, rows)
+            connection.execute(f"INSERT INTO {table} BY NAME {_from_staged(connection, table)}")
+
+
+def _from_staged(connection: DuckDBPyConnection, table: str) -> str:
+    """The query for the rows of a table."""
+    if table == "record_visits":
+        number_links(connection, "SELECT link_id AS id FROM staged_record_visits")
+        return visit_rows.WITH_NUMBERS.format("staged_record_visits")
+    if table == "records":
+        return f"SELECT *, {_KEY.format('given')} AS key FROM staged_records AS given"
+    return f"FROM staged_{table}"
 
 
 class _Read(NamedTuple):

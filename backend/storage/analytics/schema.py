@@ -41,19 +41,21 @@ CREATE TABLE clicks (
 -- The visitors of days whose single clicks have expired, by link; `day` is counted from 1970, in UTC.
 CREATE TABLE day_visitors (day INTEGER, link INTEGER, visitor UINTEGER);
 
-CREATE TABLE devices (device VARCHAR, last_seen_at BIGINT);
+-- `entry` is the file's own number of a device's rows, which stand together, as they were put here last. By
+-- `key`, which follows from a name, what has it is found quickly.
+CREATE TABLE devices (device VARCHAR, last_seen_at BIGINT, entry BIGINT, key UBIGINT);
 -- Visits of devices, in the order of their lists: direct ones first, then touches (`is_touch`).
-CREATE TABLE visits (device VARCHAR, number INTEGER, is_touch BOOLEAN, {_VISIT});
+CREATE TABLE visits (device VARCHAR, number INTEGER, is_touch BOOLEAN, {_VISIT}, entry BIGINT);
 CREATE TABLE identities (
     device VARCHAR, number INTEGER, "at" BIGINT, known_at BIGINT, customer VARCHAR,
-    taken_back_at BIGINT, replaced_at BIGINT
+    taken_back_at BIGINT, replaced_at BIGINT, entry BIGINT
 );
 
 -- Leads, conversions and events. `record` is the file's own number; `kind` and `id` name it. An amount is in
 -- units of so many decimals (`digits`); a lead has none. `at` is when it happened, by all tellings.
 CREATE TABLE records (
     record BIGINT, kind VARCHAR, id VARCHAR, name VARCHAR, product_id VARCHAR, transaction_id VARCHAR,
-    currency VARCHAR, digits UTINYINT, amount BIGINT, "at" BIGINT
+    currency VARCHAR, digits UTINYINT, amount BIGINT, "at" BIGINT, key UBIGINT
 );
 CREATE TABLE tellings (
     record BIGINT, number INTEGER, "at" BIGINT, known_at BIGINT, device VARCHAR, customer VARCHAR,

@@ -26,12 +26,14 @@ def transaction(connection: DuckDBPyConnection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-async def beside(connection: DuckDBPyConnection, work: Callable[[], ResultT]) -> ResultT:
-    """Run `work` with the connection in the side thread. It has ended in any case when this returns."""
+async def to_its_end(work: Callable[[], ResultT]) -> ResultT:
+    """Run `work` in the side thread. Also who is cancelled goes on only when it has ended.
+
+    So nobody else uses its connection meanwhile, or closes it.
+    """
     running = asyncio.ensure_future(beside_the_loop(work))
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
-        connection.interrupt()
         await asyncio.wait([running])
         raise

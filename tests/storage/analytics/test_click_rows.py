@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from bson import Binary
 from duckdb import DuckDBPyConnection
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.domain.click_block import DAY_MS, Block, block_of, merged, unpack
 from backend.domain.clicks import Click
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
+from backend.storage.analytics import click_rows
 from backend.storage.analytics.click_rows import StagedClicks
 from backend.storage.analytics.transactions import transaction
 from backend.storage.click_blocks import fields_of
@@ -28,8 +29,8 @@ from tests.storage.analytics.tables import tables
 ORG = OrgId("org")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _COLUMNS = (
-    "outcome", "reason", "platform", "system", "browser", "client_kind", "country", "referrer_host", "variant",
-    "visitor",
+    "outcome", "reason", "platform", "system", "browser", "client_kind",
+    "country", "referrer_host", "variant", "visitor",
 )  # fmt: skip
 _TEXT = st.sampled_from(["a", "b", "é€", 'quo"te', "\x00", "😀"])
 _CLICKS = st.builds(
@@ -86,19 +87,24 @@ def ordered(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return sorted(rows, key=lambda row: [(each is None, each if each is not None else 0) for each in row])
 
 
+@pytest.mark.parametrize("few", [0, 2_000])
 @given(blocks=st.lists(st.lists(_CLICKS, min_size=1, max_size=5), min_size=1, max_size=5))
-def test_each_click_is_a_row(blocks: list[list[Click]]) -> None:
-    """The rows of any blocks are their clicks, however the blocks come, and how often."""
+@settings(max_examples=15)
+def test_each_click_is_a_row(few: int, blocks: list[list[Click]]) -> None:
+    """The rows of any blocks are their clicks, however the blocks come, and how often, and whether what they
+    hold is looked at in Python, as of few clicks, or in SQL."""
     documents = [document(block_of(ORG, each), f"block-{n}") for n, each in enumerate(blocks)]
     expected = ordered(row for n, each in enumerate(blocks) for row in told(f"block-{n}", each))
     for groups in ([documents], [[each] for each in documents], [documents, documents[:1]]):
-        with tables() as columns:
+        with pytest.MonkeyPatch.context() as patch, tables() as columns:
+            patch.setattr(click_rows, "_FEW_CLICKS", few)
             for group in groups:
                 assert put(columns, *group) == []
             assert ordered(stored(columns)) == expected
 
 
 @given(parts=st.lists(st.lists(_CLICKS, min_size=1, max_size=4), min_size=2, max_size=5), data=st.data())
+@settings(max_examples=30)
 def test_merged_blocks(parts: list[list[Click]], data: st.DataObject) -> None:
     """Of a block that was merged from others, those clicks become rows that are not there yet."""
     own = [document(block_of(ORG, each), f"part-{n}") for n, each in enumerate(parts)]
@@ -137,9 +143,12 @@ def _damaged(name: str) -> bytes:
     }
     if name in changes:
         return b"\x01" + zlib.compress(json.dumps(columns | changes[name]).encode())
-    return {"cut off": packed[:-3], "another format": b"\x09" + packed[1:], "no JSON": b"\x01" + zlib.compress(b"{")}[
-        name
-    ]
+    others = {
+        "cut off": packed[:-3],
+        "another format": b"\x09" + packed[1:],
+        "no JSON": b"\x01" + zlib.compress(b"{"),
+    }
+    return others[name]
 
 
 DAMAGES = (
@@ -152,8 +161,12 @@ DAMAGES = (
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_block_is_left_out(columns: DuckDBPyConnection, damage: str) -> None:
+@pytest.mark.parametrize("few", [0, 2_000])
+def test_a_damaged_block_is_left_out(
+    columns: DuckDBPyConnection, damage: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A block that can't be read is left out and told of, and those beside it become rows."""
+    monkeypatch.setattr(click_rows, "_FEW_CLICKS", few)
     whole = [click(ORG, LinkId("link"), NOON, visitor=5)]
     damaged = document(block_of(ORG, whole), "damaged") | {"packed": Binary(_damaged(damage))}
     beside = [document(block_of(ORG, whole), f"whole-{n}") for n in range(2)]
@@ -161,18 +174,25 @@ def test_a_damaged_block_is_left_out(columns: DuckDBPyConnection, damage: str) -
     assert ordered(stored(columns)) == ordered((*told("whole-0", whole), *told("whole-1", whole)))
 
 
-def test_parts_that_do_not_fit(columns: DuckDBPyConnection) -> None:
+@pytest.mark.parametrize("few", [0, 2_000])
+def test_parts_that_do_not_fit(
+    columns: DuckDBPyConnection, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A merged block whose parts have other clicks than it has is left out: nobody knows whose they are."""
+    monkeypatch.setattr(click_rows, "_FEW_CLICKS", few)
     block = block_of(ORG, [click(ORG, LinkId("link"), NOON)])
     assert put(columns, document(block, "merged", [("one", 1), ("two", 1)])) == [f"{ORG}/merged"]
     assert stored(columns) == []
 
 
-def test_former_blocks(columns: DuckDBPyConnection) -> None:
+@pytest.mark.parametrize("few", [0, 2_000])
+def test_former_blocks(columns: DuckDBPyConnection, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A block whose columns stand in another order, with more beside them, is read as any other."""
+    monkeypatch.setattr(click_rows, "_FEW_CLICKS", few)
     clicks = [click(ORG, LinkId("link"), NOON, variant="a", browser=""), click(ORG, LinkId("link"), NOON)]
     columns_of = json.loads(zlib.decompress(block_of(ORG, clicks).packed[1:]))
-    columns_of["what_table"] = [[*each[:4], None, each[5]] if not each[4] else each for each in columns_of["what_table"]]
+    whats = columns_of["what_table"]
+    columns_of["what_table"] = [[*each[:4], each[4] or None, each[5]] for each in whats]
     written = json.dumps({"new": [1.5]} | dict(reversed(columns_of.items())), ensure_ascii=False, indent=1)
     former = document(block_of(ORG, clicks), "former") | {"packed": b"\x01" + zlib.compress(written.encode())}
     assert put(columns, former) == []

@@ -1,0 +1,204 @@
+"""The rows that an organization's tables must have, by a naive reading of its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from duckdb import DuckDBPyConnection
+
+from backend.domain.attribution import Device, Touch
+from backend.domain.calls import Kind
+from backend.domain.click_block import UnreadableBlock, unpack
+from backend.domain.credit_rules import CreditRules
+from backend.domain.histories import History
+from backend.domain.ids import OrgId
+from backend.domain.money import digits_of, in_units
+from backend.domain.records import Record
+from backend.storage import click_blocks, conversions, devices, events, installs, leads, links, tags
+from backend.storage.click_blocks import parts_of
+from backend.storage.mongo import Database, Document
+from backend.storage.records import record_of
+from backend.storage.refunds import refunds_of
+
+Row = tuple[Any, ...]
+Tables = dict[str, list[Row]]
+_UTM = ("utm_campaign", "utm_source", "utm_medium", "utm_term", "utm_content")
+_VISIT = """
+    links.id, {0}."at", known_at, {0}.campaign, {0}.source, {0}.medium, {0}.term, {0}.content,
+    variant, click_at, click_mark, is_named
+"""
+# What is compared, without the numbers that a file gives by itself.
+_STORED: Mapping[str, str] = {
+    "links": "SELECT id, domain, path, link_name, campaign, source, medium, term, content, tag_ids "
+    "FROM links WHERE is_kept",
+    "tags": "SELECT id, name FROM tags",
+    "clicks": """
+        SELECT blocks.id, clicks."at", links.id, weight, outcome, reason, platform, system, browser, kind,
+            country, referrer, variant, visitor
+        FROM clicks JOIN blocks USING (block) JOIN links USING (link)
+        WHERE clicks."at" // 86400000 = day
+    """,
+    "devices": "SELECT device, last_seen_at FROM devices",
+    "visits": f"""
+        SELECT device, number, is_touch, {_VISIT.format("visits")} FROM visits LEFT JOIN links USING (link)
+    """,
+    "identities": "SELECT * EXCLUDE (entry) FROM identities",
+    "records": """
+        SELECT kind, id, name, product_id, transaction_id, currency, digits, amount, records."at" FROM records
+    """,
+    "tellings": "SELECT kind, id, tellings.* EXCLUDE (record) FROM tellings JOIN records USING (record)",
+    "record_visits": f"""
+        SELECT records.kind, records.id, telling, {_VISIT.format("record_visits")}
+        FROM record_visits JOIN records USING (record) LEFT JOIN links USING (link)
+    """,
+    "refunds": "SELECT kind, id, refunds.* EXCLUDE (record) FROM refunds JOIN records USING (record)",
+    "installs": """
+        SELECT installs.id, installs."at", platform, links.id FROM installs LEFT JOIN links USING (link)
+    """,
+}
+_KINDS = {leads.NAME: Kind.LEAD, conversions.NAME: Kind.CONVERSION, events.NAME: Kind.EVENT}
+# Tables whose rows all belong to rows of another, by which column.
+_BELONGING = (
+    *((table, key, "devices") for table in ("visits", "identities") for key in ("device", "entry")),
+    *((table, "record", "records") for table in ("tellings", "record_visits", "refunds")),
+    *((table, "link", "links") for table in ("clicks", "visits", "record_visits", "installs")),
+    ("clicks", "block", "blocks"),
+)
+
+
+_UNIQUE = (
+    *("links.link", "links.id", "blocks.block", "blocks.id"),
+    *("records.record", "devices.device", "devices.entry"),
+)
+
+
+def rows_in(columns: DuckDBPyConnection) -> Tables:
+    """What is in the tables. Nothing in them may be without what it belongs to, or there twice."""
+    for table, key, other in _BELONGING:
+        astray = f"SELECT count(*) FROM {table} ANTI JOIN {other} USING ({key}) WHERE {key} IS NOT NULL"
+        assert columns.execute(astray).fetchone() == (0,), (table, key)
+    for key in (
+        "links.link",
+        "links.id",
+        "blocks.block",
+        "blocks.id",
+        "records.record",
+        "devices.device",
+        "devices.entry",
+    ):
+        twice = f"SELECT {key} FROM {key.partition('.')[0]} GROUP BY 1 HAVING count(*) > 1"
+        assert not columns.execute(twice).fetchall(), key
+    empty = "SELECT count(*) FROM links WHERE NOT is_kept AND coalesce(domain, path, campaign) IS NOT NULL"
+    assert columns.execute(empty).fetchone() == (0,)
+    return {table: _ordered(columns.execute(query).fetchall()) for table, query in _STORED.items()}
+
+
+async def rows_of(database: Database, org_id: OrgId) -> Tables:
+    """What must be there of the documents that MongoDB has now."""
+    tables: Tables = {table: [] for table in _STORED}
+    for name, rows in _READERS.items():
+        async for document in database[name].find({"org_id": org_id}):
+            for table, row in rows(document):
+                tables[table].append(row)
+    return {table: _ordered(rows) for table, rows in tables.items()}
+
+
+def _ordered(rows: list[Row]) -> list[Row]:
+    return sorted((_plain(row) for row in rows), key=repr)
+
+
+def _plain(row: Row) -> Row:
+    return tuple(tuple(each) if isinstance(each, list) else each for each in row)
+
+
+def _ms(at: datetime | None) -> int | None:
+    return None if at is None else round(at.timestamp() * 1000)
+
+
+def _link(document: Document) -> Iterator[tuple[str, Row]]:
+    named = (document[name] for name in ("domain", "path", "link_name"))
+    utm = (document["utm"].get(name) for name in _UTM)
+    yield "links", (document["_id"], *named, *utm, document["tag_ids"])
+
+
+def _tag(document: Document) -> Iterator[tuple[str, Row]]:
+    yield "tags", (document["_id"], document["name"])
+
+
+def _block(document: Document) -> Iterator[tuple[str, Row]]:
+    try:
+        clicks = unpack(document["packed"]).clicks(document["org_id"])
+    except UnreadableBlock:
+        return
+    for part in parts_of(document):
+        for _, each in zip(range(part.clicks), clicks, strict=False):
+            what = (each.outcome, each.reason, each.platform, each.system, each.browser, each.client_kind)
+            facts = (each.country, each.referrer_host, each.variant, each.visitor)
+            yield "clicks", (part.id, _ms(each.at), each.link_id, 1, *map(_text, what), *facts)
+
+
+def _text(value: str | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _device(document: Document) -> Iterator[tuple[str, Row]]:
+    device: Device = devices._from_document(document)
+    yield "devices", (device.id, _ms(device.last_seen_at))
+    for at, is_touch, _, number, touch, _, is_named in History.of_device(device, CreditRules()).visits:
+        if touch:
+            yield "visits", (device.id, number, is_touch, *_visit(touch))
+        else:
+            told_at = device.direct_visits[number].received_at or at
+            row = (None, _ms(at), _ms(told_at), *[None] * 8, is_named)
+            yield "visits", (device.id, number, is_touch, *row)
+    for number, each in enumerate(device.customers):
+        known_at = _ms(each.received_at or each.at)
+        back = (_ms(each.taken_back_at), _ms(each.replaced_at))
+        yield "identities", (device.id, number, _ms(each.at), known_at, each.customer_id, *back)
+
+
+def _visit(touch: Touch) -> Row:
+    times = (_ms(touch.at), _ms(touch.received_at or touch.at))
+    click = (_ms(touch.click_at), touch.click_mark)
+    return touch.link_id, *times, *map(touch.utm.get, _UTM), touch.variant, *click, touch.is_named
+
+
+def _record(kind: Kind) -> Callable[[Document], Iterator[tuple[str, Row]]]:
+    return lambda document: _rows_of_record(record_of(kind, document), document)
+
+
+def _rows_of_record(record: Record, document: Document) -> Iterator[tuple[str, Row]]:
+    key, fields = (record.kind.value, record.call_id), record.fields
+    name = fields.get("name") if record.kind is Kind.EVENT else None
+    digits = digits_of(fields["revenue"], fields["currency"]) if "revenue" in fields else None
+    amount = None if digits is None else in_units(fields["revenue"], digits)
+    named = (name, *map(fields.get, ("product_id", "transaction_id", "currency")))
+    yield "records", (*key, *named, digits, amount, _ms(record.at))
+    for number, told in enumerate(record.tellings):
+        who = (told.device_id, told.customer_id, told.is_server)
+        yield "tellings", (*key, number, _ms(told.at), _ms(told.received_at), *who)
+        if told.visit:
+            yield "record_visits", (*key, number, *_visit(told.visit))
+    for touch in record.credit.touches:
+        yield "record_visits", (*key, None, *_visit(touch))
+    for each in refunds_of(document):
+        assert digits is not None
+        known_at = _ms(each.received_at or each.at)
+        yield "refunds", (*key, _ms(each.at), known_at, in_units(each.amount, digits))
+
+
+def _install(document: Document) -> Iterator[tuple[str, Row]]:
+    own_id = document["_id"].partition("/")[2]
+    yield "installs", (own_id, _ms(document["at"]), document["platform"], document["link_id"])
+
+
+_READERS: Mapping[str, Callable[[Document], Iterator[tuple[str, Row]]]] = {
+    links.NAME: _link,
+    tags.NAME: _tag,
+    click_blocks.NAME: _block,
+    devices.NAME: _device,
+    **{name: _record(kind) for name, kind in _KINDS.items()},
+    installs.NAME: _install,
+}
