@@ -97,7 +97,7 @@ export interface WaylinkSDK {
   getAttribution(): AttributionContext | null;
   /**
    * The same once this page's first attempt has been answered or has failed, also where consent comes later; at once
-   * where the page makes none.
+   * where the page makes none, as after options that `init` rejects. Until `init` is called it stays open.
    */
   whenAttributed(): Promise<AttributionContext | null>;
   /** The visitor agrees; other tabs of the origin hear it. */

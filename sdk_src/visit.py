@@ -38,7 +38,11 @@ def init(given):
 
 async def begin(given):
     global landing, is_on
-    Object.assign(options, IS_BROWSER and take(given, OPTIONS, OPTION_FORMS))
+    try:
+        Object.assign(options, IS_BROWSER and take(given, OPTIONS, OPTION_FORMS))
+    except:
+        renew()  # there is nothing to wait for, unless init is called once more
+        raise
     is_on = IS_BROWSER and (top == window or not not options.allowIframe)
     if is_on:
         if not (options.baseUrl or source):

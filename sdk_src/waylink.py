@@ -5,7 +5,7 @@ from calls import track
 from consent import decision, has_consent
 from debug import say
 from options import IS_BROWSER
-from visit import check_address, get_attribution, init, is_on, settle
+from visit import check_address, get_attribution, init, initialized, is_on, settle
 
 
 def grant_consent():
@@ -38,8 +38,11 @@ def track_page_view():
 
 
 async def when_attributed():
-    """A promise of the context, or of None, once the check is answered, was tried in vain, or is not to come."""
-    if decision != False and IS_BROWSER:
+    """A promise of the context, or of None, once the check is answered, was tried in vain, or is not to come.
+
+    It is not to come after a refusal, on a server, and where `init` was called and rejected.
+    """
+    if decision != False and IS_BROWSER and (is_on or not initialized):
         await told
     return get_attribution()
 

@@ -286,13 +286,15 @@ def clock(session_clock: MovableClock) -> Iterator[MovableClock]:
 
 
 @pytest.fixture(scope="session")
-async def service(settings: Settings, session_clock: MovableClock) -> AsyncIterator[Service]:
-    """The whole service, started; its database is dropped at the end."""
+async def service(
+    mongodb_uri: str, settings: Settings, session_clock: MovableClock
+) -> AsyncIterator[Service]:
+    """The whole service, started; its database is dropped once it has stopped."""
     service = create_app(settings, session_clock)
     await service.startup()
     yield service
-    await service.resources.database.client.drop_database(settings.mongodb_database)
     await service.shutdown()
+    used_databases.drop(mongodb_uri, settings.mongodb_database)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The blocks of code in README.md and docs/*.md, for the tests that run each of them as it stands.
+"""The blocks of code in README.md, docs/*.md and sdk_dist/README.md, for tests that run each as it stands.
 
 `PLACEHOLDERS` are all that a block may have in the place of what only its reader knows.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "sdk_dist" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHELL = frozenset({"console", "sh"})
 IN_A_BROWSER = frozenset({"html", "js"})
 KINDS = SHELL | IN_A_BROWSER | {"json", "sql"}

@@ -47,8 +47,14 @@ def has_any(hosts: Hosts) -> bool:
 
 def drop_all(uri: str) -> None:
     """Leave none of them on this server."""
+    drop(uri, *_names.pop(hosts_of(uri), ()))
+
+
+def drop(uri: str, *names: str) -> None:
+    """Drop these databases of this server, on which nothing works any more: else the two are in each other's
+    way."""
     with Client(uri) as client:
-        for name in _names.pop(hosts_of(uri), ()):
+        for name in names:
             client.drop_database(name)
 
 

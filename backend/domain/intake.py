@@ -285,17 +285,21 @@ class _Intake:
             own = record.combined
             clock = timed.clock if own.device_id == batch.device_id else None
             self._note(self._seen(record.org_id, own.device_id, own.at, clock))
-            self._tell_identities(record)
+            self._tell_identities(record, stored)
         return Result(Status.DUPLICATE, stored.call_id, record.differences(call, batch.device_id))
 
-    def _tell_identities(self, record: Record) -> None:
-        """Note whose devices are by a record that may be told again, and whom it names."""
+    def _tell_identities(self, record: Record, before: Record | None = None) -> None:
+        """Note whose devices are by a record that may be told again, and whom it names.
+
+        What it said `before` it may never have said: of tellings of one moment only all together count.
+        """
         at, _, device_id, customer_id = record.combined
         said = _said_of_customer(record.kind, record.fields)
         if customer_id and device_id is None:
             self.decisions.identities.append(Identity(record.org_id, None, customer_id, at, said))
         identities = record.identities
-        for own_id in dict.fromkeys(each.device_id for each in identities):
+        said_before = before.identities if before else []
+        for own_id in dict.fromkeys(each.device_id for each in (*said_before, *identities)):
             device = self._stored(record.org_id, own_id)
             if device is None:
                 continue

@@ -1,4 +1,4 @@
-"""README.md and docs/*.md: every block works as it stands, in the order of its page.
+"""README.md, docs/*.md and sdk_dist/README.md: every block works as it stands, in the order of its page.
 
 Those of html and js are run by tests/browser/test_docs_examples.py.
 """

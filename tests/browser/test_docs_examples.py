@@ -1,6 +1,6 @@
-"""Every example of the SDK in README.md and docs/*.md, run as it stands there on a page of the demo shop.
+"""Every example of the SDK in README.md, docs/*.md and sdk_dist/README.md, run as it stands there.
 
-The other blocks of these pages are run by tests/api/test_docs.py.
+Those of js run on a page of the demo shop. The other blocks of these pages are run by tests/api/test_docs.py.
 """
 
 from __future__ import annotations

@@ -296,3 +296,17 @@ def test_who_waits_learns_that_there_is_nothing(visitor: Visitor) -> None:
     assert visitor.js("Waylink.whenAttributed()") is None
     visitor.js("history.pushState(null, '', '/?utm_source=later'), void Waylink.grantConsent()")
     assert visitor.js("Waylink.whenAttributed()")["utm_source"] == "later"
+
+
+def test_who_waits_learns_that_init_was_rejected(visitor: Visitor) -> None:
+    """`whenAttributed` gives null, before and after; once `init` is called rightly, what the answer says."""
+    visitor.open("/?utm_source=news")
+    visitor.js(
+        "window.soon = (it) => Promise.race([it, new Promise((say) => setTimeout(say, 3e3, 'open'))]), 0"
+    )
+    visitor.js("void (window.context = Waylink.whenAttributed())")
+    assert visitor.js("Waylink.init({apiKey: 5}).catch(String)") == "TypeError: Waylink: apiKey"
+    assert visitor.js("soon(context)") is None
+    assert visitor.js("soon(Waylink.whenAttributed())") is None
+    visitor.js("void (Waylink.init({apiKey: 'k'}), window.context = Waylink.whenAttributed())")
+    assert visitor.js("context")["utm_source"] == "news"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from backend.doctor.disks import examine_folder, examine_mongodb_disk
 from backend.doctor.finding import Severity
 from backend.storage.inspection import Disk, read_disk
 from backend.storage.mongo import Database
+from tests.service_process import invoke, own_database, run_command
 from tests.small_disk import full_disk
 
 
@@ -23,6 +25,20 @@ def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
     assert found.severity is Severity.ERROR
     assert "(No space left on device): clicks are lost while MongoDB is away" in found.message
     assert found.advice == "Make room on its disk, or name a folder on another one."
+
+
+def test_the_command_tells_of_both_disks(tmp_path: Path, mongodb_uri: str) -> None:
+    """`waylink doctor` writes into the folder of its settings, and asks MongoDB for its room."""
+    with full_disk(tmp_path) as full, own_database(mongodb_uri) as own:
+        # A MongoDB in which nothing is stored does not tell.
+        run_command("organization", "create", "Acme", environment=own | {"WAYLINK_DATA_DIR": str(tmp_path)})
+        done = invoke("doctor", "--json", environment=own | {"WAYLINK_DATA_DIR": str(full / "data")})
+    findings = {each["subject"]: each for each in json.loads(done.stdout)["findings"]}
+    folder, disk = findings["WAYLINK_DATA_DIR"], findings["MongoDB's disk"]
+    assert (done.exit_code, folder["severity"], folder["area"]) == (1, "error", "configuration")
+    assert "(No space left on device)" in folder["message"]
+    assert disk["area"] == "storage"
+    assert "clicks, at 177 to 33 bytes each with counts." in disk["message"]
 
 
 def test_a_disk_with_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,7 @@ from backend.storage.shard_keys import (
     is_targeted,
     unique_indexes_against,
 )
+from tests import used_databases
 from tests.api.links import API
 from tests.archives.full_organization import fill
 from tests.dashboard.people import Person, browser, make_user, open_session
@@ -203,7 +204,7 @@ async def use_everything(service: Service, database: Database, tmp_path: Path) -
     return organization
 
 
-async def test_queries_name_their_shards(settings: Settings, tmp_path: Path) -> None:
+async def test_queries_name_their_shards(mongodb_uri: str, settings: Settings, tmp_path: Path) -> None:
     """Each query carries its collection's key, or stands on the list of those that may ask all shards."""
     own = replace(settings, mongodb_database=f"test_{uuid.uuid4().hex[:12]}", data_dir=tmp_path / "data")
     with listening(own.mongodb_database) as seen:
@@ -212,8 +213,8 @@ async def test_queries_name_their_shards(settings: Settings, tmp_path: Path) -> 
         database = service.resources.database
         organization = await use_everything(service, database, tmp_path)
         await delete_organization(database, organization.id, utc_now())
-        await database.client.drop_database(own.mongodb_database)
         await service.shutdown()
+    used_databases.drop(mongodb_uri, own.mongodb_database)
     met = {name for name, _ in seen.queries}
     assert SHARD_KEYS.keys() - met == set()
     untargeted = {

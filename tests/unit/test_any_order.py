@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
-from datetime import timedelta
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 
 from backend.domain.attribution import Device, Touch
@@ -16,8 +16,18 @@ from backend.domain.credit import Credited, share_credit
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.explanation import Explanation, explain
 from backend.domain.histories import History, SaleFacts, customer_of
-from tests.unit.shelf import START, Shelf
-from tests.unit.told_facts import TOLD_FROM, Fact, histories, orders, told
+from tests.unit.shelf import Shelf
+from tests.unit.told_facts import (
+    IN_ITS_OWN_HOUR,
+    Fact,
+    Follows,
+    histories,
+    moments,
+    numbered,
+    orders,
+    told,
+    ways,
+)
 
 ALL_RULES = [CreditRules(*each) for each in product(CreditTo, Model)]
 _KEPT = [CreditRules(model=Model.FIRST), CreditRules(model=Model.LAST_NON_DIRECT)]
@@ -75,36 +85,57 @@ def _shown(explained: Explanation) -> object:
     return sorted(steps, key=lambda each: (each[1] is False, each[1] is False and each[2:4]))
 
 
-def check_every_order(facts: Sequence[Fact]) -> None:
-    """All orders in which these facts can be told end in the same."""
-    first, *others = orders(facts)
+def check_every_order(
+    facts: Sequence[Fact], follows: Sequence[Follows] = IN_ITS_OWN_HOUR, most: int = 120
+) -> None:
+    """All orders in which these can be told, each as it follows another, end in the same; or so many."""
+    first, *others = orders(facts, most)
     expected = everything(told(first))
     for each in others:
-        assert everything(told(each)) == expected, each
+        assert everything(told(each, follows=follows)) == expected, each
 
 
 @settings(max_examples=150)
-@given(histories())
-def test_credit_does_not_depend_on_the_order_of_tellings(facts: list[Fact]) -> None:
-    """By every model, by device and by customer, with its explanation, and as records keep it."""
-    check_every_order(facts)
+@given(histories(), ways(5))
+def test_credit_does_not_depend_on_the_order_of_tellings(facts: list[Fact], follows: list[Follows]) -> None:
+    """By every model, by device and by customer, with its explanation, and as records keep it.
+
+    Nor does it on what is told in one moment and decided together, in one list or in several requests.
+    """
+    check_every_order(facts, follows)
 
 
 @settings(max_examples=40)
-@given(histories(most=9))
-def test_credit_of_longer_histories_does_not_depend_on_the_order(facts: list[Fact]) -> None:
+@given(histories(most=9), ways(9))
+def test_credit_of_longer_histories_does_not_depend_on_the_order(
+    facts: list[Fact], follows: list[Follows]
+) -> None:
     """Nor does that of more facts, in some of their orders."""
-    check_every_order(facts)
+    check_every_order(facts, follows, most=24)
+
+
+@pytest.mark.parametrize("follow", Follows)
+def test_a_sale_that_was_said_of_another_device_identifies_that_no_more(follow: Follows) -> None:
+    """Also where both were said in one moment, and in whichever order: the sale after it is nobody's."""
+    facts = numbered(
+        Fact("conversion", 2, "e", "y", "t", is_server=True),
+        Fact("conversion", 1, "d", None, "t", is_server=True),
+        Fact("conversion", 3, "e", None, "u", is_server=True),
+    )
+    check_every_order(facts, [follow] * 3)
+    for order in permutations(facts):
+        shelf = told(order, follows=[follow] * 3)
+        assert list(shelf.customers().values()).count(None) == 1, order
 
 
 @settings(max_examples=100)
-@given(histories(most=6))
-def test_as_of_a_moment_counts_what_had_been_told_before(facts: list[Fact]) -> None:
+@given(histories(most=6), ways(6))
+def test_as_of_a_moment_counts_what_had_been_told_before(facts: list[Fact], follows: list[Follows]) -> None:
     """Whatever is told later, the past is answered as it was answered then: also what is told once more."""
-    for order in orders(facts, most=3):
-        shelf = told(order)
-        for place in range(len(order) + 1):
-            then, moment = told(order, place), START + TOLD_FROM + timedelta(hours=place)
+    for order in orders(facts, most=6):
+        shelf, times = told(order, follows=follows), moments(len(order) + 1, follows)
+        for place in (each for each in range(len(times)) if times[each] not in times[:each]):
+            then, moment = told(order, place, follows), times[place]
             for rules in ALL_RULES:
                 as_of = answers(shelf, replace(rules, as_of=moment))
                 known = {name: each for name, each in as_of.items() if each}

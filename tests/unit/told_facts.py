@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from enum import StrEnum
 from itertools import permutations
+from math import factorial
 from random import Random
 from typing import Any
 
@@ -24,6 +26,20 @@ DEVICES, CUSTOMERS, ORDERS, CLICKS = ("d", "e"), ("x", "y"), ("t", "u"), (1, 2)
 REVENUE = {"revenue": Decimal("100.00"), "currency": "EUR"}
 # When the first fact is told: all have happened by then.
 TOLD_FROM = timedelta(hours=100)
+
+
+class Follows(StrEnum):
+    """How a fact is told after the one before it; a refund and a take-back always by themselves."""
+
+    LATER = "an hour later"
+    AT_ONCE = "in the same moment"
+    TOGETHER = "an hour later, and decided with it"
+    LISTED = "in the same moment, and decided with it"
+
+
+IN_ITS_OWN_HOUR: Sequence[Follows] = ()
+_AT_ONCE = frozenset({Follows.AT_ONCE, Follows.LISTED})
+_DECIDED_TOGETHER = frozenset({Follows.TOGETHER, Follows.LISTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +64,16 @@ class Fact:
         """When it happened."""
         return START + timedelta(hours=self.hour)
 
+    @property
+    def is_call(self) -> bool:
+        """Whether a batch tells it."""
+        return self.what not in {"refund", "take_back"}
+
     def tell(self, shelf: Shelf, received_at: datetime) -> bool:
-        """Tell the shelf. False: it has to be told again, once what it is about is known."""
+        """Tell the shelf what no batch tells. False: it is to be told again, once it is known what of."""
         if self.what == "refund":
             return shelf.refund(str(self.order), self.at, received_at)
-        if self.what == "take_back":
-            return shelf.take_back(DeviceId(str(self.device)), CustomerId(str(self.customer)), received_at)
-        shelf.store([self.batch(received_at)])
-        return True
+        return shelf.take_back(DeviceId(str(self.device)), CustomerId(str(self.customer)), received_at)
 
     def batch(self, received_at: datetime) -> Batch:
         """The request that tells it."""
@@ -136,12 +154,12 @@ def numbered(*facts: Fact) -> list[Fact]:
     ]
 
 
-def orders(facts: Sequence[Fact], most: int = 24) -> list[tuple[Fact, ...]]:
-    """The orders in which these can be told; of more than so many a sample.
+def orders(facts: Sequence[Fact], most: int = 120) -> list[tuple[Fact, ...]]:
+    """The orders in which these can be told; of more than so many a sample. Five facts have 120.
 
     A take-back is about what was told before: so it keeps its place behind that.
     """
-    if len(facts) <= 4:
+    if factorial(len(facts)) <= most:
         found = list(permutations(facts))
     else:
         made = Random(len(facts))
@@ -160,11 +178,58 @@ def _keeps_take_backs(order: Sequence[Fact]) -> bool:
     )
 
 
-def told(order: Sequence[Fact], until: int | None = None) -> Shelf:
-    """A shelf that was told these facts in this order, one an hour; of the first so many."""
+def ways(most: int) -> st.SearchStrategy[list[Follows]]:
+    """How so many facts may follow one another."""
+    return st.lists(st.sampled_from(Follows), min_size=most, max_size=most)
+
+
+def moments(count: int, follows: Sequence[Follows] = IN_ITS_OWN_HOUR) -> list[datetime]:
+    """When each of so many facts is told."""
+    found = [START + TOLD_FROM]
+    for place in range(1, count):
+        is_later = place >= len(follows) or follows[place] not in _AT_ONCE
+        found.append(found[-1] + timedelta(hours=is_later))
+    return found[:count]
+
+
+def told(
+    order: Sequence[Fact], until: int | None = None, follows: Sequence[Follows] = IN_ITS_OWN_HOUR
+) -> Shelf:
+    """A shelf that was told the first so many of these facts in this order, each as it follows another."""
     shelf = Shelf()
     again: list[Fact] = []
-    for place, each in enumerate(order[:until]):
-        received_at = START + TOLD_FROM + timedelta(hours=place)
-        again = [one for one in (each, *again) if not one.tell(shelf, received_at)]
+    for group in _decided_together(order[:until], follows):
+        fact, received_at = group[0]
+        if fact.is_call:
+            shelf.store(_batches(group))
+        else:
+            again = [fact, *again]
+        again = [each for each in again if not each.tell(shelf, received_at)]
     return shelf
+
+
+_Told = tuple[Fact, datetime]
+
+
+def _decided_together(order: Sequence[Fact], follows: Sequence[Follows]) -> list[list[_Told]]:
+    groups: list[list[_Told]] = []
+    for place, each in enumerate(zip(order, moments(len(order), follows), strict=True)):
+        are_calls = place > 0 and each[0].is_call and order[place - 1].is_call
+        if are_calls and place < len(follows) and follows[place] in _DECIDED_TOGETHER:
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    return groups
+
+
+def _batches(group: Iterable[_Told]) -> list[Batch]:
+    """The requests that tell these; what a browser tells in one moment is in one."""
+    found: list[Batch] = []
+    for fact, received_at in group:
+        new = fact.batch(received_at)
+        last = found[-1] if found else None
+        if last and new.sent_at and replace(last, calls=()) == replace(new, calls=()):
+            found[-1] = replace(last, calls=last.calls + new.calls)
+        else:
+            found.append(new)
+    return found

@@ -14,7 +14,7 @@ from backend.domain.organizations import MOST_DAYS, parse_days
 from backend.domain.sessions import new_session
 from backend.domain.users import WeakPassword, check_password
 from backend.passwords import hash_password, is_password
-from backend.storage.deadlines import deadline
+from backend.storage.deadlines import new_deadline
 from backend.storage.organizations import set_click_ids
 from backend.storage.retention import set_retention
 from backend.storage.sessions import delete_sessions_of, insert_session
@@ -53,7 +53,7 @@ async def settings_retention() -> Response:
     except ValueError:
         rule = f"must be a whole number from 1 to {MOST_DAYS:,}, or empty"
         return await _page({"retention_days": rule}, text)
-    with deadline(_RETENTION_PATIENCE):
+    with new_deadline(_RETENTION_PATIENCE):
         await set_retention(resources().database, org_id(), days)
     return redirect(url_for("dashboard.settings", notice="retention-set"), 303)  # type: ignore[return-value]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import AsyncExitStack
 from math import ceil
 
 from quart import Response, redirect, request, url_for
@@ -18,6 +19,7 @@ from backend.dashboard.frame.session_cookie import cookie_token, renew_cookie_to
 from backend.domain.sessions import hash_token, new_session
 from backend.domain.users import InvalidEmail, User, normalize_email
 from backend.passwords import hash_password, is_password, needs_new_hash
+from backend.storage.deadlines import clock_stopped
 from backend.storage.sessions import delete_session, insert_session
 from backend.storage.users import find_user_by_email, set_password_hash
 
@@ -50,7 +52,9 @@ async def sign_in() -> Response:
     if seconds := await limits.begin_try(visitor):
         return await _later(f"Too many wrong tries. {_wait_for(seconds)}", 429, seconds)
     try:
-        async with hashing.turn(precedence=visitor.is_known):
+        async with AsyncExitStack() as turn:
+            with clock_stopped():
+                await turn.enter_async_context(hashing.turn(precedence=visitor.is_known))
             user = await _authenticate(visitor.account, form().get("password", ""))
     except TooManyWait:
         return await _busy()

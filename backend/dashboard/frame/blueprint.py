@@ -79,8 +79,9 @@ def is_signed_in() -> bool:
 
 @dashboard.before_request
 async def _admit() -> Response | None:
-    lift_deadline()  # a page asks many questions, each of which has a time limit of its own
-    if request.method not in _SAFE_METHODS:
+    if request.method in _SAFE_METHODS:
+        lift_deadline()  # a page asks many questions, each of which has a time limit of its own
+    else:
         await check_form()
     await load_session()
     view = current_app.view_functions[request.endpoint or ""]

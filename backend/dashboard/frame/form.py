@@ -11,6 +11,7 @@ from quart import abort, request
 from backend.current import known
 from backend.dashboard.frame.session_cookie import cookie_token
 from backend.domain.sessions import is_form_token
+from backend.storage.deadlines import clock_stopped
 
 # The longest field is an address of 8 KiB, each byte of which may be percent-encoded.
 MAX_FORM_BYTES = 128 * 1024
@@ -64,11 +65,12 @@ def _parse(body: bytes) -> dict[str, str]:
 async def _read_bytes() -> bytes:
     data = bytearray()
     try:
-        async with asyncio.timeout(request.body_timeout):
-            async for chunk in request.body:
-                data += chunk
-                if len(data) > MAX_FORM_BYTES:
-                    abort(413)
+        with clock_stopped():
+            async with asyncio.timeout(request.body_timeout):
+                async for chunk in request.body:
+                    data += chunk
+                    if len(data) > MAX_FORM_BYTES:
+                        abort(413)
     except TimeoutError:
         abort(408)
     return bytes(data)

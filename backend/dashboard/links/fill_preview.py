@@ -10,6 +10,7 @@ from backend.dashboard.links.change_link import change_form, store_changes
 from backend.dashboard.links.link_form import fields_of
 from backend.dashboard.links.own_link import own_link
 from backend.domain.ids import LinkId
+from backend.storage.deadlines import clock_stopped
 from backend.web_client.page_preview import lacking, read_preview
 from backend.web_client.page_reader import Unreadable
 
@@ -19,7 +20,8 @@ async def links_preview(link_id: LinkId) -> Response:
     """Read the destination once, set those social fields that the link lacks, and show the form with them."""
     link = await own_link(link_id)
     try:
-        preview = await read_preview(resources().pages, link)
+        with clock_stopped():
+            preview = await read_preview(resources().pages, link)
     except Unreadable as error:
         return await change_form(link, fields_of(link), {"destination_url": f"can't be read: it {error}"})
     if found := lacking(await own_link(link_id), preview):
