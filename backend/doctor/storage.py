@@ -56,15 +56,14 @@ async def examine_storage(database: Database, settings: Settings, clock: Clock) 
     if unreadable := await count_unreadable_blocks(database):
         yield _found.error(
             "clicks",
-            f"{unreadable:,} blocks of clicks can't be read: their clicks are in no export and "
-            "in no count.",
+            f"{unreadable:,} blocks of clicks can't be read: their clicks are in no export and in no count.",
             "They were damaged, or stored by a newer version: look at the disk of MongoDB, and keep them.",
         )
     if unreadable := await count_unreadable_summaries(database):
         yield _found.error(
             "clicks",
-            f"{unreadable:,} summaries of days whose single clicks have expired can't be read: their clicks are "
-            "in no count.",
+            f"{unreadable:,} summaries of days whose single clicks have expired can't be read: their clicks "
+            "are in no count.",
             "They were damaged, or stored by a newer version: look at the disk of MongoDB, and keep them.",
         )
     if not any(each.difference is not Difference.UNKNOWN for each in differences):

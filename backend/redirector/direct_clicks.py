@@ -7,12 +7,11 @@ import contextlib
 import logging
 import uuid
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.concurrency.pauses import pause_after
-from backend.domain.click_block import Block
 from backend.domain.click_stretch import read_stretch
 from backend.redirector.metrics import count_at_risk, count_lost
 from backend.storage.click_blocks import ship_blocks

@@ -5,18 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 
-from backend.dashboard.analytics import answers
 from backend.dashboard.analytics.figures import LABELS, meanings_of
-from backend.domain import analytics_answer
-from backend.domain.analytics_answer import AnalyticsAnswer
 from backend.domain.links import Link
-from backend.storage import analytics_answers
 from backend.storage.mongo import Database
 from backend.storage.purge import purge_link
 from tests.conftest import OrganizationFactory
@@ -59,45 +53,6 @@ async def test_without_refunds_there_is_no_column_of_them(
     page = await person.get("/attribution")
     assert {"Refunded", "Net revenue"}.isdisjoint(figures(page.text))
     assert rows(page.text) == [["spring", "0", "0", "1", "–", "0", "0", "5.00", "–"]]
-
-
-async def test_too_many_rows_are_told(
-    person: Person,
-    database: Database,
-    organization: TestOrganization,
-    now: datetime,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """On the page and instead of the file, with what gives fewer; nobody is told of a fault."""
-    for name in ("a", "b"):
-        link = await make_link(database, organization, name, now, utm_campaign=name)
-        await bought(database, link, now, "1.00")
-    monkeypatch.setattr(analytics_answer, "MOST_ROWS", 1)
-    page, file = [await person.get(f"/attribution{each}") for each in ("", ".csv")]
-    assert (page.status_code, file.status_code) == (200, 422)
-    for each in (page, file):
-        assert "That can&#39;t be shown" in each.text
-        assert "a shorter period, filters or less in it give fewer" in each.text
-
-
-async def test_rows_that_nobody_has_counted(
-    person: Person, database: Database, link: Link, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where an answer knows the rows of its page only, both tables show them and no number of all."""
-    await clicked(database, link, now)
-
-    async def of_a_page(*given: Any, **more: Any) -> AnalyticsAnswer:
-        return replace(await analytics_answers.answer(*given, **more), rows_in_all=None)
-
-    async def of_pages(*given: Any) -> list[AnalyticsAnswer]:
-        return [replace(each, rows_in_all=None) for each in await analytics_answers.answers(*given)]
-
-    monkeypatch.setattr(answers, "answer", of_a_page)
-    monkeypatch.setattr(answers, "answers", of_pages)
-    page, overview = [(await person.get(each)).text for each in ("/attribution", "/")]
-    assert rows(page)[0][:2] == ["spring", "1"]
-    assert "1 row" not in page
-    assert "spring" in overview
 
 
 @pytest.mark.parametrize(
@@ -219,7 +174,7 @@ async def test_sales_of_nobody_and_of_deleted_links_stand_apart(
     await bought(database, gone, now, "2")
     await bought(database, link, now, "4", after=None)
     await sold_by_nobody(database, organization, now, "8")
-    assert await purge_link(database, gone.id, organization.id, now, even_with_clicks=True)
+    assert await purge_link(database, None, gone.id, organization.id, now)
     page = (await person.get("/attribution?sort=-revenue")).text
     assert [(row[0], row[7]) for row in rows(page)] == [
         ("Not credited", "8.00"), ("spring", "4.00"), ("Links deleted for good", "2.00"), ("None", "1.00"),

@@ -13,7 +13,7 @@ from typing import Any
 from bson import Decimal128
 
 from backend.domain.analytics_answer import AnalyticsAnswer, Group, RowKind
-from backend.domain.analytics_query import CLICK_FIELDS, LINK_FIELDS, MONEY, Field, Measure, Query
+from backend.domain.analytics_query import CLICK_FIELDS, LINK_FIELDS, MONEY, Field, Filter, Measure, Query
 from backend.domain.clicks import Click
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links import Link
@@ -76,7 +76,7 @@ class History:
             left = [
                 each | times_of(at, period.zone)
                 for each in facts
-                if all(each[name] in allowed for name, allowed in query.filters.items())
+                if all(each[name] in _values(allowed) for name, allowed in query.filters.items())
             ]
             has_links = not LINK_FIELDS.isdisjoint(query.group_by)
             groups = {
@@ -152,6 +152,11 @@ class History:
         facts = utm | {Field.LINK: link.id, Field.DOMAIN: link.domain}
         names: list[str | None] = [self.tags[each] for each in link.tag_ids if each in self.tags]
         return [facts | {Field.TAG: name} for name in names or [None]]
+
+
+def _values(allowed: Filter) -> frozenset[str | None]:
+    assert isinstance(allowed, frozenset)  # no history is asked by other filters
+    return allowed
 
 
 def _is_of_variants(query: Query) -> bool:

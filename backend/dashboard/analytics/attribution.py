@@ -36,8 +36,8 @@ from backend.domain.ids import LinkId
 
 _ROWS = 25
 FIELDS = (
-    Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT, Field.TERM, Field.TAG, Field.LINK, Field.DOMAIN,
-    Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER,
+    Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT, Field.TERM, Field.TAG, Field.LINK,
+    Field.DOMAIN, Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER,
 )  # fmt: skip
 MEASURES = (
     Measure.CLICKS,

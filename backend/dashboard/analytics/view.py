@@ -262,6 +262,4 @@ def read_day(name: str, text: str, errors: dict[str, str]) -> date | None:
 
 
 def _filters(given: Mapping[str, str]) -> dict[Field, str | None]:
-    return {
-        field: given[field.value][:LONGEST_FILTER] or None for field in FILTERS if field.value in given
-    }
+    return {field: given[field.value][:LONGEST_FILTER] or None for field in FILTERS if field.value in given}
