@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from backend.domain.analytics_answer import RATE_DIGITS, Amounts, Value, Values, plain_count
-from backend.domain.analytics_query import Measure, Query
+from backend.domain.analytics_query import Measure
 from backend.domain.money import shown
 
 # Decimals of an amount per click beyond those of its currency.
@@ -32,21 +32,6 @@ class Sold(NamedTuple):
     revenue: int | None
     revenue_of_links: int | None
     refunds: int | None
-
-
-class Counts(Protocol):
-    """What is shown of a group."""
-
-    clicks: int
-    chance_of_best: float | None
-
-    @property
-    def came_of_links(self) -> int | Fraction:
-        """The conversions whose touch is of a link, which rates are of."""
-
-    @property
-    def exact_revenue_of_links(self) -> Mapping[str, Fraction]:
-        """Their revenue."""
 
 
 @dataclass(slots=True)
@@ -122,12 +107,8 @@ def _shown(amounts: Mapping[str, Fraction]) -> Amounts:
     return {each: shown(amount, each) for each, amount in amounts.items()}
 
 
-def values_of(query: Query, counts: Counts) -> Values:
-    """What is shown of each measure that the query asks for."""
-    return {each: _value(each, counts, query.currency) for each in query.measures}
-
-
-def _value(measure: Measure, counts: Counts, currency: str | None) -> Value:
+def value_of(measure: Measure, counts: Sums, currency: str | None) -> Value:
+    """What is shown of a measure."""
     match measure:
         case Measure.REVENUE | Measure.REFUNDS | Measure.NET_REVENUE:
             amounts: Amounts = getattr(counts, measure.value)
@@ -143,7 +124,7 @@ def _value(measure: Measure, counts: Counts, currency: str | None) -> Value:
     return plain_count(count)
 
 
-def _revenue_per_click(counts: Counts, currency: str | None) -> Value:
+def _revenue_per_click(counts: Sums, currency: str | None) -> Value:
     if not counts.clicks:
         return None
     amounts = {each: amount / counts.clicks for each, amount in counts.exact_revenue_of_links.items()}

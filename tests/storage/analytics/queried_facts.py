@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -23,9 +24,9 @@ from backend.domain.analytics_query import (
     Prefix,
     Query,
 )
+from backend.domain.credit_rules import Model
 from backend.domain.query_period import WeekStart
 from backend.storage.analytics.schema import TABLES
-from backend.storage.analytics.sql import Sql
 
 Facts = dict[Field, str | None]
 # What a row is of, and its kind.
@@ -34,6 +35,13 @@ DAY_MS = 86_400_000
 SUMS = {"EUR": 2, "JPY": 0}
 UTM = (Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.TERM, Field.CONTENT)
 OF_CLICKS = tuple(each for each in Field if each in CLICK_FIELDS)
+NEEDED_FOR = {
+    "lead": {Measure.LEADS, Measure.CONTACTS},
+    "conversion": {
+        Measure.CONVERSIONS, Measure.CUSTOMERS, Measure.CONTACTS, Measure.REVENUE, Measure.REFUNDS,
+    },
+    "event": {Measure.EVENTS},
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,7 @@ class StoredLink:
 
     number: int
     domain: str = "d.example"
-    utm: Mapping[str, str] = field(default_factory=dict)
+    utm: Mapping[Field, str] = field(default_factory=dict)
     tag_ids: tuple[str, ...] = ()
     is_kept: bool = True
 
@@ -72,25 +80,41 @@ class StoredClick:
 
 
 @dataclass(frozen=True)
-class Share:
-    """What one touch gets of a sale: the columns of `credited`."""
+class Touch:
+    """A visit by a link, a campaign or an ad, and the time of the click that led to it."""
+
+    link: int | None = None
+    utm: Mapping[Field, str] = field(default_factory=dict)
+    variant: str | None = None
+    click_at: int | None = None
+
+
+@dataclass(frozen=True)
+class Sale:
+    """A lead, a conversion or an event, with the touches before it, oldest first."""
 
     kind: str
     at: int
-    record: int = 0
     customer: str | None = None
     name: str | None = None
     currency: str | None = None
     digits: int | None = None
     amount: int | None = None
-    refunded: int | None = None
-    weight: int = 1
-    whole: int = 1
-    has_touch: bool = True
-    link: int | None = None
-    utm: Mapping[str, str] = field(default_factory=dict)
-    variant: str | None = None
-    click_at: int | None = None
+    refunded: int = 0
+    touches: tuple[Touch, ...] = ()
+
+    def shares(self, model: Model) -> list[tuple[Fraction, Touch | None]]:
+        """What each touch gets."""
+        touches = self.touches
+        if not touches:
+            return [(Fraction(1), None)]
+        if model is Model.LINEAR or (model is Model.POSITION_BASED and len(touches) < 3):
+            return [(Fraction(1, len(touches)), each) for each in touches]
+        if model is not Model.POSITION_BASED:
+            return [(Fraction(1), touches[0 if model is Model.FIRST else -1])]
+        edge, inner = Fraction(2, 5), Fraction(1, 5 * (len(touches) - 2))
+        parts = [edge, *(inner for _ in touches[1:-1]), edge]
+        return list(zip(parts, touches, strict=True))
 
 
 @dataclass(frozen=True)
@@ -119,36 +143,22 @@ class StoredFacts:
     tags: dict[str, str] = field(default_factory=dict)
     clicks: list[StoredClick] = field(default_factory=list)
     former: list[tuple[int, int, int]] = field(default_factory=list)
-    shares: list[Share] = field(default_factory=list)
+    sales: list[Sale] = field(default_factory=list)
     installs: list[Install] = field(default_factory=list)
 
     def stored(self) -> duckdb.DuckDBPyConnection:
         """A connection to these facts, in columns."""
         connection = duckdb.connect(config={"threads": 1})
         connection.execute(TABLES)
-        _insert(connection, "tags", list(self.tags.items()))
-        _insert(connection, "links", [
-            (each.number, each.id, each.is_kept, each.domain, f"path-{each.number}", f"Link {each.number}",
-             *(each.utm.get(name) for name in UTM), list(each.tag_ids))
-            for each in self.links
-        ])  # fmt: skip
-        _insert(connection, "blocks", [(each, f"block-{each}", 0) for each in range(1, 10)])
-        _insert(connection, "clicks", [
-            (each.at, each.link, each.block, each.weight, each.outcome, each.reason, each.platform, each.system,
-             each.browser, "browser", each.country, each.referrer, each.variant, each.visitor)
-            for each in self.clicks
-        ])  # fmt: skip
-        _insert(connection, "day_visitors", self.former)
-        _insert(connection, "installs", [
-            (f"install-{number}", each.at, "ios", each.link) for number, each in enumerate(self.installs)
-        ])  # fmt: skip
-        connection.execute(SHARES)
-        _insert(connection, "told_shares", [
-            (each.kind, each.record, each.at, each.customer, each.name, each.currency, each.digits, each.amount,
-             each.refunded, each.weight, each.whole, each.has_touch, each.at, each.link,
-             *(each.utm.get(name) for name in UTM), each.variant, each.click_at, None)
-            for each in self.shares
-        ])  # fmt: skip
+        _insert(connection, "tags", [{"id": each, "name": name} for each, name in self.tags.items()])
+        _insert(connection, "links", [_link_row(each) for each in self.links])
+        _insert(connection, "blocks", [{"block": each, "id": f"block-{each}"} for each in range(1, 10)])
+        _insert(connection, "clicks", [asdict(each) for each in self.clicks])
+        former = [dict(zip(("day", "link", "visitor"), each, strict=True)) for each in self.former]
+        _insert(connection, "day_visitors", former)
+        _insert(connection, "installs", [asdict(each) for each in self.installs])
+        for record, sale in enumerate(self.sales):
+            _insert_sale(connection, record, sale)
         return connection
 
     def naive(
@@ -162,35 +172,47 @@ class StoredFacts:
         for former in self.former:
             if start <= former[0] * DAY_MS + DAY_MS // 2 < end:
                 count.former_visitor(*former)
-        for share in self.shares:
-            if start <= share.at < end:
-                count.share(share)
+        for sale in self.sales:
+            if start <= sale.at < end:
+                count.sale(sale)
         for install in self.installs:
             if start <= install.at < end:
                 count.install(install)
         return count.rows, count.total
 
 
-SHARES = """
-CREATE TABLE told_shares (
-    kind VARCHAR, record BIGINT, "at" BIGINT, customer VARCHAR, name VARCHAR, currency VARCHAR, digits UTINYINT,
-    amount BIGINT, refunded BIGINT, weight BIGINT, whole BIGINT, has_touch BOOLEAN, touched_at BIGINT,
-    link INTEGER, campaign VARCHAR, source VARCHAR, medium VARCHAR, term VARCHAR, content VARCHAR,
-    variant VARCHAR, click_at BIGINT, click_mark BIGINT
-)
-"""
+def _link_row(link: StoredLink) -> dict[str, object]:
+    number = link.number
+    names = {"link": number, "id": link.id, "path": f"path-{number}", "link_name": f"Link {number}"}
+    facts = {"is_kept": link.is_kept, "domain": link.domain, "tag_ids": list(link.tag_ids)}
+    return names | facts | {each.value: link.utm.get(each) for each in UTM}
 
 
-def told_shares(_: object, start: int, end: int) -> Sql:
-    """As `credited`, of shares that were told as such."""
-    text = "SELECT * FROM told_shares WHERE told_shares.at >= $first AND told_shares.at < $end"
-    return Sql(text, {"first": start, "end": end})
+def _insert_sale(connection: duckdb.DuckDBPyConnection, record: int, sale: Sale) -> None:
+    """Store a sale of a device of its own, which visited a second before it, and so on."""
+    times, device = {"at": sale.at, "known_at": sale.at}, f"device-{record}"
+    names = {"record": record, "kind": sale.kind, "id": f"id-{record}", "name": sale.name, "at": sale.at}
+    amounts = {"currency": sale.currency, "digits": sale.digits, "amount": sale.amount}
+    _insert(connection, "records", [names | amounts])
+    who = {"record": record, "number": 0, "device": device, "customer": sale.customer, "is_server": False}
+    _insert(connection, "tellings", [who | times])
+    if sale.refunded:
+        _insert(connection, "refunds", [{"record": record, "amount": sale.refunded} | times])
+    for number, each in enumerate(sale.touches):
+        visit = {"device": device, "number": number, "is_touch": True, "is_named": False} | times
+        visit["at"] = sale.at - 1000 * (len(sale.touches) - number)
+        told = {name.value: each.utm.get(name) for name in UTM}
+        touch = {"link": each.link, "variant": each.variant, "click_at": each.click_at}
+        _insert(connection, "visits", [visit | told | touch])
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: list[tuple[Any, ...]]) -> None:
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """Put rows into a table, all with the same columns."""
     if rows:
+        columns = ", ".join(f'"{each}"' for each in rows[0])
         places = ", ".join("?" for _ in rows[0])
-        connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)  # noqa: S608 - of the test
+        statement = f"INSERT INTO {table} ({columns}) VALUES ({places})"
+        connection.executemany(statement, [list(each.values()) for each in rows])
 
 
 class _Counting:
@@ -231,47 +253,41 @@ class _Counting:
         for each in places if is_in_rows else places[:1]:
             each().people["visitors"].add((day, visitor))
 
-    def share(self, share: Share) -> None:
-        """Count what a touch gets of a sale."""
+    def sale(self, sale: Sale) -> None:
+        """Count a lead, a conversion or an event."""
         query = self._query
-        needed = {
-            "lead": {Measure.LEADS, Measure.CONTACTS},
-            "conversion": {Measure.CONVERSIONS, Measure.CUSTOMERS, Measure.CONTACTS, Measure.REVENUE, Measure.REFUNDS},
-            "event": {Measure.EVENTS},
-        }[share.kind]  # fmt: skip
-        is_sale = share.kind == "conversion"
-        if needed.isdisjoint(query.needed) or (
-            is_sale and query.currency not in {None, share.currency or query.currency}
-        ):
+        is_other = query.currency is not None and sale.currency not in {None, query.currency}
+        if NEEDED_FOR[sale.kind].isdisjoint(query.needed) or (sale.kind == "conversion" and is_other):
             return
-        facts: Facts = self._of_click(share) | {Field.VARIANT: share.variant, Field.EVENT: share.name}
-        kind, link = None, None
-        if not share.has_touch:
-            kind = "not_credited"
-        elif share.link is not None:
-            link = self._links[share.link]
-            kind = None if link.is_kept else "purged_links"
-        told: Facts = {name: share.utm.get(name) for name in UTM}
-        for place in self._places(share.at, facts, link, told, kind):
-            self._add(place(), share)
+        for part, touch in sale.shares(query.rules.model):
+            for place in self._places_of(sale, touch):
+                self._add(place(), sale, part, is_of_link=touch is not None and touch.link is not None)
 
-    def _add(self, tally: Tally, share: Share) -> None:
-        part = Fraction(share.weight, share.whole)
-        tally.parts[f"{share.kind}s"] += part
-        if share.customer and share.kind != "event":
-            tally.people["contacts"].add(share.customer)
-        if share.kind != "conversion":
+    def _places_of(self, sale: Sale, touch: Touch | None) -> Iterator[Callable[[], Tally]]:
+        facts: Facts = self._of_click(touch) | {
+            Field.VARIANT: touch.variant if touch else None,
+            Field.EVENT: sale.name,
+        }
+        link = self._links[touch.link] if touch and touch.link is not None else None
+        kind = "not_credited" if touch is None else None if not link or link.is_kept else "purged_links"
+        told: Facts = {name: touch.utm.get(name) if touch else None for name in UTM}
+        return self._places(sale.at, facts, link, told, kind)
+
+    @staticmethod
+    def _add(tally: Tally, sale: Sale, part: Fraction, *, is_of_link: bool) -> None:
+        tally.parts[f"{sale.kind}s"] += part
+        if sale.customer and sale.kind != "event":
+            tally.people["contacts"].add(sale.customer)
+        if sale.kind != "conversion":
             return
-        if share.customer:
-            tally.people["customers"].add(share.customer)
-        if share.link is not None:
-            tally.parts["of_links"] += part
-        if share.currency:
-            unit = part / 10 ** (share.digits or 0)
-            tally.amounts["revenue", share.currency] += unit * (share.amount or 0)
-            tally.amounts["refunds", share.currency] += unit * (share.refunded or 0)
-            if share.link is not None:
-                tally.amounts["of_links", share.currency] += unit * (share.amount or 0)
+        if sale.customer:
+            tally.people["customers"].add(sale.customer)
+        tally.parts["of_links"] += part * is_of_link
+        if sale.currency:
+            unit = part / 10 ** (sale.digits or 0)
+            tally.amounts["revenue", sale.currency] += unit * (sale.amount or 0)
+            tally.amounts["refunds", sale.currency] += unit * sale.refunded
+            tally.amounts["of_links", sale.currency] += unit * (sale.amount or 0) * is_of_link
 
     def install(self, install: Install) -> None:
         """Count an install."""
@@ -282,14 +298,10 @@ class _Counting:
         for place in self._places(install.at, dict.fromkeys(OF_CLICKS), link, {}, kind):
             place().counts[Measure.INSTALLS] += 1
 
-    def _of_click(self, share: Share) -> Facts:
-        """What the click was that earned a sale."""
+    def _of_click(self, touch: Touch | None) -> Facts:
+        """What the click was that led to a visit."""
         for each in self._facts.clicks:
-            if share.click_at is not None and (each.at, each.link, each.weight) == (
-                share.click_at,
-                share.link,
-                1,
-            ):
+            if touch and (each.at, each.link, each.weight) == (touch.click_at, touch.link, 1):
                 return {name: getattr(each, name) for name in OF_CLICKS}
         return dict.fromkeys(OF_CLICKS)
 
@@ -335,7 +347,7 @@ class _Counting:
             for each in left
         }
         for group in groups:
-            yield lambda group=group: self.rows[group]
+            yield partial(self.rows.__getitem__, group)
 
     def _of_link(self, link: StoredLink) -> Facts:
         facts: Facts = {name: link.utm.get(name) for name in UTM}

@@ -4,30 +4,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.analytics_answer import AnalyticsAnswer, LinkNames, Row, RowKind, RowsOfAnswer
-from backend.domain.analytics_figures import Sums, changes_of, values_of
-from backend.domain.analytics_query import TIMES, Field, Measure, Query
+from backend.domain.analytics_answer import AnalyticsAnswer, Row, RowsOfAnswer
+from backend.domain.analytics_figures import Sums
+from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.questions import cursors
 from backend.storage.analytics.questions.asked import Asked
 from backend.storage.analytics.questions.cursors import Place
-from backend.storage.analytics.questions.figures import sums_of
 from backend.storage.analytics.questions.given import Given
 from backend.storage.analytics.questions.notes import notes_of
 from backend.storage.analytics.questions.ordering import behind, keys_of
+from backend.storage.analytics.questions.reading import RowReader, Table, sums_of, table_of
 from backend.storage.analytics.questions.rows import BEFORE, rows_of, totals_of
 from backend.storage.analytics.questions.sales import asks_for_sales, keep_sales
 from backend.storage.analytics.questions.tags import choose_tags
 from backend.storage.analytics.questions.variants import MOST_ROWS, chances_of
 
 _AT_ONCE = 2_000
-_Row = Mapping[str, Any]
 
 
 def answer_query(
@@ -88,30 +86,35 @@ class _Reading:
         if query.compare:
             compared = query.period.compared_spans(query.time_field, query.compare)
             self._before = replace(self._now, spans=compared, sold="sold_before")
-        self._partial = query.partial_labels
+        self._reader = RowReader(query, self._now.labels, query.partial_labels)
         if asks_for_sales(self._now):
-            for asked in self._periods:
+            for asked in self._periods.values():
                 keep_sales(connection, asked)
+        given = Given()
+        self._totals = self._fetched(totals_of(self._now, self._before, given), given)
 
     @property
-    def _periods(self) -> list[Asked]:
-        return [self._now, *([self._before] if self._before else [])]
+    def _periods(self) -> dict[str, Asked]:
+        """What is asked, by what the names of its columns begin with."""
+        return {"": self._now} | ({BEFORE: self._before} if self._before else {})
+
+    @property
+    def _total(self) -> Row:
+        [total] = self._reader.rows(self._totals, has_groups=False).rows
+        return total
 
     def without_rows(self, retention_days: int | None) -> AnalyticsAnswer:
         """The answer without its rows."""
-        given = Given()
-        [totals] = self._fetched(totals_of(self._now, self._before, given), given)
-        now = sums_of(totals)
-        before = sums_of(totals, BEFORE) if self._before else None
-        counted = [(self._now, now), *([(self._before, before)] if self._before and before else [])]
+        query = self._query
+        counted = [(asked, sums_of(self._totals, prefix)[0]) for prefix, asked in self._periods.items()]
         return AnalyticsAnswer(
-            query=self._query,
+            query=query,
             rows=[],
-            totals=self._row((), now, before),
+            totals=self._total,
             rows_in_all=None,
             next_cursor=None,
             notes=notes_of(self._connection, counted, retention_days),
-            previous_period=self._query.period.compared(self._query.compare) if self._query.compare else None,
+            previous_period=query.period.compared(query.compare) if query.compare else None,
         )
 
     def page(self, answer: AnalyticsAnswer, limit: int | None) -> AnalyticsAnswer:
@@ -120,29 +123,27 @@ class _Reading:
             return replace(answer, rows=[answer.totals], rows_in_all=1)
         given = Given()
         found = self._fetched(self._ordered(given, limit), given)
-        shown = found if limit is None else found[:limit]
-        some = self._together(shown)
+        page = {name: column[:limit] for name, column in found.items()}
+        some = self._reader.rows(page)
+        has_more = len(found["g0"]) > len(page["g0"])
         return replace(
             answer,
             rows=some.rows,
             links=some.links,
-            rows_in_all=len(found) if limit is None else self._rows_in_all(found),
-            next_cursor=self._cursor(shown[-1]) if len(found) > len(shown) else None,
+            rows_in_all=len(some.rows) if limit is None else self._rows_in_all(found),
+            next_cursor=self._cursor(page) if has_more else None,
         )
 
     def pieces(self) -> Iterator[RowsOfAnswer]:
         """All rows, some at a time."""
         if not self._query.group_by:
-            given = Given()
-            [totals] = self._fetched(totals_of(self._now, self._before, given), given)
-            before = sums_of(totals, BEFORE) if self._before else None
-            yield RowsOfAnswer([self._row((), sums_of(totals), before)])
+            yield RowsOfAnswer([self._total])
             return
         given = Given()
         self._connection.execute(self._ordered(given, None), given.values)
         names = self._names()
-        while rows := self._connection.fetchmany(_AT_ONCE):
-            yield self._together([dict(zip(names, row, strict=True)) for row in rows])
+        while found := self._connection.fetchmany(_AT_ONCE):
+            yield self._reader.rows(table_of(names, found))
 
     def by_link(self) -> dict[LinkId, Sums]:
         """The figures of each link."""
@@ -151,7 +152,8 @@ class _Reading:
             SELECT links.id, found.* FROM ({rows_of(self._now, None, given)}) AS found
             JOIN links ON links.link = found.g0
         """
-        return {LinkId(row["id"]): sums_of(row) for row in self._fetched(text, given)}
+        found = self._fetched(text, given)
+        return dict(zip(map(LinkId, found["id"]), sums_of(found), strict=True))
 
     def _ordered(self, given: Given, limit: int | None) -> str:
         """The SELECT of rows in their order, from the cursor on: at most so many, and one more."""
@@ -162,9 +164,10 @@ class _Reading:
             columns.append("asked_link.id, asked_link.domain, asked_link.path, asked_link.link_name")
             joins.append(_join("links AS asked_link", {"link": f"g{query.group_by.index(Field.LINK)}"}))
         if Measure.CHANCE_OF_BEST in query.measures:
+            groups = self._now.columns + ["apart"] * query.has_kinds
             columns.append("chances.chance, chances.before_chance")
-            tables.append(f"chances AS ({chances_of(query, self._all_rows(), given)})")
-            joins.append(_join("chances", {each: each for each in self._groups}))
+            tables.append(f"chances AS ({chances_of(query, groups, self._all_rows(), given)})")
+            joins.append(_join("chances", {each: each for each in groups}))
         if limit is not None:
             columns.append("(SELECT count(*) FROM found) AS rows_in_all")
         where = f"WHERE {behind(keys, self._place.values, given)}" if self._place else ""
@@ -175,72 +178,30 @@ class _Reading:
             {"" if limit is None else f"LIMIT {given(limit + 1)}"}
         """
 
-    def _all_rows(self) -> list[_Row]:
+    def _all_rows(self) -> Table:
         """All rows, in no order, as far as their variants can be compared."""
         given = Given()
         text = f"SELECT * FROM ({rows_of(self._now, self._before, given)}) LIMIT {2 * MOST_ROWS + 1}"
         return self._fetched(text, given)
 
-    def _rows_in_all(self, page: Sequence[_Row]) -> int:
+    def _rows_in_all(self, page: Table) -> int:
         """How many rows there are on all pages; a page behind the last one does not say so."""
-        if page or not self._place:
-            return page[0]["rows_in_all"] if page else 0
+        if page["rows_in_all"] or not self._place:
+            return next(iter(page["rows_in_all"]), 0)
         given = Given()
-        [row] = self._fetched(
-            f"SELECT count(*) AS rows FROM ({rows_of(self._now, self._before, given)})", given
-        )
-        return int(row["rows"])
+        text = f"SELECT count(*) AS size FROM ({rows_of(self._now, self._before, given)})"
+        return int(self._fetched(text, given)["size"][0])
 
-    @property
-    def _groups(self) -> list[str]:
-        """The columns that tell rows apart."""
-        return [*self._now.columns, *(["apart"] if self._query.has_kinds else [])]
-
-    def _together(self, found: Iterable[_Row]) -> RowsOfAnswer:
-        """The rows as they are shown."""
-        rows, links = [], {}
-        for each in found:
-            group = tuple(
-                self._shown(field, each[name], each)
-                for field, name in zip(self._query.group_by, self._now.columns, strict=True)
-            )
-            kind = RowKind(each["apart"]) if each.get("apart") else None
-            before = sums_of(each, BEFORE) if self._before else None
-            rows.append(self._row(group, sums_of(each), before, kind))
-            if each.get("id") is not None:
-                names = (each["domain"], each["path"], each["link_name"])
-                links[LinkId(each["id"])] = LinkNames(*names)
-        return RowsOfAnswer(rows, links)
-
-    def _shown(self, field: Field, value: Any, row: _Row) -> Any:
-        """What a row shows of a field."""
-        if field in TIMES:
-            return self._now.labels[value]
-        return row["id"] if field is Field.LINK else value
-
-    def _row(
-        self, group: tuple[str | None, ...], now: Sums, before: Sums | None, kind: RowKind | None = None
-    ) -> Row:
-        query = self._query
-        values = values_of(query, now)
-        previous = values_of(query, before) if before else None
-        change = changes_of(values, previous) if query.change and previous else None
-        is_partial = not self._partial.isdisjoint(
-            each for each, by in zip(group, query.group_by, strict=False) if by in TIMES
-        )
-        return Row(group, values, previous, kind, is_partial, change)
-
-    def _cursor(self, last: _Row) -> str:
-        """What leads to the rows behind this one."""
+    def _cursor(self, page: Table) -> str:
+        """What leads to the rows behind the page."""
         place = self._place
         block = (place.block, place.block_id) if place else cursors.newest_block(self._connection)
-        values = [last[f"key{number}"] for number in range(len(self._keys))]
+        values = [page[f"key{number}"][-1] for number in range(len(self._keys))]
         return cursors.written(self._query, Place(values, *(block or (None, None))))
 
-    def _fetched(self, text: str, given: Given) -> list[_Row]:
-        rows = self._connection.execute(text, given.values).fetchall()
-        names = self._names()
-        return [dict(zip(names, row, strict=True)) for row in rows]
+    def _fetched(self, text: str, given: Given) -> Table:
+        found = self._connection.execute(text, given.values).fetchall()
+        return table_of(self._names(), found)
 
     def _names(self) -> list[str]:
         """The columns of what was asked last."""

@@ -11,12 +11,12 @@ from __future__ import annotations
 from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics_answer import RowKind
-from backend.domain.analytics_query import CLICK_FIELDS, LINK_FIELDS, TIMES, Field, Measure
-from backend.storage.analytics.credit import credited
-from backend.storage.analytics.questions.asked import Asked
+from backend.domain.analytics_query import CLICK_FIELDS, LINK_FIELDS, PEOPLE, TIMES, Field, Measure
+from backend.storage.analytics.questions.asked import Asked, grouped_by
 from backend.storage.analytics.questions.filters import condition
 from backend.storage.analytics.questions.given import Given
 from backend.storage.analytics.questions.links import asked_links
+from backend.storage.analytics.questions.shares import shares_of
 from backend.storage.analytics.questions.times import Times
 
 # What is read for which measures.
@@ -70,9 +70,9 @@ _SUMS = """
     (sum(weight) FILTER (what = 'conversion'))::BIGINT AS conversions,
     (sum(weight) FILTER (what = 'event'))::BIGINT AS events,
     (sum(weight) FILTER (what = 'conversion' AND is_of_link))::BIGINT AS of_links,
-    sum(amount::HUGEINT * weight) FILTER (what = 'conversion') AS revenue,
-    sum(amount::HUGEINT * weight) FILTER (what = 'conversion' AND is_of_link) AS revenue_of_links,
-    sum(refunded::HUGEINT * weight) FILTER (what = 'conversion') AS refunds
+    sum(amount) FILTER (what = 'conversion') AS revenue,
+    sum(amount) FILTER (what = 'conversion' AND is_of_link) AS revenue_of_links,
+    sum(refunded) FILTER (what = 'conversion') AS refunds
 """
 # As domain/analytics_figures.Sold.
 _SOLD = """
@@ -94,29 +94,39 @@ def _kinds(asked: Asked) -> list[str]:
 
 
 def keep_sales(connection: DuckDBPyConnection, asked: Asked) -> None:
-    """Make the table `asked.sold`: what the period's sales are credited to, as far as the query leaves it."""
+    """Make the table `asked.sold`: what the period's sales are credited to, as far as the query leaves it.
+
+    A row has what sales come to that nothing of the query tells apart.
+    """
     given, query = Given(), asked.query
-    shares = given.take(credited(query.rules, asked.start, asked.end, _kinds(asked)))
+    shares = shares_of(connection, asked, _kinds(asked), given)
     links = asked_links(asked, given)
     times = Times(asked, "shares.at", given)
+    has_people, has_clicks = not PEOPLE.isdisjoint(query.needed), bool(query.click_fields)
     columns = [
         f"{times.number or 'NULL::INTEGER'} AS part",
         _APART,
         *(f"{_of_share(each)} AS by_{each}" for each in asked.group_by if each not in {*TIMES, Field.TAG}),
-        "links.link AS of_link",
+        f"{'links.link' if Field.TAG in asked.group_by else 'NULL::INTEGER'} AS of_link",
         "shares.link IS NOT NULL AS is_of_link",
         f"{_is_left_out(asked, given)} AS is_left_out",
-        "shares.kind AS what, customer, currency, digits, amount, refunded, weight, whole",
+        f"{'customer' if has_people else 'NULL::VARCHAR'} AS customer",
+        *("shares.kind AS what", "currency", "digits", "whole"),
     ]
-    has_clicks = bool(query.click_fields)
+    sums = [
+        "sum(weight)::BIGINT AS weight",
+        "sum(weight::HUGEINT * amount) AS amount",
+        "sum(weight::HUGEINT * refunded) AS refunded",
+    ]
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE {asked.sold} AS
-        WITH shares AS MATERIALIZED ({shares}), {_EARNING * has_clicks} asked_links AS ({links})
-        SELECT {", ".join(columns)}
+        WITH shares AS ({shares}), {_EARNING * has_clicks} asked_links AS ({links})
+        SELECT {", ".join([*columns, *sums])}
         FROM shares LEFT JOIN asked_links AS links ON links.link = shares.link
         {_JOIN_EARNING * has_clicks} {times.join}
-        WHERE {" AND ".join(_conditions(asked, given)) or "true"}
+        WHERE {" AND ".join(_conditions(asked, given))}
+        {grouped_by(len(columns))}
         """,
         given.values,
     )
@@ -202,7 +212,7 @@ def _of_share(field: Field) -> str:
 def _conditions(asked: Asked, given: Given) -> list[str]:
     """Which shares count."""
     query = asked.query
-    conditions = []
+    conditions = [f"shares.kind IN ({', '.join(map(given, _kinds(asked)))})"]
     for name, chosen in query.filters.items():
         if name in {*CLICK_FIELDS, Field.EVENT}:
             conditions.append(condition(chosen, _of_share(name), given))
