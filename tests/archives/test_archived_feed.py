@@ -8,10 +8,14 @@ import httpx
 
 from backend.archives.export import export_organization
 from backend.domain.feed.events import EventType
+from backend.domain.feed.facts import anew_fact
+from backend.domain.ids import CustomerId
 from backend.domain.short_urls import ShortUrlForm
+from backend.storage.belongings import Subject
 from backend.storage.feed import entries
 from backend.storage.feed.reading import read_feed
-from backend.storage.mongo import Database, Document
+from backend.storage.mongo import Database, Document, in_transaction
+from backend.storage.privacy import erase_subject
 from tests.api.sales import SALE, tell
 from tests.archives.forging import Archive, forge, remove, restore
 from tests.feeds import read_all
@@ -49,4 +53,27 @@ async def test_a_restored_feed_goes_on(
     assert await read_all(elsewhere, org_id) == [*before, refunded]
     page = await read_feed(elsewhere, org_id, before[0].cursor, url_form=ShortUrlForm())
     assert list(page.events) == [*before[1:], refunded]
+    await remove(elsewhere, archive)
+
+
+async def test_what_only_analytics_reads(
+    client: httpx.AsyncClient,
+    database: Database,
+    elsewhere: Database,
+    organization: TestOrganization,
+    tmp_path: Path,
+) -> None:
+    """Facts that no event tells are in archives as well, and come back."""
+    org_id, file = organization.id, tmp_path / "organization.jsonl"
+    await Visitor(client, organization).results(call("identify", customer_id="ada"), call("lead"))
+    await erase_subject(database, org_id, Subject(customer_id=CustomerId("ada")))
+    facts = {org_id: [anew_fact()]}
+    await in_transaction(database, lambda session: entries.note(database, session, facts))
+    before = await read_all(database, org_id)
+    await export_organization(database, org_id, file, lambda *_: None)
+    archive = Archive(file, organization)
+    await restore(elsewhere, file)
+    assert await read_all(elsewhere, org_id) == before
+    told = await elsewhere[entries.NAME].distinct("facts.type", {"org_id": org_id})
+    assert {"device", "reread", "anew"} <= set(told)
     await remove(elsewhere, archive)
