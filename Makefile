@@ -47,6 +47,9 @@ types: setup ## Check types
 sdk: setup ## Build sdk_dist/ from sdk_src/
 	@$(BIN)/python -m sdk_build
 
+# A year of clicks and sales, made once; give other amounts another folder.
+YEAR = --data build/bench/year
+
 bench: setup ## Measure the service and the browser SDK on this machine
 	@command -v wrk >/dev/null || apt-get install -y -qq wrk || echo "Install wrk for the benchmark of redirects"
 	@$(BIN)/python -m benchmarks.redirects
@@ -65,11 +68,13 @@ bench: setup ## Measure the service and the browser SDK on this machine
 	@$(BIN)/python -m benchmarks.rate_limits
 	@$(BIN)/python -m benchmarks.workers
 	@$(BIN)/python -m benchmarks.sdk
-	@$(BIN)/python -m benchmarks.analytics
-	@$(BIN)/python -m benchmarks.analytics_query
-	@$(BIN)/python -m benchmarks.credit
+	@$(BIN)/python -m benchmarks.analytics_query $(YEAR)
+	@$(BIN)/python -m benchmarks.analytics $(YEAR)
+	@$(BIN)/python -m benchmarks.credit $(YEAR)
+	@$(BIN)/python -m benchmarks.credit --links 0 --clicks 0 --sales 1000000 --only "customer, linear" \
+	  --data build/bench/sales
 	@$(BIN)/python -m benchmarks.dashboard_pages
-	@$(BIN)/python -m benchmarks.dashboard_pages --links 40000 --clicks 5000000
+	@$(BIN)/python -m benchmarks.dashboard_pages --links 40000 --clicks 5000000 --sales 100000 $(YEAR)
 	@$(BIN)/python -m benchmarks.command_line
 
 audit: setup ## Look the locked dependencies up in the public lists of vulnerabilities

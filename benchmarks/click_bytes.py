@@ -1,9 +1,8 @@
-"""Bytes on disk of a click: in a click log, and in MongoDB with the counts that it is in."""
+"""Bytes on disk of a click: in a click log, in MongoDB, and in columns; alone, and once days are added up."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -15,22 +14,25 @@ from pathlib import Path
 from backend.domain.click_stretch import read_stretch
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
-from backend.storage import click_blocks, click_counts, link_deltas, organization_counts
+from backend.storage import click_blocks, click_summaries, organizations
+from backend.storage.analytics.column_store import Bounds, ColumnStore
+from backend.storage.analytics.loading import load
 from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_logs import LogHead
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.folding import Folds
-from backend.storage.mongo import Database, StorageError
+from backend.storage.expired_days import sum_expired
+from backend.storage.feed import entries
+from backend.storage.mongo import Database
 from benchmarks.made_clicks import made_lines
 
-_STORED = (click_blocks.NAME, link_deltas.NAME, click_counts.NAME, organization_counts.NAME)
 _DAYS = (30, 1)
 _LINES_OF_A_STRETCH = 6_000
+_EXPIRED = timedelta(days=500)
 
 
 async def print_click_bytes(links: int, clicks: int) -> None:
-    """Store and count so many clicks of each of the links as the service does, and print what they take.
+    """Store so many clicks of each of the links as the service does, and print what they take.
 
     Once with all of them within 30 days, and once within one day.
     """
@@ -39,32 +41,43 @@ async def print_click_bytes(links: int, clicks: int) -> None:
             async with EmbeddedMongoDB(Path(name) / "mongodb") as mongodb:
                 settings = replace(Settings(), mongodb_uri=mongodb.uri, data_dir=Path(name))
                 async with open_database(settings) as database:
-                    empty = await _bytes(database)
-                    logged = await _store(database, links, clicks, days)
-                    taken = {each: size - empty[each] for each, size in (await _bytes(database)).items()}
-        total = links * clicks
-        parts = ", ".join(f"{size / total:.1f} in {each}" for each, size in taken.items())
-        print(
-            f"\r{links:,} links with {clicks:,} clicks each within {days} days: "
-            f"{logged / total:.0f} bytes a click in the click log, "
-            f"{sum(taken.values()) / total:.1f} in MongoDB, indexes included ({parts})",
-            flush=True,
-        )
+                    print(f"\r{links:,} links with {clicks:,} clicks each within {days} days:", flush=True)
+                    await _print(database, links, clicks, days)
 
 
-async def _store(database: Database, links: int, clicks: int, days: int) -> int:
-    """Store and count the clicks. Returns the bytes of their lines."""
+async def _print(database: Database, links: int, clicks: int, days: int) -> None:
+    now, total = datetime.now(UTC), links * clicks
+    org_id = (await organizations.create_organization(database, "Bench", now)).id
+    empty = {name: await _bytes(database, name) for name in (click_blocks.NAME, entries.NAME)}
+    logged = await _store(database, org_id, links, total, days)
+    blocks, feed = [(await _bytes(database, name) - size) / total for name, size in empty.items()]
+    columns = await _in_columns(database, org_id) / total
+    print(
+        f"\r  single clicks: {logged / total:.1f} bytes each in the click log, {blocks:.1f} in blocks with "
+        f"their indexes, {feed:.2f} in the feed, {columns:.1f} in columns",
+        flush=True,
+    )
+    await sum_expired(database, org_id, now + _EXPIRED)
+    summaries = await _bytes(database, click_summaries.NAME) / total
+    columns = await _in_columns(database, org_id) / total
+    print(
+        f"  days added up: {summaries:.1f} bytes a click in summaries with their indexes, "
+        f"{columns:.1f} in columns",
+        flush=True,
+    )
+
+
+async def _store(database: Database, org_id: OrgId, links: int, clicks: int, days: int) -> int:
+    """Store the clicks. Returns the bytes of their lines."""
     logged = 0
-    org_id = OrgId(str(uuid.uuid4()))
     link_ids = [LinkId(str(uuid.uuid4())) for _ in range(links)]
-    folds = Folds(database)
     first = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days)
     for day in range(days):
         print(f"\r  day {day + 1} of {days}", end="", flush=True)
         start = first + timedelta(days=day)
-        lines = made_lines(org_id, link_ids, links * clicks // days, start, timedelta(days=1))
-        logged += await _ship(database, lines)
-        await _fold(folds, org_id)
+        logged += await _ship(
+            database, made_lines(org_id, link_ids, clicks // days, start, timedelta(days=1))
+        )
     return logged
 
 
@@ -76,18 +89,19 @@ async def _ship(database: Database, lines: Iterator[bytes]) -> int:
     return head.position
 
 
-async def _fold(folds: Folds, org_id: OrgId) -> None:
-    is_done = False
-    while not is_done:
-        with contextlib.suppress(StorageError):  # such as one that took too long; the next try takes less
-            is_done = (await folds.fold([org_id])).is_done
-
-
-async def _bytes(database: Database) -> dict[str, int]:
-    """What each of the collections takes on disk, once all of it is there."""
+async def _bytes(database: Database, collection: str) -> int:
+    """What the collection takes on disk, once all of it is there."""
     await database.client.admin.command("fsync")
-    sizes = {}
-    for each in _STORED:
-        stats = await database.command("collStats", each)
-        sizes[each] = stats["storageSize"] + stats["totalIndexSize"]
-    return sizes
+    stats = await database.command("collStats", collection)
+    return int(stats["storageSize"] + stats["totalIndexSize"])
+
+
+async def _in_columns(database: Database, org_id: OrgId) -> int:
+    """What the organization's columns take, when they are made now."""
+    with tempfile.TemporaryDirectory(prefix="waylink-bench-") as name:
+        store = ColumnStore(Path(name), Bounds())
+        file = store.attach(org_id)
+        await load(database, org_id, file.connection())
+        file.close()
+        store.close()
+        return file.path.stat().st_size

@@ -1,78 +1,104 @@
-"""Processor time that a click takes on its way from the log to the counts."""
+"""Processor time that a click takes on its way from the log into the columns that questions are asked of."""
 
 from __future__ import annotations
 
-import gc
+import statistics
 import tempfile
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
-from backend.domain.click_block import unpack
+from backend.clock import utc_now
+from backend.domain.click_block import Block
 from backend.domain.click_stretch import read_stretch
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
+from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.column_store import Bounds, ColumnStore
+from backend.storage.analytics.projections import Projections
 from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_logs import LogHead
 from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
-from backend.storage.folding import Folds
 from backend.storage.mongo import Database
 from benchmarks.ingest import mongod_pid
 from benchmarks.made_clicks import made_lines
 from benchmarks.servers import cpu_seconds_of
 
 _LINES = 6_000  # about what a shipper reads at a time
-_FOLDED = 20_000  # clicks
-_FOLDS = 10
-_LINKS = (100_000, 1_000)
+_BLOCKS = (20, 2_000, _LINES)  # clicks of a block
+_LINKS = 1_000
 _TIMES = 5
+_SHIPPED = 15
+# Milliseconds by the clock, and of processor time of this process and of MongoDB.
+_Taken = tuple[float, float, float]
 
 
 async def print_click_time() -> None:
-    """Print what it takes to read lines and blocks, the fastest of five times, and to fold and merge."""
-    link_ids = [LinkId(str(uuid.uuid4())) for _ in range(1_000)]
-    stretch = _stretch(OrgId(str(uuid.uuid4())), link_ids, _LINES)
-    (block,) = read_stretch(stretch).blocks
-    _print("to read, check and pack lines", min(_taken(lambda: read_stretch(stretch))), _LINES)
-    _print("to read a block", min(_taken(lambda: unpack(block.packed))), _LINES)
+    """Print what it takes to read lines, the fastest of five times, to ship blocks, and to ask for them."""
+    org_id = OrgId(str(uuid.uuid4()))
+    link_ids = [LinkId(str(uuid.uuid4())) for _ in range(_LINKS)]
+    stretch = _stretch(org_id, link_ids, _LINES)
+    seconds = min(_used_by(lambda: read_stretch(stretch)) for _ in range(_TIMES))
+    print(f"{seconds / _LINES * 1e6:.1f} µs of processor time for each click, to read, check and pack lines")
     with tempfile.TemporaryDirectory(prefix="waylink-bench-") as name:
         async with EmbeddedMongoDB(Path(name) / "mongodb") as mongodb:
             settings = replace(Settings(), mongodb_uri=mongodb.uri, data_dir=Path(name))
             async with open_database(settings) as database:
-                for links in _LINKS:
-                    await _print_folds(database, mongod_pid(Path(name)), links)
+                way = _Way(database, mongod_pid(Path(name)), org_id, link_ids)
+                store = ColumnStore(Path(name) / "columns", Bounds())
+                await way.print_all(Projections(database, store, utc_now, 60))
 
 
-async def _print_folds(database: Database, mongod: int, links: int) -> None:
-    """Print what folds of clicks on so many links take, and then the merge of what they left to it."""
-    org_id = OrgId(str(uuid.uuid4()))
-    link_ids = [LinkId(str(uuid.uuid4())) for _ in range(links)]
-    folds = Folds(database)
-    used = [0.0, 0.0]
-    for number in range(_FOLDS):
-        stretch = _stretch(org_id, link_ids, _FOLDED + number)  # the number of clicks says what is drawn
-        await ship_blocks(database, uuid.uuid4().hex, LogHead(), len(stretch), read_stretch(stretch).blocks)
+class _Way:
+    """The way of clicks on these links through MongoDB into columns."""
 
-        async def fold() -> None:
-            while not (await folds.fold([org_id], merges=False)).is_all:
-                pass
+    def __init__(self, database: Database, mongod: int, org_id: OrgId, link_ids: Sequence[LinkId]) -> None:
+        self._database = database
+        self._mongod = mongod
+        self._org_id = org_id
+        self._link_ids = link_ids
+        self._head = LogHead()
 
-        used = [sum(each) for each in zip(used, await _used_by(fold, mongod), strict=True)]
+    async def print_all(self, projections: Projections) -> None:
+        """Print what it takes to ship blocks one by one, and to ask for each of them once it is stored."""
 
-    async def merge() -> None:
-        while not (await folds.fold([org_id])).is_done:
-            pass
+        async def ask() -> None:
+            await projections.ask(self._org_id, [ClickWindow(self._link_ids[0], utc_now())])
 
-    for what, seconds in (
-        (f"to fold {_FOLDED:,} on {links:,} links drawn at random, {_FOLDS} times", used),
-        ("to merge these into the documents of links", await _used_by(merge, mongod)),
-    ):
-        ours, of_mongodb = (each / _FOLDS / _FOLDED * 1e6 for each in seconds)
-        print(f"{ours:.1f} µs of processor time for each click, and {of_mongodb:.1f} of MongoDB's, {what}")
+        await ask()
+        for size in _BLOCKS:
+            shipped, asked = [], []
+            for number in range(_SHIPPED):
+                # The number of clicks says what is drawn.
+                blocks = read_stretch(_stretch(self._org_id, self._link_ids, size + number)).blocks
+                shipped.append(await self._taken(partial(self._ship, blocks)))
+                asked.append(await self._taken(ask))
+            self._print(f"to ship a block of {size:,} clicks", size, shipped)
+            self._print("  until it is in an answer that is asked for then", size, asked)
+        await projections.close()
+
+    async def _ship(self, blocks: Sequence[Block]) -> None:
+        self._head = await ship_blocks(self._database, "log", self._head, self._head.position + 1, blocks)
+
+    async def _taken(self, work: Callable[[], Awaitable[None]]) -> _Taken:
+        before = time.perf_counter(), time.process_time(), cpu_seconds_of(self._mongod)
+        await work()
+        now = time.perf_counter(), time.process_time(), cpu_seconds_of(self._mongod)
+        seconds, ours, of_mongodb = ((after - then) * 1000 for then, after in zip(before, now, strict=True))
+        return seconds, ours, of_mongodb
+
+    def _print(self, what: str, clicks: int, taken: Sequence[_Taken]) -> None:
+        seconds, ours, of_mongodb = map(statistics.median, zip(*taken, strict=True))
+        print(
+            f"{what}: {seconds:.1f} ms, processor time {ours:.1f} ms and {of_mongodb:.1f} of MongoDB's, "
+            f"{(ours + of_mongodb) / clicks * 1000:.1f} µs for each click",
+            flush=True,
+        )
 
 
 def _stretch(org_id: OrgId, link_ids: Sequence[LinkId], clicks: int) -> bytes:
@@ -81,25 +107,7 @@ def _stretch(org_id: OrgId, link_ids: Sequence[LinkId], clicks: int) -> bytes:
     return b"".join(made_lines(org_id, link_ids, clicks, start, timedelta(hours=1)))
 
 
-def _taken(work: Callable[[], object]) -> list[float]:
-    seconds = []
-    for _ in range(_TIMES):
-        began = time.process_time()
-        work()
-        seconds.append(time.process_time() - began)
-    return seconds
-
-
-async def _used_by(work: Callable[[], Awaitable[None]], mongod: int) -> Sequence[float]:
-    """The processor time of this process and of MongoDB, in seconds."""
-    gc.collect()
-    gc.disable()  # as the helper does while it folds
-    began = time.process_time(), cpu_seconds_of(mongod)
-    await work()
-    used = time.process_time() - began[0], cpu_seconds_of(mongod) - began[1]
-    gc.enable()
-    return used
-
-
-def _print(what: str, seconds: float, clicks: int) -> None:
-    print(f"{seconds / clicks * 1e6:.1f} µs of processor time for each click, {what}", flush=True)
+def _used_by(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began

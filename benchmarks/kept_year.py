@@ -1,14 +1,18 @@
-"""An organization's links and a year of clicks, made once and kept in a folder for the next runs.
+"""An organization's links with a year of clicks and sales, beside the demo's history of sixty days.
 
-To make 40,000 links with five million clicks takes minutes; to measure them, seconds.
+They are made once and kept in a folder for the next runs: to make 40,000 links with five million clicks and
+100,000 sales takes minutes; to measure them, seconds.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from backend.clock import utc_now
@@ -19,53 +23,97 @@ from backend.storage.database import open_database
 from backend.storage.embedded_mongodb import EmbeddedMongoDB
 from backend.storage.mongo import Database
 from benchmarks.stored_links import prepare_domain, store_links
-from benchmarks.year_of_clicks import count_year
+from benchmarks.year_of_clicks import ship_year
+from benchmarks.year_of_sales import store_sales
 from demo_site.history.make import make_history
+
+_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """What is made: links beside those of the demo's history, if that `has_history`, and their clicks.
+    """What is made beside the demo's history: links, their clicks of a year, and sales."""
 
-    If these are even, each link has about as many as any other.
-    """
+    links: int = 40_000
+    clicks: int = 5_000_000
+    sales: int = 100_000
 
-    links: int
-    clicks: int
-    is_even: bool
-    has_history: bool
+    def __str__(self) -> str:
+        return f"{self.links:,} links, {self.clicks:,} clicks and {self.sales:,} sales of a year"
 
 
 @dataclass(frozen=True, slots=True)
 class Year:
-    """The running MongoDB that has it, and whose it is."""
+    """The running MongoDB that has it, and whose it is. The year ends at `until`, which is a midnight."""
 
     database: Database
     settings: Settings
     org_id: OrgId
+    amounts: Amounts
+    until: datetime
+
+
+def target(year: Year, words: str) -> str:
+    """The target in words, for what is made unless somebody asks for something else."""
+    return f" (target: {words})" if year.amounts == Amounts() else ""
+
+
+def options(description: str) -> argparse.ArgumentParser:
+    """The options that say what is made, and where it is kept."""
+    default = Amounts()
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--links", type=int, default=default.links, help="beside those of the demo's history")
+    parser.add_argument("--clicks", type=int, default=default.clicks, help="clicks of a year on them")
+    parser.add_argument("--sales", type=int, default=default.sales, help="sales of that year")
+    parser.add_argument("--data", type=Path, help="a folder that keeps the data for the next runs")
+    return parser
 
 
 @asynccontextmanager
-async def kept_year(folder: Path, amounts: Amounts) -> AsyncIterator[Year]:
-    """What was made in this folder before, or now. Raises SystemExit if that was something else."""
-    made = folder / "made.json"
-    found = json.loads(made.read_text()) if made.exists() else None
-    if found is not None and found["amounts"] != asdict(amounts):
-        raise SystemExit(f"{folder} has other data: {found['amounts']}")
-    async with EmbeddedMongoDB(folder / "mongodb") as server:
-        settings = Settings(mongodb_uri=server.uri, data_dir=folder)
-        async with open_database(settings) as database:
-            org_id = OrgId(found["org_id"]) if found else await _make(database, amounts)
-            made.write_text(json.dumps({"org_id": org_id, "amounts": asdict(amounts)}))
-            yield Year(database, settings, org_id)
+async def kept_year(asked: argparse.Namespace) -> AsyncIterator[Year]:
+    """What these options ask for, made before or now. Raises SystemExit if the folder has something else."""
+    amounts = Amounts(asked.links, asked.clicks, asked.sales)
+    with tempfile.TemporaryDirectory(prefix="waylink-bench-") as new:
+        folder = _folder(asked.data or Path(new))
+        async with EmbeddedMongoDB(folder / "mongodb") as server:
+            settings = Settings(mongodb_uri=server.uri, data_dir=folder)
+            async with open_database(settings) as database:
+                yield await _year(database, settings, amounts)
 
 
-async def _make(database: Database, amounts: Amounts) -> OrgId:
+def _folder(path: Path) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+async def _year(database: Database, settings: Settings, amounts: Amounts) -> Year:
+    made = settings.data_dir / "made.json"
+    until = utc_now().replace(hour=0, minute=0, second=0, microsecond=0)
+    if not made.exists():
+        org_id = await _make(database, amounts, until)
+        said = {"org_id": org_id, "amounts": asdict(amounts), "until": until.isoformat()}
+        made.write_text(json.dumps(said))
+        return Year(database, settings, org_id, amounts, until)
+    found = json.loads(made.read_text())
+    if found["amounts"] != asdict(amounts):
+        raise SystemExit(f"{settings.data_dir} has other data: {Amounts(**found['amounts'])}")
+    ended = datetime.fromisoformat(found["until"])
+    if ended != until:
+        print(f"The data in {settings.data_dir} ended {(until - ended) // _DAY} days ago.")
+    return Year(database, settings, OrgId(found["org_id"]), amounts, ended)
+
+
+async def _make(database: Database, amounts: Amounts, until: datetime) -> OrgId:
     org_id = OrgId(await prepare_domain(database))
-    if amounts.links:
-        await store_links(database, org_id, 0, amounts.links)
+    visits = []
+    await store_links(database, org_id, 0, amounts.links)
+    if amounts.clicks:
         ids = await database[links.NAME].distinct("_id", {"org_id": org_id})
-        await count_year(database, org_id, ids, amounts.clicks, is_even=amounts.is_even)
-    if amounts.has_history:
-        await make_history(database, org_id, "https://shop.example", utc_now(), lambda *_: None)
+        visits = await ship_year(database, org_id, ids, amounts.clicks, until)
+    await store_sales(database, org_id, amounts.sales, until, visits)
+    await make_history(database, org_id, "https://shop.example", utc_now(), _say)
     return org_id
+
+
+def _say(done: int, of: int) -> None:
+    print(f"\r  {done} of {of} days of the demo's history stored", end="\r" * (done == of), flush=True)

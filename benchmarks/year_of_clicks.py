@@ -1,79 +1,96 @@
-"""A year of clicks for the benchmarks of analytics, counted as the service counts."""
+"""A year of clicks for the benchmarks of analytics: shipped as the service ships, in blocks as it keeps them.
+
+Few links get most of the clicks, as people's links do.
+"""
 
 from __future__ import annotations
 
 import itertools
 import random
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from backend.clock import utc_now
-from backend.domain.click_block import block_of
-from backend.domain.clicks import Click
+from backend.domain.click_block import DAY_MS, MOST_CLICKS, ClickRow, What, blocks_of_rows
+from backend.domain.clicks import NotCounted
 from backend.domain.destination import Outcome
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.visitors import HIGHEST_HASH
 from backend.storage.click_blocks import ship_blocks
-from backend.storage.click_folds import Busy
 from backend.storage.click_logs import LogHead
-from backend.storage.folding import Folds
-from backend.storage.mongo import Database, StorageError
+from backend.storage.mongo import Database
 
 DAYS = 365
 _DAY = timedelta(days=1)
-_COUNTRIES = ("US", "DE", "IN", "BR", None)
-_DAYS_A_FOLD = 20
+_SYSTEMS = (("desktop", "Windows"), ("desktop", "Mac OS X"), ("ios", "iOS"), ("android", "Android"))
+_BROWSERS = 25
+_COUNTRIES = [f"{first}{second}" for first in "ABCDEFGHIJ" for second in "KLMNO"]
+_REFERRERS = [None, *(f"site-{number}.example" for number in range(50))]
+# Of a day's clicks, so many may be what a visitor was touched by.
+_VISITS_OF_A_DAY = 2_000
 
 
-async def count_year(
-    database: Database, org_id: OrgId, ids: Sequence[LinkId], clicks: int, *, is_even: bool = True
-) -> None:
-    """Store and count so many clicks on these links, as many on each day of the year.
+class Visit(NamedTuple):
+    """A counted click, which may have led a buyer to a site."""
 
-    If it `is_even`, each link gets about as many as any other; else few links get most of them, as people's
-    links do.
+    link_id: LinkId
+    at: int  # milliseconds since 1970
+
+
+async def ship_year(
+    database: Database, org_id: OrgId, ids: Sequence[LinkId], clicks: int, until: datetime
+) -> list[list[Visit]]:
+    """Ship so many clicks on these links, as many on each day of the year until then.
+
+    Returns some of them of each day.
     """
-    folds = Folds(database)
-    for number, day in enumerate(_made(org_id, ids, clicks, is_even=is_even)):
-        await ship_blocks(database, f"day-{number}", LogHead(), 1, [block_of(org_id, day)])
-        if number % _DAYS_A_FOLD == 0:
-            print(f"\r  {number} days counted", end="", flush=True)
-            await _fold(folds, org_id)
-    await _fold(folds, org_id)
-    print("\r", end="")
-
-
-async def _fold(folds: Folds, org_id: OrgId) -> None:
-    is_done = False
-    while not is_done:
-        # What takes too long on a busy machine is tried again, as the service does, with fewer links at once.
-        with suppress(StorageError, Busy):
-            is_done = (await folds.fold([org_id])).is_done
-
-
-def _made(org_id: OrgId, ids: Sequence[LinkId], clicks: int, *, is_even: bool) -> Iterator[list[Click]]:
-    """The clicks of each day of the last year, of links that are drawn at random."""
     drawn = random.Random(clicks)  # noqa: S311 - no secret is drawn
-    today = utc_now().replace(hour=0, minute=0, second=0, microsecond=0)
-    weights = [1.0 if is_even else 1 / place for place in range(1, len(ids) + 1)]
-    cumulated = list(itertools.accumulate(weights))
-    for ago in range(DAYS, 0, -1):
-        clicked = drawn.choices(ids, cum_weights=cumulated, k=clicks // DAYS)
-        yield [
-            Click(
-                org_id=org_id,
-                link_id=each,
-                at=today - ago * _DAY + timedelta(seconds=drawn.randrange(86_400)),
-                counted=True,
-                reason=None,
-                outcome=Outcome.WEB,
-                platform="desktop",
-                system="Linux",
-                browser="Firefox",
-                client_kind="browser",
-                country=drawn.choice(_COUNTRIES),
-                referrer_host=None,
-                visitor=drawn.randrange(10**6),
-            )
-            for each in clicked
-        ]
+    cumulated = list(itertools.accumulate(1 / place for place in range(1, len(ids) + 1)))
+    head, visits = LogHead(), []
+    for number in range(DAYS):
+        start = round((until - (DAYS - number) * _DAY).timestamp() * 1000)
+        rows = list(_rows(drawn, org_id, drawn.choices(ids, cum_weights=cumulated, k=clicks // DAYS), start))
+        for first in range(0, len(rows), MOST_CLICKS):
+            blocks = blocks_of_rows(rows[first : first + MOST_CLICKS])
+            head = await ship_blocks(database, "year", head, head.position + 1, blocks)
+        visits.append(_visits(rows))
+        print(f"\r  {(number + 1) * (clicks // DAYS):,} clicks stored", end="", flush=True)
+    print("\r", end="")
+    return visits
+
+
+def _rows(drawn: random.Random, org_id: OrgId, links: Sequence[LinkId], start: int) -> Iterator[ClickRow]:
+    """A click on each of these links, on the day that begins then, in the order of time."""
+    count = len(links)
+    whats = drawn.choices(_WHATS, k=count)
+    visitors = [drawn.randrange(HIGHEST_HASH) for _ in range(count // 2 + 1)]
+    return zip(
+        itertools.repeat(org_id, count),
+        links,
+        sorted(start + each for each in drawn.choices(range(DAY_MS), k=count)),
+        whats,
+        drawn.choices(_COUNTRIES, k=count),
+        drawn.choices(_REFERRERS, k=count),
+        (
+            None if what[1] else visitor
+            for what, visitor in zip(whats, drawn.choices(visitors, k=count), strict=True)
+        ),
+        itertools.repeat(None, count),
+        strict=True,
+    )
+
+
+def _whats() -> Iterator[What]:
+    """Clicks of many browsers, one in fifty of a crawler."""
+    for browser, (platform, system) in itertools.product(range(_BROWSERS), _SYSTEMS):
+        yield Outcome.WEB.value, None, platform, system, f"Browser {browser}", "browser"
+    for _ in range(2):
+        yield Outcome.WEB.value, NotCounted.CRAWLER.value, "other", "Other", "Crawler", "crawler"
+
+
+_WHATS = list(_whats())
+
+
+def _visits(rows: Sequence[ClickRow]) -> list[Visit]:
+    some = rows[:: len(rows) // _VISITS_OF_A_DAY + 1]
+    return [Visit(link_id, at) for _, link_id, at, what, *_ in some if what[1] is None]
