@@ -1,0 +1,292 @@
+"""Small histories of devices and records, and what credit they get, for tests of credit in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from bson import Decimal128
+from duckdb import DuckDBPyConnection
+from hypothesis import strategies as st
+
+from backend.domain.attribution import Credit, Device, DirectVisit, Identification, Touch
+from backend.domain.calls import Kind
+from backend.domain.credit import CreditShare, share_by_histories
+from backend.domain.credit_rules import CreditRules, CreditTo, Model
+from backend.domain.histories import History, RefundFact, SaleFacts
+from backend.domain.ids import CallId, CustomerId, DeviceId, LinkId, OrgId
+from backend.domain.records import Record
+from backend.domain.tellings import Telling
+from backend.storage import devices as stored_devices
+from backend.storage import records as stored_records
+from backend.storage import refunds as stored_refunds
+from backend.storage.analytics.credit import credited
+from backend.storage.analytics.device_rows import insert_devices
+from backend.storage.analytics.forgetting import forget_all
+from backend.storage.analytics.record_rows import insert_records
+from backend.storage.analytics.staged import milliseconds
+
+ORG = OrgId("o")
+START = datetime(2026, 1, 1, tzinfo=UTC)
+# At few moments, so that things happen at the same one and windows begin at one.
+HOURS = st.integers(0, 10).map(lambda each: 12 * each)
+NAMES = ("phone", "laptop", "till", "Kiosk")
+CUSTOMERS = st.sampled_from([CustomerId(each) for each in ("ada", "Bob", "guest")])
+_LINKS = st.sampled_from([LinkId("l"), LinkId("M"), LinkId("é")])
+_TELLING_COUNTS = st.sampled_from([1, 1, 1, 2, 3])
+
+
+def at(hour: float) -> datetime:
+    """So many hours after the start."""
+    return START + timedelta(hours=hour)
+
+
+@dataclass(frozen=True)
+class Told:
+    """All that was told: devices, and leads, conversions and events with their refunds."""
+
+    devices: Sequence[Device]
+    records: Sequence[Record]
+    refunds: Sequence[Sequence[RefundFact]]
+
+    def facts(self, rules: CreditRules) -> list[SaleFacts[Touch]]:
+        """What of the records the rules know."""
+        return [
+            record.facts_known(rules)._replace(amount=_cents(record), refunds=tuple(refunds))
+            for record, refunds in zip(self.records, self.refunds, strict=True)
+        ]
+
+    def write(self, connection: DuckDBPyConnection) -> None:
+        """Put it into tables, in the place of what is there."""
+        forget_all(connection)
+        insert_devices(connection, [stored_devices.document(each) for each in self.devices])
+        numbered = list(enumerate(zip(self.records, self.refunds, strict=True)))
+        numbered.sort(key=lambda each: each[1][0].kind)
+        for kind, some in groupby(numbered, key=lambda each: each[1][0].kind):
+            insert_records(connection, kind, [_document(*each) for _, each in some])
+
+
+class Share(NamedTuple):
+    """A share of a record, with its touch if there is one. Amounts are in cents."""
+
+    record: str
+    at: int
+    customer: str | None
+    amount: int
+    refunded: int
+    weight: int
+    whole: int
+    touch: tuple[Any, ...] | None
+
+
+def expected(told: Told, rules: CreditRules, start: datetime, end: datetime) -> list[Share]:
+    """The shares that domain/credit gives for records of a time."""
+    facts = told.facts(rules)
+    histories = (History.of_device(each, rules) for each in told.devices)
+    return sorted(
+        (
+            _share(record, sale, found.customer_id, found.refunded, each)
+            for record, sale, found in zip(
+                told.records, facts, share_by_histories(facts, histories, rules), strict=True
+            )
+            for each in found.shares
+            if start <= sale.at < end
+        ),
+        key=repr,
+    )
+
+
+def found(connection: DuckDBPyConnection, rules: CreditRules, start: datetime, end: datetime) -> list[Share]:
+    """The shares that the tables give for records of a time."""
+    shares = credited(rules, milliseconds(start), milliseconds(end))
+    rows = connection.execute(
+        f"""
+        SELECT records.kind || ' ' || records.id, shares."at", customer, coalesce(shares.amount, 0), refunded,
+            weight, whole, has_touch,
+            [touched_at::VARCHAR, links.id, shares.campaign, shares.source, shares.variant,
+            click_at::VARCHAR, click_mark::VARCHAR]
+        FROM ({shares.text}) AS shares JOIN records USING (record) LEFT JOIN links USING (link)
+        """,
+        dict(shares.values),
+    ).fetchall()
+    for *_, has_touch, touch in rows:
+        assert has_touch or touch == [None] * len(touch)
+    return sorted((Share._make((*row[:7], tuple(row[-1]) if row[-2] else None)) for row in rows), key=repr)
+
+
+def _share(
+    record: Record,
+    sale: SaleFacts[Touch],
+    customer_id: CustomerId | None,
+    refunded: int,
+    share: CreditShare[Touch],
+) -> Share:
+    name = f"{record.kind} {record.call_id}"
+    known = _touch(share.touch) if share.touch else None
+    return Share(
+        name, milliseconds(sale.at), customer_id, sale.amount, refunded, share.weight, share.whole, known
+    )
+
+
+def _touch(touch: Touch) -> tuple[Any, ...]:
+    numbers = (
+        None if each is None else str(each)
+        for each in (touch.click_at and milliseconds(touch.click_at), touch.click_mark)
+    )
+    utm = (touch.utm.get(name) for name in ("utm_campaign", "utm_source"))
+    return str(milliseconds(touch.at)), touch.link_id, *utm, touch.variant, *numbers
+
+
+def _cents(record: Record) -> int:
+    return int(record.fields.get("revenue", 0) * 100)
+
+
+def _document(record: Record, refunds: Sequence[RefundFact]) -> dict[str, Any]:
+    paid_back = [
+        {
+            "refund_id": str(number),
+            "amount": Decimal128(Decimal(each.amount) / 100),
+            "at": each.received_at,
+            "received_at": each.received_at,
+        }
+        for number, each in enumerate(refunds)
+    ]
+    return stored_records.document(record, None) | ({stored_refunds.FIELD: paid_back} if paid_back else {})
+
+
+def device(name: str, *touches: Touch, seen_at: datetime = START) -> Device:
+    """A device with these touches."""
+    made = Device(ORG, DeviceId(name), START, seen_at)
+    for each in touches:
+        made = made.touched(each)
+    return made
+
+
+def touch(hour: float, name: str = "", received: float | None = None, link: str = "l") -> Touch:
+    """A touch of a campaign of this name, or of its hour."""
+    received_at = at(hour if received is None else received)
+    return Touch(at(hour), LinkId(link), {"utm_campaign": name or f"{hour:g}"}, {}, received_at)
+
+
+def clicked(
+    hour: float, received_at: datetime | None, *, is_named: bool, link: str = "l", name: str = "clicked"
+) -> Touch:
+    """The visit of the click of this day, which a server named or a browser told."""
+    click_at = at(hour - hour % 24)
+    own_at = click_at if is_named else at(hour)
+    utm = {"utm_campaign": name}
+    return Touch(own_at, LinkId(link), utm, {}, received_at, "b", click_at, 1, is_named=is_named)
+
+
+def sale(
+    name: str,
+    *tellings: Telling[Touch],
+    kind: Kind = Kind.CONVERSION,
+    credit: Credit = Credit(),  # noqa: B008 - it never changes
+    cents: int = 900,
+) -> Record:
+    """A record of these tellings."""
+    fields: dict[str, Any] = {"name": "signup"} if kind is Kind.EVENT else {}
+    if kind is Kind.CONVERSION:
+        fields = {"revenue": Decimal(cents) / 100, "currency": "EUR"}
+    return Record(kind, ORG, CallId(name), tellings, None, fields, credit)
+
+
+Draw = Callable[[Any], Any]
+
+
+@st.composite
+def _devices(draw: Draw, name: str) -> Device:
+    """Touches, direct visits and identities, some late, some taken back or replaced."""
+    made = replace(device(name), last_seen_at=at(draw(HOURS)))
+    for number, (kind, hour, late) in enumerate(
+        draw(st.lists(st.tuples(st.integers(0, 6), HOURS, st.sampled_from([0, 0, 30])), max_size=8))
+    ):
+        received = draw(st.sampled_from([at(hour + late), None]))
+        utm = {"utm_campaign": f"{name}{number}"}
+        match kind:
+            case 0 | 1:
+                made = made.touched(Touch(at(hour), draw(st.none() | _LINKS), utm, {}, received))
+            case 2:
+                made = made.touched(draw(_clicked(hour, received, f"{name}{number}")))
+            case 3:
+                made = made.visited(DirectVisit(at(hour), received))
+            case _:
+                made = draw(_identified(made, hour, received))
+    return replace(made, touches=made.touches[-3:])  # what a list is cut to
+
+
+@st.composite
+def _clicked(draw: Draw, hour: float, received: datetime | None, name: str) -> Touch:
+    is_named, link = draw(st.booleans()), draw(_LINKS)
+    return clicked(hour, received, is_named=is_named, link=link, name=name)
+
+
+@st.composite
+def _identified(draw: Draw, made: Device, hour: int, received: datetime | None) -> Device:
+    later = st.none() | st.none() | HOURS.map(at)
+    new = Identification(
+        draw(CUSTOMERS), at(hour), received, taken_back_at=draw(later), replaced_at=draw(later)
+    )
+    customers = sorted((*made.customers, new), key=lambda each: (each.at, each.customer_id))
+    return replace(made, customers=tuple(customers))
+
+
+@st.composite
+def _tellings(draw: Draw, names: Sequence[str]) -> Telling[Touch]:
+    hour, is_server = draw(HOURS), draw(st.booleans())
+    received_at = at(hour + draw(st.sampled_from([0, 0, 40])))
+    visit = None
+    if is_server and draw(st.booleans()):
+        visit = draw(_clicked(draw(HOURS), received_at, f"named {hour}"))
+        visit = replace(visit, at=visit.click_at, is_named=True)
+    own = draw(st.none() | st.sampled_from([*names, "unknown"]).map(DeviceId))
+    return Telling(received_at, at(hour), own, draw(st.none() | CUSTOMERS), is_server, visit)
+
+
+@st.composite
+def _records(draw: Draw, number: int, known: Sequence[Device]) -> Record:
+    kind = draw(st.sampled_from([Kind.LEAD, Kind.CONVERSION, Kind.CONVERSION, Kind.EVENT]))
+    count = draw(_TELLING_COUNTS)
+    tellings = [draw(_tellings([each.id for each in known])) for _ in range(count)]
+    made = sale(str(number), *tellings, kind=kind, cents=draw(st.integers(0, 1_001)))
+    own = next((each for each in known if each.id == made.device_id), None)
+    listed = list(own.touches) if own else []
+    gone = [
+        Touch(at(hour), LinkId("gone"), {"utm_campaign": f"gone {hour}"}, {}, at(late))
+        for hour, late in draw(st.lists(st.tuples(HOURS, HOURS), max_size=2))
+    ]
+    copies = draw(st.lists(st.sampled_from([*listed, *gone]), max_size=2)) if listed or gone else []
+    copies.sort(key=lambda each: each.at)
+    return made.credited(Credit(*copies))
+
+
+@st.composite
+def histories(draw: Draw) -> Told:
+    """Some devices, and records of theirs and of others."""
+    known = [draw(_devices(name)) for name in draw(st.sets(st.sampled_from(NAMES), min_size=1).map(sorted))]
+    records = [draw(_records(number, known)) for number in range(draw(st.integers(1, 5)))]
+    return Told(known, records, [draw(_refunds(each)) for each in records])
+
+
+@st.composite
+def _refunds(draw: Draw, record: Record) -> list[RefundFact]:
+    left, refunds = _cents(record), []
+    for hour in draw(st.lists(HOURS, max_size=2)) if left else ():
+        part = draw(st.integers(0, left))
+        left -= part
+        refunds.append(RefundFact(at(hour), part, at(hour)))
+    return refunds
+
+
+RULES = st.builds(
+    CreditRules,
+    to=st.sampled_from(CreditTo),
+    model=st.sampled_from(Model),
+    lookback_days=st.none() | st.integers(1, 4),
+    as_of=st.none() | HOURS.map(at),
+)
