@@ -14,7 +14,6 @@ from backend.storage.analytics import visit_rows
 from backend.storage.analytics.link_rows import number_links
 from backend.storage.analytics.staged import milliseconds, milliseconds_or_none, stage
 from backend.storage.mongo import Document
-from backend.storage.touches import touch_of
 
 # What is read of a device's document.
 FIELDS = dict.fromkeys(
@@ -94,10 +93,9 @@ def _visits(document: Document) -> Iterator[tuple[object, ...]]:
     for number, each in enumerate(direct):
         known_at = each.get("received_at") or each["at"]
         yield number, False, milliseconds(each["at"]), milliseconds(known_at), *_NOTHING
-    touches = list(map(touch_of, document["touches"]))
-    first = document["first_touch"] and touch_of(document["first_touch"])
-    if first and first not in touches:
-        touches.insert(0, first)
+    touches, first = document["touches"], document["first_touch"]
+    if first and not visit_rows.is_among(first, touches):
+        touches = [first, *touches]
     for number, touch in enumerate(touches, len(direct)):
         yield number, True, *visit_rows.visit_row(touch)
 

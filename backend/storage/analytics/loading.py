@@ -30,7 +30,7 @@ from backend.storage.ownership import ByIdPrefix
 Write: TypeAlias = Callable[[DuckDBPyConnection, Sequence[Document]], None]
 Cursor: TypeAlias = "AsyncIOMotorCursor[Document]"
 # Documents, or clicks, that one transaction adds. DuckDB writes so many rows in one piece.
-_DOCUMENTS_AT_ONCE = 2_000
+_DOCUMENTS_AT_ONCE = 5_000
 _CLICKS_AT_ONCE = 122_880
 _BLOCKS_AT_ONCE = 2_000
 

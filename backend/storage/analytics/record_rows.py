@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
 from duckdb import DuckDBPyConnection
@@ -12,13 +13,13 @@ from duckdb import DuckDBPyConnection
 from backend.domain.calls import Kind
 from backend.domain.ids import CallId
 from backend.domain.money import digits_of, in_units
-from backend.domain.records import Record
 from backend.storage import conversions, events, leads
 from backend.storage.analytics import visit_rows
 from backend.storage.analytics.link_rows import number_links
 from backend.storage.analytics.staged import Shape, milliseconds, stage
+from backend.storage.calls import key_of
 from backend.storage.mongo import Document
-from backend.storage.records import TELLINGS, TOUCHES, record_of
+from backend.storage.records import TELLINGS, TOUCHES
 from backend.storage.refunds import FIELD as REFUNDS
 from backend.storage.refunds import refunds_of
 
@@ -96,19 +97,21 @@ def _from_staged(connection: DuckDBPyConnection, table: str) -> str:
 
 
 class _Read(NamedTuple):
-    """A record, its document, and how many decimals its amounts are counted with."""
+    """A record's kind and document, and how many decimals its amounts are counted with."""
 
-    record: Record
+    kind: Kind
     document: Document
+    revenue: Decimal | None
     digits: int | None
 
     @classmethod
     def of(cls, kind: Kind, document: Document) -> _Read:
         """What is read of a record's document."""
-        record = record_of(kind, document)
-        currency = record.fields.get("currency")
-        digits = digits_of(record.fields["revenue"], currency) if currency else None
-        return cls(record, document, digits)
+        currency = document.get("currency")
+        if currency is None:
+            return cls(kind, document, None, None)
+        revenue = document["revenue"].to_decimal()
+        return cls(kind, document, revenue, digits_of(revenue, currency))
 
 
 def _each_of(numbered: Iterable[tuple[int, _Read]], rows: Callable[[_Read], Iterable[Row]]) -> Iterator[Row]:
@@ -117,30 +120,41 @@ def _each_of(numbered: Iterable[tuple[int, _Read]], rows: Callable[[_Read], Iter
 
 
 def _record(read: _Read) -> Iterator[Row]:
-    record, fields = read.record, read.record.fields
+    kind, document, revenue, digits = read
     yield (
-        record.kind.value,
-        record.call_id,
+        kind.value,
+        key_of(document["_id"])[1],
         # That of a lead is a customer's.
-        fields.get("name") if record.kind is Kind.EVENT else None,
-        *(fields.get(name) for name in ("product_id", "transaction_id", "currency")),
-        read.digits,
-        None if read.digits is None else in_units(fields["revenue"], read.digits),
-        milliseconds(record.at),
+        document.get("name") if kind is Kind.EVENT else None,
+        *(document.get(name) for name in ("product_id", "transaction_id", "currency")),
+        digits,
+        None if revenue is None or digits is None else in_units(revenue, digits),
+        milliseconds(document["at"]),
     )
 
 
+def _tellings_of(read: _Read) -> Sequence[Document]:
+    """What was told of the record. What a browser told once, and nobody else, is in its own fields."""
+    return read.document.get(TELLINGS) or [read.document]
+
+
 def _tellings(read: _Read) -> Iterator[Row]:
-    for number, (received_at, at, device_id, customer_id, is_server, *_) in enumerate(read.record.tellings):
-        yield number, milliseconds(at), milliseconds(received_at), device_id, customer_id, is_server
+    for number, each in enumerate(_tellings_of(read)):
+        at = each["at"]
+        known_at = milliseconds(each.get("received_at") or at)
+        is_server = each.get("is_server", False)
+        yield number, milliseconds(at), known_at, each["device_id"], each["customer_id"], is_server
 
 
 def _visits(read: _Read) -> Iterator[Row]:
-    for number, telling in enumerate(read.record.tellings):
-        if telling.visit:
-            yield number, *visit_rows.visit_row(telling.visit)
-    for touch in read.record.credit.touches:
-        yield None, *visit_rows.visit_row(touch)
+    for number, telling in enumerate(_tellings_of(read)):
+        if visit := telling.get("visit"):
+            yield number, *visit_rows.visit_row(visit)
+    copies: list[Document] = []
+    for touch in filter(None, map(read.document.get, TOUCHES)):
+        if not visit_rows.is_among(touch, copies):
+            copies.append(touch)
+            yield None, *visit_rows.visit_row(touch)
 
 
 def _refunds(read: _Read) -> Iterator[Row]:
