@@ -157,7 +157,7 @@ async def _last_look(database: Database, org_id: OrgId) -> Counter[str]:
     """Wait until nothing can come late any more, and delete what came. Returns how many documents."""
     from backend.storage.organization_deletion import end_deletion  # noqa: PLC0415
 
-    click.echo("What was there is deleted. Waiting for clicks that were just being counted;", err=True)
+    click.echo("What was there is deleted. Waiting for clicks that were just being stored;", err=True)
     click.echo("Ctrl-C leaves these to a running service.", err=True)
     with click.progressbar(length=1, label="Waiting", file=sys.stderr) as bar:
         longest = 0

@@ -169,7 +169,7 @@ def test_a_deletion_says_when_it_is_over(running: ServiceProcess, tmp_path: Path
     assert f"`waylink organization delete --org {org_id}` waits for that and ends it" in refused
     done = invoke(*command, environment=running.environment)
     assert ("deleted    yes" in done.stdout, datetime.now(UTC) > over_at) == (True, True)
-    assert "Waiting for clicks that were just being counted" in done.stderr
+    assert "Waiting for clicks that were just being stored" in done.stderr
     assert running.command("restore", archive)["name"] == "Moving"
 
 
