@@ -34,23 +34,23 @@ def test_the_chance_of_the_better_one() -> None:
 )
 def test_chances_are_those_of_drawn_rates(counts: list[tuple[int, float]]) -> None:
     """Of few clicks and of many, alike or not: drawn many times, each rate is the highest so often."""
-    drawing, draws = random.Random(7), 20_000
+    drawing, draws = random.Random(7), 6_000
     won = [0] * len(counts)
     for _ in range(draws):
         rates = [drawing.betavariate(1 + hits, 1 + clicks - hits) for clicks, hits in counts]
         won[rates.index(max(rates))] += 1
     for chance, times in zip(chances_of_best(counts), won, strict=True):
         assert chance is not None
-        assert abs(chance - times / draws) < 0.015
+        assert abs(chance - times / draws) < 0.025
 
 
-def test_a_thousand_variants_take_little_memory() -> None:
+def test_many_variants_take_little_memory() -> None:
     """What is known of each is not kept."""
     tracemalloc.start()
     try:
-        found = chances_of_best([(100, number % 7) for number in range(1_000)])
+        found = chances_of_best([(100, number % 7) for number in range(200)])
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert abs(sum(each or 0 for each in found) - 1) < 0.5  # each is rounded
-    assert peak < 20_000_000
+    assert abs(sum(each or 0 for each in found) - 1) < 0.1  # each is rounded
+    assert peak < 6_000_000
