@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.feed.facts import ANEW, SUMMARY, TAG, Fact
+from backend.domain.feed.facts import ANEW, REREAD, SUMMARY, TAG, Fact
 from backend.domain.ids import CallId, DeviceId, InstallId, OrgId
 from backend.storage import click_blocks, devices, installs
 from backend.storage.analytics.click_rows import StagedClicks
 from backend.storage.analytics.device_rows import delete_devices, insert_devices, see_devices
+from backend.storage.analytics.forgetting import note_forgotten
 from backend.storage.analytics.install_rows import delete_installs, insert_installs
 from backend.storage.analytics.link_rows import forget_links, put_links, put_tags
 from backend.storage.analytics.loading import load
@@ -80,6 +81,8 @@ def _apply(connection: DuckDBPyConnection, read: _Read) -> list[str]:
             insert_installs(connection, _there(named, installs.NAME))
         if purged := [fact["link"]["_id"] for fact in facts if fact.get("purged")]:
             forget_links(connection, purged)
+        if any(fact["type"] == REREAD for fact in facts):
+            note_forgotten(connection)
         connection.execute("UPDATE state SET place = $place", {"place": place})
     return blocks.unreadable
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -28,7 +28,7 @@ from backend.storage.analytics.messages import (
     read_message,
     write_message,
 )
-from backend.storage.analytics.question import LongQuestion, NoAnswer, Question
+from backend.storage.analytics.question import FactsNotReady, LongQuestion, NoAnswer, Question
 from backend.storage.database import uri_of
 from backend.storage.deadlines import seconds_left
 from backend.storage.mongo import Database
@@ -50,8 +50,15 @@ class ConnectionLost(Exception):
 class Analytics:
     """Asks questions. One connection serves all who ask in this process."""
 
-    def __init__(self, database: Database, settings: Settings) -> None:
+    def __init__(
+        self, database: Database, settings: Settings, waits: Callable[[int], object] | None = None
+    ) -> None:
+        """With `waits`, questions wait until facts that are made anew are there, however long that takes.
+
+        It is called now and then with the number of clicks that are there.
+        """
         self._database = database
+        self._waits = waits
         self._folder = settings.data_dir / "analytics"
         self._settings = settings
         self._connection: _Connection | None = None
@@ -67,7 +74,13 @@ class Analytics:
 
         Raises FactsNotReady while the facts are made anew, StorageError, and what the questions raise.
         """
-        return await self._asked({"org_id": org_id, "questions": list(questions)})  # type: ignore[no-any-return]
+        while True:
+            try:
+                return await self._asked({"org_id": org_id, "questions": list(questions)})  # type: ignore[no-any-return]
+            except FactsNotReady as error:
+                if self._waits is None:
+                    raise
+                self._waits(error.clicks)
 
     async def stream(self, org_id: OrgId, question: LongQuestion[AnswerT]) -> AsyncGenerator[AnswerT, None]:
         """The pieces of a long answer, all as of one moment. Raises as `ask_all`, also between pieces."""

@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import duckdb
@@ -16,6 +17,7 @@ from backend.storage.analytics.schema import FORMAT, TABLES
 from backend.storage.private_folder import private_folder
 
 SUFFIX = ".duckdb"
+_LONGEST_UNUSED = timedelta(days=30)
 # What an organization's id may be made of, as it becomes the name of a file.
 _NAME = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
 _logger = logging.getLogger(__name__)
@@ -56,17 +58,41 @@ class ColumnStore:
         """The organizations that have a file."""
         return [OrgId(each.stem) for each in sorted(self._folder.glob(f"*{SUFFIX}"))]
 
-    def attach(self, org_id: OrgId) -> ColumnFile:
-        """Open the organization's file. One that is missing, damaged or of another format is made anew."""
-        if not _NAME.fullmatch(org_id):
-            raise ValueError("not an organization's id")
-        file = ColumnFile(self._duckdb, org_id, self._folder / f"{org_id}{SUFFIX}")
+    def attach(self, org_id: OrgId, now: datetime) -> ColumnFile:
+        """Open the organization's file. One that is missing, damaged or of another format is made anew.
+
+        So is one that nobody has used for long: what is told of erasures stays in the feed for some months.
+        """
+        path = self._path(org_id)
+        if path.exists() and now.timestamp() - path.stat().st_mtime > _LONGEST_UNUSED.total_seconds():
+            _delete(path)
+        file = ColumnFile(self._duckdb, org_id, path)
         file.attach()
         return file
 
     def delete(self, org_id: OrgId) -> None:
         """Delete the organization's file, which is not open."""
-        _delete(self._folder / f"{org_id}{SUFFIX}")
+        _delete(self._path(org_id))
+
+    def rewrite(self, org_id: OrgId) -> None:
+        """Write the file, which is not open, anew: then no bytes are left of rows that were deleted."""
+        path = self._path(org_id)
+        new = path.with_name(f"{path.name}.new")
+        _delete(new)
+        for each, name in ((path, "former"), (new, "rewritten")):
+            self._duckdb.execute(f"ATTACH {_quoted(each)} AS {name}")
+        try:
+            self._duckdb.execute("COPY FROM DATABASE former TO rewritten")
+            self._duckdb.execute("UPDATE rewritten.state SET has_forgotten = false")
+        finally:
+            for name in ("former", "rewritten"):
+                self._duckdb.execute(f"DETACH {name}")
+        new.replace(path)
+
+    def _path(self, org_id: OrgId) -> Path:
+        if not _NAME.fullmatch(org_id):
+            raise ValueError("not an organization's id")
+        return self._folder / f"{org_id}{SUFFIX}"
 
 
 class ColumnFile:
@@ -130,8 +156,7 @@ class ColumnFile:
             connection.close()
 
     def _attach(self) -> None:
-        path = str(self.path).replace("'", "''")
-        self._duckdb.execute(f"ATTACH '{path}' AS {self._catalog}")
+        self._duckdb.execute(f"ATTACH {_quoted(self.path)} AS {self._catalog}")
 
     def _detach(self) -> None:
         with contextlib.suppress(duckdb.Error):
@@ -146,7 +171,7 @@ class ColumnFile:
         try:
             connection.execute("BEGIN TRANSACTION")
             connection.execute(TABLES)
-            connection.execute("INSERT INTO state VALUES ($1, 0, false)", [FORMAT])
+            connection.execute("INSERT INTO state VALUES ($1, 0, false, false)", [FORMAT])
             connection.execute("COMMIT")
         finally:
             connection.close()
@@ -155,6 +180,11 @@ class ColumnFile:
 def _delete(path: Path) -> None:
     for each in (path, path.with_name(path.name + ".wal")):
         each.unlink(missing_ok=True)
+
+
+def _quoted(path: Path) -> str:
+    text = str(path).replace("'", "''")
+    return f"'{text}'"
 
 
 def _is_disk_full(error: duckdb.Error) -> bool:

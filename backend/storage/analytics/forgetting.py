@@ -38,6 +38,12 @@ def expire(connection: DuckDBPyConnection, retention_days: int | None, now: date
                 for each in belonging:
                     connection.execute(f"DELETE FROM {each} WHERE {key} IN (SELECT {key} {expired})", oldest)
                 connection.execute(f"DELETE {expired}", oldest)
+            note_forgotten(connection)
+
+
+def note_forgotten(connection: DuckDBPyConnection) -> None:
+    """Note that data about people was deleted: its bytes stay until the file is written anew."""
+    connection.execute("UPDATE state SET has_forgotten = true")
 
 
 def forget_all(connection: DuckDBPyConnection) -> None:

@@ -87,7 +87,18 @@ class Projections:
         """Bring every file that there is up to date, and delete those of organizations that are no more."""
         for org_id in self._store.org_ids():
             with suppress(FactsNotReady, NoAnswer):
-                await self._up_to_date(org_id)
+                projection = await self._up_to_date(org_id)
+                if projection.has_forgotten():
+                    await self._rewrite(org_id, projection)
+
+    async def _rewrite(self, org_id: OrgId, projection: _Projection) -> None:
+        """Write the file anew, unless somebody uses it just now."""
+        async with self._opening:
+            if projection.users or self._open.get(org_id) is not projection:
+                return
+            del self._open[org_id]
+            await projection.close()
+            await asyncio.to_thread(self._store.rewrite, org_id)
 
     async def _up_to_date(self, org_id: OrgId) -> _Projection:
         projection = await self._projection(org_id)
@@ -114,7 +125,7 @@ class Projections:
     async def _opened(self, org_id: OrgId) -> _Projection:
         await self._make_room()
         try:
-            file = await asyncio.to_thread(self._store.attach, org_id)
+            file = await asyncio.to_thread(self._store.attach, org_id, self._clock())
         except (duckdb.Error, OSError) as error:
             raise NoAnswer(f"The file of the organization's figures can't be opened: {error}") from None
         return _Projection(self._database, org_id, file)
@@ -256,6 +267,10 @@ class _Projection:
 
     def _note(self, clicks: int) -> None:
         self._clicks_loaded = clicks
+
+    def has_forgotten(self) -> bool:
+        """Whether the file may have bytes of data about people that was deleted."""
+        return self._writes.execute("SELECT has_forgotten FROM state").fetchone() == (True,)
 
     def _state(self) -> tuple[int, bool]:
         found = self._writes.execute("SELECT place, is_loaded FROM state").fetchone()

@@ -11,7 +11,7 @@ from __future__ import annotations
 # A file of another format is made again.
 FORMAT = 1
 
-# What is known of a visit: where it came from, as the address of the visit said, and the click that led to it.
+# What is known of a visit: where it came from, as its address said, and the click that led to it.
 _VISIT = """
     "at" BIGINT, known_at BIGINT, link INTEGER,
     campaign VARCHAR, source VARCHAR, medium VARCHAR, term VARCHAR, content VARCHAR,
@@ -19,8 +19,9 @@ _VISIT = """
 """
 
 TABLES = f"""
--- One row: how far the feed has been read (the next place), and whether everything before it is here.
-CREATE TABLE state (format INTEGER, place BIGINT, is_loaded BOOLEAN);
+-- One row: how far the feed has been read (the next place), whether everything before it is here, and whether
+-- data about people was deleted since the file was written as a whole.
+CREATE TABLE state (format INTEGER, place BIGINT, is_loaded BOOLEAN, has_forgotten BOOLEAN);
 
 -- Also links that only clicks or visits name: without `is_kept`, it is not stored (any more).
 CREATE TABLE links (

@@ -1,4 +1,4 @@
-"""Days whose single clicks have expired, as rows: in the place of their blocks come summaries of their clicks.
+"""Days whose single clicks have expired, as rows: summaries of clicks come in the place of blocks.
 
 A summary stands in the table `blocks` as a block does, so that its clicks count once.
 """
@@ -39,14 +39,16 @@ _STAGE = f"""
 """
 _NUMBERED = """
     SELECT block, any_value(summary) AS summary, list(links.link ORDER BY position) AS links FROM (
-        SELECT block, summary, unnest(summary.link_table) AS id, unnest(range(len(summary.link_table))) AS position
+        SELECT block, summary, unnest(summary.link_table) AS id,
+            unnest(range(len(summary.link_table))) AS position
         FROM staged_summaries
     ) JOIN links USING (id) GROUP BY block
 """
 _OF_WHAT = ("outcome", "reason", "platform", "system", "browser")
 _INSERT_CLICKS = f"""
     INSERT INTO clicks BY NAME
-    SELECT block, (day::BIGINT * {QUARTERS_OF_DAY} + quarter) * {_QUARTER_MS} AS "at", links[link + 1] AS link, weight,
+    SELECT block, (day::BIGINT * {QUARTERS_OF_DAY} + quarter) * {_QUARTER_MS} AS "at",
+        links[link + 1] AS link, weight,
         {", ".join(f"summary.what_table[what + 1][{n}] AS {name}" for n, name in enumerate(_OF_WHAT, 1))},
         summary.country_table[country + 1] AS country, summary.referrer_table[referrer + 1] AS referrer,
         summary.variant_table[variant + 1] AS variant

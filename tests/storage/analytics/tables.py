@@ -15,5 +15,5 @@ def tables() -> Iterator[duckdb.DuckDBPyConnection]:
     """For the length of the block, tables with nothing in them."""
     with duckdb.connect(config={"threads": 2}) as connection:
         connection.execute(TABLES)
-        connection.execute("INSERT INTO state VALUES ($1, 0, false)", [FORMAT])
+        connection.execute("INSERT INTO state VALUES ($1, 0, false, false)", [FORMAT])
         yield connection

@@ -16,15 +16,17 @@ import pytest
 
 from backend.concurrency.processes import who_locks
 from backend.domain.errors import InvalidField
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import CustomerId, LinkId, OrgId
 from backend.settings import Settings
 from backend.storage.analytics import client as client_module
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.messages import LOCK
 from backend.storage.analytics.question import Facts, LongQuestion, NoAnswer, Question
+from backend.storage.belongings import Subject
 from backend.storage.deleted_organizations import begin_deletion
 from backend.storage.mongo import ClientSession, Database, in_transaction
+from backend.storage.privacy import erase_subject
 from tests.clicks import click, ship
 from tests.polling import until
 
@@ -244,6 +246,47 @@ async def test_nothing_is_left_of_a_deleted_organization(
     await in_transaction(database, delete)
     await analytics.keep_up()
     assert not path.exists()
+
+
+async def test_no_byte_is_left_of_who_was_erased(
+    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
+) -> None:
+    """Once the host keeps its files up, the bytes of an erased person are in none of them."""
+    name = f"ada-{uuid.uuid4().hex}"
+    for number, whose in enumerate((name, "somebody else")):
+        lead = {
+            "_id": f"{org_id}/{number}", "org_id": org_id, "at": NOW, "device_id": None, "customer_id": whose,
+            "first_touch": None, "touch": None,
+        }  # fmt: skip
+        await database["leads"].insert_one(lead)
+    assert await count(analytics, org_id) == 0
+    await erase_subject(database, org_id, Subject(customer_id=CustomerId(name)))
+    assert await count(analytics, org_id) == 0
+    await analytics.keep_up()
+    assert await count(analytics, org_id) == 0
+    await analytics.close()
+    folder = own_settings.data_dir / "analytics"
+    await until(lambda: who_locks(folder / LOCK) is None, "the process goes on")
+    bytes_of = [each.read_bytes() for each in folder.glob(f"{org_id}.duckdb*")]
+    assert bytes_of
+    assert not any(name.encode() in each for each in bytes_of)
+    assert any(b"somebody else" in each for each in bytes_of)
+
+
+async def test_a_file_that_nobody_has_used_for_long_is_made_again(
+    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
+) -> None:
+    """The feed tells of erasures for some months only, so an old file is not gone on with."""
+    await visit(database, org_id)
+    assert await count(analytics, org_id) == 1
+    os.kill(pid_of(own_settings), signal.SIGKILL)
+    path = own_settings.data_dir / "analytics" / f"{org_id}.duckdb"
+    await database["click_blocks"].delete_many({"org_id": org_id})  # which the feed does not tell
+    assert await count(analytics, org_id) == 1
+    os.kill(pid_of(own_settings), signal.SIGKILL)
+    path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+    os.utime(path, (0, time.time() - 40 * 24 * 3600))
+    assert await count(analytics, org_id) == 0
 
 
 async def test_the_process_ends_with_those_who_ask(
