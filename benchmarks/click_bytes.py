@@ -15,7 +15,7 @@ from backend.domain.click_stretch import read_stretch
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
 from backend.storage import click_blocks, click_summaries, organizations
-from backend.storage.analytics.column_store import Bounds, ColumnStore
+from backend.storage.analytics.column_store import ColumnStore, EngineBounds
 from backend.storage.analytics.loading import load
 from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_logs import LogHead
@@ -99,8 +99,8 @@ async def _bytes(database: Database, collection: str) -> int:
 async def _in_columns(database: Database, org_id: OrgId) -> int:
     """What the organization's columns take, when they are made now."""
     with tempfile.TemporaryDirectory(prefix="waylink-bench-") as name:
-        store = ColumnStore(Path(name), Bounds())
-        file = store.attach(org_id)
+        store = ColumnStore(Path(name), EngineBounds())
+        file = store.attach(org_id, datetime.now(UTC))
         await load(database, org_id, file.connection())
         file.close()
         store.close()

@@ -18,7 +18,7 @@ from backend.domain.click_stretch import read_stretch
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
 from backend.storage.analytics.click_windows import ClickWindow
-from backend.storage.analytics.column_store import Bounds, ColumnStore
+from backend.storage.analytics.column_store import ColumnStore, EngineBounds
 from backend.storage.analytics.projections import Projections
 from backend.storage.click_blocks import ship_blocks
 from backend.storage.click_logs import LogHead
@@ -50,7 +50,7 @@ async def print_click_time() -> None:
             settings = replace(Settings(), mongodb_uri=mongodb.uri, data_dir=Path(name))
             async with open_database(settings) as database:
                 way = _Way(database, mongod_pid(Path(name)), org_id, link_ids)
-                store = ColumnStore(Path(name) / "columns", Bounds())
+                store = ColumnStore(Path(name) / "columns", EngineBounds())
                 await way.print_all(Projections(database, store, utc_now, 60))
 
 

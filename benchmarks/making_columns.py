@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tempfile
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from backend.storage.analytics.client import Analytics
-from backend.storage.analytics.column_store import Bounds, ColumnStore
+from backend.storage.analytics.column_store import ColumnStore, EngineBounds
 from backend.storage.analytics.loading import load
 from benchmarks.analytics_process import AnalyticsProcess, until_ready
 from benchmarks.ingest import mongod_pid
@@ -39,8 +40,8 @@ async def print_loading(year: Year) -> None:
 
     with tempfile.TemporaryDirectory(prefix="waylink-bench-") as folder:
         settings = year.settings
-        store = ColumnStore(Path(folder), Bounds(settings.analytics_memory, settings.analytics_threads))
-        file = store.attach(year.org_id)
+        store = ColumnStore(Path(folder), EngineBounds(settings.analytics_memory, settings.analytics_threads))
+        file = store.attach(year.org_id, datetime.now(UTC))
         await load(year.database, year.org_id, file.connection(), note)
         file.close()
         store.close()

@@ -36,7 +36,7 @@ class RowKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class LinkNames:
+class NamedLink:
     """How people name a link that rows are of."""
 
     domain: str
@@ -65,7 +65,7 @@ class RowsOfAnswer:
     """Some rows of an answer, and the links that they are of."""
 
     rows: Sequence[Row]
-    links: Mapping[LinkId, LinkNames] = field(default_factory=dict)
+    links: Mapping[LinkId, NamedLink] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class AnalyticsAnswer:
     next_cursor: str | None
     notes: Sequence[str]
     previous_period: QueryPeriod | None = None
-    links: Mapping[LinkId, LinkNames] = field(default_factory=dict)
+    links: Mapping[LinkId, NamedLink] = field(default_factory=dict)
 
     @property
     def rows_left_out(self) -> int | None:

@@ -35,7 +35,7 @@ class Sold(NamedTuple):
 
 
 @dataclass(slots=True)
-class Sums:
+class GroupSums:
     """What was counted for one group. Amounts are by currency, in main units, not rounded.
 
     Leads, conversions and events are fractions where several touches share the credit.
@@ -107,7 +107,7 @@ def _shown(amounts: Mapping[str, Fraction]) -> Amounts:
     return {each: shown(amount, each) for each, amount in amounts.items()}
 
 
-def value_of(measure: Measure, counts: Sums, currency: str | None) -> Value:
+def value_of(measure: Measure, counts: GroupSums, currency: str | None) -> Value:
     """What is shown of a measure."""
     match measure:
         case Measure.REVENUE | Measure.REFUNDS | Measure.NET_REVENUE:
@@ -124,7 +124,7 @@ def value_of(measure: Measure, counts: Sums, currency: str | None) -> Value:
     return plain_count(count)
 
 
-def _revenue_per_click(counts: Sums, currency: str | None) -> Value:
+def _revenue_per_click(counts: GroupSums, currency: str | None) -> Value:
     if not counts.clicks:
         return None
     amounts = {each: amount / counts.clicks for each, amount in counts.exact_revenue_of_links.items()}

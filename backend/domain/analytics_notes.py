@@ -8,7 +8,7 @@ from datetime import date
 from fractions import Fraction
 
 from backend.domain.analytics_answer import RowKind, plain_count
-from backend.domain.analytics_figures import Sums
+from backend.domain.analytics_figures import GroupSums
 from backend.domain.analytics_query import PEOPLE, RATES, SALES, Field, Measure, Query
 
 _KINDS = {
@@ -21,15 +21,15 @@ _MOST_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class NotedFacts:
     """What notes tell of: the totals, the kinds of rows apart, and conversions left out by their currency."""
 
-    total: Sums
+    total: GroupSums
     kinds: Collection[RowKind]
     left_out: Mapping[str, int | Fraction]
 
 
-def notes_on(query: Query, counted: Told, missing: Mapping[Measure, int]) -> list[str]:
+def notes_on(query: Query, counted: NotedFacts, missing: Mapping[Measure, int]) -> list[str]:
     """The notes on what was counted. `missing`: how much more the totals have than all rows, by link."""
     return [
         *_of_clicks(query),
@@ -112,7 +112,7 @@ def _of_links(query: Query, missing: Mapping[Measure, int]) -> Iterator[str]:
             yield f"{count} {what} in the totals are in no row: their links have been deleted for good."
 
 
-def _of_rates(query: Query, counted: Told) -> Iterator[str]:
+def _of_rates(query: Query, counted: NotedFacts) -> Iterator[str]:
     total = counted.total
     others = total.conversions - total.came_of_links
     if others and RATES.intersection(query.measures):
@@ -122,7 +122,7 @@ def _of_rates(query: Query, counted: Told) -> Iterator[str]:
         )
 
 
-def _of_currencies(query: Query, counted: Told) -> Iterator[str]:
+def _of_currencies(query: Query, counted: NotedFacts) -> Iterator[str]:
     if left_out := counted.left_out:
         named = ", ".join(f"{name}: {plain_count(count)}" for name, count in sorted(left_out.items()))
         yield f"Conversions in other currencies than {query.currency} are in no figure ({named})."

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from backend.domain.analytics_answer import AnalyticsAnswer, LinkNames, Row, Value, Values
+from backend.domain.analytics_answer import AnalyticsAnswer, NamedLink, Row, Value, Values
 from backend.domain.analytics_query import MONEY, Field, Measure
 from backend.domain.ids import LinkId
 from backend.domain.query_period import QueryPeriod
@@ -16,7 +16,7 @@ from backend.domain.spreadsheets import csv_line
 
 Json = dict[str, Any]
 Cell = str | None
-Links = Mapping[LinkId, LinkNames]
+Links = Mapping[LinkId, NamedLink]
 # What tells rows apart, beside what they are of.
 KIND, PARTIAL = "kind", "partial"
 _LINK_COLUMNS = ("link_name", "short_url")

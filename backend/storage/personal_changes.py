@@ -22,11 +22,11 @@ _READ_BY_ANALYTICS: Mapping[str, str] = {
 # That one transaction changes, and one fact names.
 _AT_ONCE = 500
 # Changes the documents that a query finds, so that the query finds them no more. Returns how many they were.
-Change = Callable[[ClientSession | None, Document], Awaitable[int]]
+ChangeDocument = Callable[[ClientSession | None, Document], Awaitable[int]]
 
 
 async def change_told(
-    database: Database, org_id: OrgId, collection: str, condition: Document, change: Change
+    database: Database, org_id: OrgId, collection: str, condition: Document, change: ChangeDocument
 ) -> int:
     """Change all of the organization's documents that the condition finds. Returns how many.
 

@@ -17,7 +17,7 @@ MACHINE_CLOCK = {
 # The web server's own times, such as that of an answer's Date header, are no part of what the service does.
 WEB_SERVER = "serving/hypercorn_server.py"
 # What puts the parts together, and what runs them.
-EDGES = ("app.py", "cli/")
+EDGES = ("app.py", "cli/", "storage/analytics/process.py")
 
 
 @cache

@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "version": set(),
     "whole_file": set(),
     # what is kept, and what every request handler works with
-    "storage": {"clock", "concurrency", "domain", "settings"},
+    "storage": {"clock", "concurrency", "domain", "settings", "version"},
     "rate_limits": {"clock", "domain", "settings", "storage"},
     "current": {
         "block_list", "clock", "domain", "proxies", "rate_limits", "settings", "storage", "web_client",
@@ -80,8 +80,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 # What is beside the backend, and what of it each may import. Tests may import everything.
 BESIDE: dict[str, set[str]] = {
     "benchmarks": {
-        "app", "clock", "dashboard", "domain", "interpreter", "rate_limits", "redirector", "settings",
-        "storage",
+        "app", "clock", "concurrency", "dashboard", "domain", "rate_limits", "redirector",
+        "settings", "storage",
     },
     "demo_site": {"app", "clock", "domain", "passwords", "serving", "settings", "storage"},
     "deploy": set(),

@@ -12,7 +12,7 @@ from backend.current import resources
 from backend.dashboard.analytics.tables import NAMES, name_of
 from backend.dashboard.analytics.view import View, asks_for_beginning, read_view
 from backend.dashboard.frame.blueprint import org_id
-from backend.domain.analytics_answer import AnalyticsAnswer, LinkNames
+from backend.domain.analytics_answer import AnalyticsAnswer, NamedLink
 from backend.domain.analytics_query import MONEY, Field, Query
 from backend.domain.analytics_rows import AnswerRows
 from backend.domain.ids import LinkId
@@ -63,7 +63,7 @@ async def chips_of(view: View, path: str) -> list[Chip]:
         links = {}
         if by is Field.LINK and value:
             found = await find_links(resources().database, [LinkId(value)], org_id())
-            links = {each.id: LinkNames(each.domain, each.path, each.link_name) for each in found.values()}
+            links = {each.id: NamedLink(each.domain, each.path, each.link_name) for each in found.values()}
         name = name_of(by, value, links)
         chips.append(Chip(NAMES[by], name, view.without_filter(path, by), is_country=by is Field.COUNTRY))
     if view.currency:

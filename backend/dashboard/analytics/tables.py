@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from backend.dashboard.analytics.figures import lines_of, number
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.labels import PLATFORMS
-from backend.domain.analytics_answer import AnalyticsAnswer, LinkNames, RowKind, Values
+from backend.domain.analytics_answer import AnalyticsAnswer, NamedLink, RowKind, Values
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import LinkId
 
@@ -124,7 +124,7 @@ def table(card: Card, view: View, found: AnalyticsAnswer, path: str, currencies:
 
 
 def name_of(
-    by: Field, value: str | None, links: Mapping[LinkId, LinkNames], kind: RowKind | None = None
+    by: Field, value: str | None, links: Mapping[LinkId, NamedLink], kind: RowKind | None = None
 ) -> str:
     """What people call a value of this field, or a row of this kind."""
     if kind:

@@ -16,7 +16,7 @@ from backend.dashboard.analytics.tables import count_of
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.blueprint import org_id
 from backend.domain.analytics_answer import plain_count
-from backend.domain.analytics_figures import Sums
+from backend.domain.analytics_figures import GroupSums
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.domain.link_listing import LinkFilter
@@ -95,7 +95,7 @@ def counts_of_links(view: View, *measures: Measure) -> Query:
     )
 
 
-def value_of(figures: Sums, measure: Measure, currency: str) -> int | float | Decimal:
+def value_of(figures: GroupSums, measure: Measure, currency: str) -> int | float | Decimal:
     """What was counted of one of MEASURES; an amount in this currency."""
     if measure is Measure.REVENUE:
         return figures.revenue.get(currency, Decimal())

@@ -12,7 +12,7 @@ from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.links.asked_links import AskedLinks, read_asked_links
 from backend.dashboard.links.link_figures import MEASURES, counts_of_links, currencies_shown, rank, value_of
-from backend.domain.analytics_figures import Sums
+from backend.domain.analytics_figures import GroupSums
 from backend.domain.analytics_query import Measure
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
@@ -31,7 +31,7 @@ _HEADINGS = (
     "id", "link_name", "short_url", "destination_url", "campaign", "tags", "state", "made", "clicks",
     "conversions",
 )  # fmt: skip
-_NOTHING = Sums()
+_NOTHING = GroupSums()
 
 
 @dashboard.get("/links.csv")
@@ -65,7 +65,7 @@ class _LinksFile:
     form: ShortUrlForm
     now: datetime
     currencies: Sequence[str]
-    counted: Mapping[LinkId, Sums]
+    counted: Mapping[LinkId, GroupSums]
     ids: Sequence[LinkId] | None
 
     @classmethod

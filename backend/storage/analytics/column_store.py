@@ -24,7 +24,7 @@ _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class EngineBounds:
     """How much of the machine questions may take: memory in MB, and threads."""
 
     memory_mb: int = 160
@@ -34,7 +34,7 @@ class Bounds:
 class ColumnStore:
     """The files of a folder, each opened when it is needed. One process has the folder at a time."""
 
-    def __init__(self, folder: Path, bounds: Bounds) -> None:
+    def __init__(self, folder: Path, bounds: EngineBounds) -> None:
         private_folder(folder)
         self._folder = folder
         spills = folder / "spills"

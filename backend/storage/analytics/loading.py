@@ -28,7 +28,7 @@ from backend.storage.mongo import Database, Document
 from backend.storage.ownership import ByIdPrefix
 
 Write: TypeAlias = Callable[[DuckDBPyConnection, Sequence[Document]], None]
-Cursor: TypeAlias = "AsyncIOMotorCursor[Document]"
+FoundDocuments: TypeAlias = "AsyncIOMotorCursor[Document]"
 # Documents, or clicks, that one transaction adds. DuckDB writes so many rows in one piece.
 _DOCUMENTS_AT_ONCE = 5_000
 _CLICKS_AT_ONCE = 122_880
@@ -43,7 +43,7 @@ class _Source(NamedTuple):
     order: list[tuple[str, int]]
     write: Write
 
-    def find(self, database: Database, org_id: OrgId) -> Cursor:
+    def find(self, database: Database, org_id: OrgId) -> FoundDocuments:
         """The organization's documents."""
         is_by_id = self.order == _BY_ID
         own = ByIdPrefix().condition(org_id) if is_by_id else {"org_id": org_id}
@@ -95,7 +95,7 @@ async def load(
     return unreadable
 
 
-async def _load(found: Cursor, connection: DuckDBPyConnection, write: Write) -> None:
+async def _load(found: FoundDocuments, connection: DuckDBPyConnection, write: Write) -> None:
     while documents := await found.to_list(_DOCUMENTS_AT_ONCE):
         await to_its_end(partial(_in_transaction, connection, partial(write, connection, documents)))
 
@@ -125,7 +125,7 @@ async def _load_clicks(
     return unreadable
 
 
-async def _batches(found: Cursor) -> AsyncIterator[list[Document]]:
+async def _batches(found: FoundDocuments) -> AsyncIterator[list[Document]]:
     """Blocks together that have about so many clicks as one transaction adds."""
     batch: list[Document] = []
     clicks = 0

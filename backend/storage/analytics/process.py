@@ -23,7 +23,7 @@ from typing import IO, Any
 from backend.clock import utc_now
 from backend.domain.errors import RequestError
 from backend.domain.ids import OrgId
-from backend.storage.analytics.column_store import Bounds, ColumnStore
+from backend.storage.analytics.column_store import ColumnStore, EngineBounds
 from backend.storage.analytics.messages import (
     LOCK,
     MOST_BYTES,
@@ -143,7 +143,7 @@ def _sendable(error: Exception) -> Exception:
 
 
 async def _run(start: Start, socket: Socket) -> None:
-    bounds = Bounds(start.memory_mb, start.threads)
+    bounds = EngineBounds(start.memory_mb, start.threads)
     store = ColumnStore(Path(start.folder), bounds)
     async with connect(start.uri, start.name, _MONGODB_SECONDS) as database:
         projections = Projections(database, store, utc_now, start.seconds)

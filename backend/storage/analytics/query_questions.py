@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from backend.domain.analytics_answer import AnalyticsAnswer, RowsOfAnswer
-from backend.domain.analytics_figures import Sums
+from backend.domain.analytics_figures import GroupSums
 from backend.domain.analytics_query import Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.question import Facts, LongQuestion, Question
@@ -46,12 +46,12 @@ class StreamQuery(LongQuestion[AnalyticsAnswer | RowsOfAnswer]):
 
 
 @dataclass(frozen=True, slots=True)
-class CountByLink(Question[dict[LinkId, Sums]]):
+class CountByLink(Question[dict[LinkId, GroupSums]]):
     """What was counted of each link that something is counted for. The query groups by nothing but links."""
 
     query: Query
 
-    def answer(self, facts: Facts) -> dict[LinkId, Sums]:
+    def answer(self, facts: Facts) -> dict[LinkId, GroupSums]:
         """The figures by link, in no order."""
         from backend.storage.analytics.questions.query import count_by_link
 

@@ -36,8 +36,8 @@ FIELDS = dict.fromkeys(
     ),
     1,
 )
-Name: TypeAlias = tuple[Kind, CallId]
-Row: TypeAlias = tuple[object, ...]
+RecordName: TypeAlias = tuple[Kind, CallId]
+RecordRow: TypeAlias = tuple[object, ...]
 _TELLING = {
     "number": "INTEGER",
     "at": "BIGINT",
@@ -63,7 +63,7 @@ _SHAPES: Mapping[str, Shape] = {
 _KEY = "md5_number_lower({0}.kind || ' ' || {0}.id)"
 
 
-def delete_records(connection: DuckDBPyConnection, names: Collection[Name]) -> None:
+def delete_records(connection: DuckDBPyConnection, names: Collection[RecordName]) -> None:
     """Delete what is there of these records."""
     stage(connection, "staged_gone", {"kind": "VARCHAR", "id": "VARCHAR"}, names)
     gone = connection.execute(
@@ -114,12 +114,14 @@ class _Read(NamedTuple):
         return cls(kind, document, revenue, digits_of(revenue, currency))
 
 
-def _each_of(numbered: Iterable[tuple[int, _Read]], rows: Callable[[_Read], Iterable[Row]]) -> Iterator[Row]:
+def _each_of(
+    numbered: Iterable[tuple[int, _Read]], rows: Callable[[_Read], Iterable[RecordRow]]
+) -> Iterator[RecordRow]:
     """These rows of all records, each with its record's number."""
     return ((number, *row) for number, each in numbered for row in rows(each))
 
 
-def _record(read: _Read) -> Iterator[Row]:
+def _record(read: _Read) -> Iterator[RecordRow]:
     kind, document, revenue, digits = read
     yield (
         kind.value,
@@ -138,7 +140,7 @@ def _tellings_of(read: _Read) -> Sequence[Document]:
     return read.document.get(TELLINGS) or [read.document]
 
 
-def _tellings(read: _Read) -> Iterator[Row]:
+def _tellings(read: _Read) -> Iterator[RecordRow]:
     for number, each in enumerate(_tellings_of(read)):
         at = each["at"]
         known_at = milliseconds(each.get("received_at") or at)
@@ -146,7 +148,7 @@ def _tellings(read: _Read) -> Iterator[Row]:
         yield number, milliseconds(at), known_at, each["device_id"], each["customer_id"], is_server
 
 
-def _visits(read: _Read) -> Iterator[Row]:
+def _visits(read: _Read) -> Iterator[RecordRow]:
     for number, telling in enumerate(_tellings_of(read)):
         if visit := telling.get("visit"):
             yield number, *visit_rows.visit_row(visit)
@@ -157,13 +159,13 @@ def _visits(read: _Read) -> Iterator[Row]:
             yield None, *visit_rows.visit_row(touch)
 
 
-def _refunds(read: _Read) -> Iterator[Row]:
+def _refunds(read: _Read) -> Iterator[RecordRow]:
     for each in refunds_of(read.document):
         known_at = each.received_at or each.at
         yield milliseconds(each.at), milliseconds(known_at), in_units(each.amount, read.digits or 0)
 
 
-_ROWS: Mapping[str, Callable[[_Read], Iterable[Row]]] = {
+_ROWS: Mapping[str, Callable[[_Read], Iterable[RecordRow]]] = {
     "records": _record,
     "tellings": _tellings,
     "record_visits": _visits,

@@ -9,7 +9,7 @@ from backend.storage.analytics.questions.asked import DAY_MS, Asked, grouped_by
 from backend.storage.analytics.questions.filters import condition
 from backend.storage.analytics.questions.given import Given
 from backend.storage.analytics.questions.links import asked_links, link_column, link_groups
-from backend.storage.analytics.questions.times import Times
+from backend.storage.analytics.questions.times import TimeColumns
 
 _SUMS = {
     Measure.CLICKS: "(sum(weight) FILTER (reason IS NULL))::BIGINT AS clicks",
@@ -23,7 +23,7 @@ def clicks_of(asked: Asked, given: Given, more: str = "") -> str:
     """A SELECT of `clicks` and `not_counted` of each group that has any. `more` is a condition for clicks."""
     asks = [each for each in _SUMS if each in asked.query.needed]
     only = [f"reason IS {'NOT ' * (asks[0] is Measure.NOT_COUNTED)}NULL"] if len(asks) == 1 else []
-    times = Times(asked, "clicks.at", given)
+    times = TimeColumns(asked, "clicks.at", given)
     columns = _counted_by(asked, times)
     is_event = bool(asked.group_by) and not columns  # no row of nothing
     counted = f"""
@@ -39,7 +39,7 @@ def clicks_of(asked: Asked, given: Given, more: str = "") -> str:
 
 def visitors_of(asked: Asked, given: Given) -> str:
     """A SELECT of `visitors` of each group that has any."""
-    times = Times(asked, "clicks.at", given)
+    times = TimeColumns(asked, "clicks.at", given)
     who = _WHO.format(day=f"(clicks.at // {DAY_MS})")
     conditions = [*_conditions(asked, given), "reason IS NULL", "visitor IS NOT NULL"]
     seen = f"""
@@ -64,7 +64,7 @@ def knows_former_visitors(asked: Asked) -> bool:
 def _former_visitors(asked: Asked, given: Given) -> str:
     """The visitors of days whose single clicks have expired. Each day is where its noon is."""
     noon = f"(clicks.day::BIGINT * {DAY_MS} + {DAY_MS // 2})"
-    times = Times(asked, noon, given)
+    times = TimeColumns(asked, noon, given)
     columns = [*_counted_by(asked, times), _WHO.format(day="clicks.day::BIGINT")]
     conditions = [f"{noon} >= {given(asked.start)}", f"{noon} < {given(asked.end)}", *_of_links(asked)]
     return f"""
@@ -73,7 +73,7 @@ def _former_visitors(asked: Asked, given: Given) -> str:
     """
 
 
-def _counted_by(asked: Asked, times: Times) -> list[str]:
+def _counted_by(asked: Asked, times: TimeColumns) -> list[str]:
     """The columns that clicks are added up by, of links one number."""
     parts = [f"{times.number} AS part"] if asked.has_time else []
     groups = ["grouped.link_group"] if asked.link_groups else []

@@ -10,7 +10,7 @@ from backend.storage.analytics.questions.asked import Asked, grouped_by
 from backend.storage.analytics.questions.filters import condition
 from backend.storage.analytics.questions.given import Given
 from backend.storage.analytics.questions.links import asked_links, link_column
-from backend.storage.analytics.questions.times import Times
+from backend.storage.analytics.questions.times import TimeColumns
 
 _APART = f"""
     CASE WHEN installs.link IS NULL THEN '{RowKind.NOT_CREDITED}'
@@ -29,7 +29,7 @@ def installs_of(asked: Asked, given: Given) -> str:
     has_tags = asked.tags is not None and Field.TAG in asked.group_by
     if asked.tags and has_tags:
         tables.append(f"tagged AS ({asked.tags.of_links('asked_links', given)})")
-    times = Times(asked, "installs.at", given)
+    times = TimeColumns(asked, "installs.at", given)
     groups = [
         f"{_column(each, times)} AS {name}" for each, name in zip(asked.group_by, asked.columns, strict=True)
     ]
@@ -44,7 +44,7 @@ def installs_of(asked: Asked, given: Given) -> str:
     """
 
 
-def _column(field: Field, times: Times) -> str:
+def _column(field: Field, times: TimeColumns) -> str:
     if field in TIMES:
         return times.number
     if field is Field.TAG:

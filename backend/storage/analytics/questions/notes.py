@@ -11,8 +11,8 @@ from fractions import Fraction
 from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics_answer import RowKind
-from backend.domain.analytics_figures import Sums
-from backend.domain.analytics_notes import Told, notes_on, notes_on_former_days, notes_on_time
+from backend.domain.analytics_figures import GroupSums
+from backend.domain.analytics_notes import NotedFacts, notes_on, notes_on_former_days, notes_on_time
 from backend.domain.analytics_query import SALES, Field, Measure
 from backend.storage.analytics.questions.asked import DAY_MS, Asked
 from backend.storage.analytics.questions.clicks import clicks_of, knows_former_visitors
@@ -26,7 +26,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def notes_of(
-    connection: DuckDBPyConnection, counted: Sequence[tuple[Asked, Sums]], retention_days: int | None
+    connection: DuckDBPyConnection, counted: Sequence[tuple[Asked, GroupSums]], retention_days: int | None
 ) -> list[str]:
     """What is to be known of the period, and of the one that it is compared with, each once."""
     (now, sums), *others = counted
@@ -38,11 +38,11 @@ def notes_of(
 
 
 def _of_period(
-    connection: DuckDBPyConnection, asked: Asked, sums: Sums, retention_days: int | None
+    connection: DuckDBPyConnection, asked: Asked, sums: GroupSums, retention_days: int | None
 ) -> list[str]:
     """What is to be known of the figures of a period."""
     query = asked.query
-    told = Told(sums, _kinds(connection, asked), _left_out(connection, asked))
+    told = NotedFacts(sums, _kinds(connection, asked), _left_out(connection, asked))
     notes = [*_on_former_days(asked), *notes_on(query, told, _missing(connection, asked))]
     if retention_days is not None and query.needed & _EXPIRING:
         notes.append(

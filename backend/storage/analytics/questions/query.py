@@ -10,7 +10,7 @@ from dataclasses import replace
 from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics_answer import AnalyticsAnswer, Row, RowsOfAnswer
-from backend.domain.analytics_figures import Sums
+from backend.domain.analytics_figures import GroupSums
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.questions import cursors
@@ -19,7 +19,7 @@ from backend.storage.analytics.questions.cursors import Place
 from backend.storage.analytics.questions.given import Given
 from backend.storage.analytics.questions.notes import notes_of
 from backend.storage.analytics.questions.ordering import behind, keys_of
-from backend.storage.analytics.questions.reading import RowReader, Table, sums_of, table_of
+from backend.storage.analytics.questions.reading import FetchedColumns, RowReader, sums_of, table_of
 from backend.storage.analytics.questions.rows import BEFORE, rows_of, totals_of
 from backend.storage.analytics.questions.sales import asks_for_sales, keep_sales
 from backend.storage.analytics.questions.tags import choose_tags
@@ -55,7 +55,7 @@ def stream_query(
     return reading.without_rows(retention_days), reading.pieces()
 
 
-def count_by_link(connection: DuckDBPyConnection, query: Query) -> dict[LinkId, Sums]:
+def count_by_link(connection: DuckDBPyConnection, query: Query) -> dict[LinkId, GroupSums]:
     """What was counted of each link that something is counted for. `query` groups by nothing but links.
 
     For many links: it puts no rows together, in no order.
@@ -145,7 +145,7 @@ class _Reading:
         while found := self._connection.fetchmany(_AT_ONCE):
             yield self._reader.rows(table_of(names, found))
 
-    def by_link(self) -> dict[LinkId, Sums]:
+    def by_link(self) -> dict[LinkId, GroupSums]:
         """The figures of each link."""
         given = Given()
         text = f"""
@@ -178,13 +178,13 @@ class _Reading:
             {"" if limit is None else f"LIMIT {given(limit + 1)}"}
         """
 
-    def _all_rows(self) -> Table:
+    def _all_rows(self) -> FetchedColumns:
         """All rows, in no order, as far as their variants can be compared."""
         given = Given()
         text = f"SELECT * FROM ({rows_of(self._now, self._before, given)}) LIMIT {2 * MOST_ROWS + 1}"
         return self._fetched(text, given)
 
-    def _rows_in_all(self, page: Table) -> int:
+    def _rows_in_all(self, page: FetchedColumns) -> int:
         """How many rows there are on all pages; a page behind the last one does not say so."""
         if page["rows_in_all"] or not self._place:
             return next(iter(page["rows_in_all"]), 0)
@@ -192,14 +192,14 @@ class _Reading:
         text = f"SELECT count(*) AS size FROM ({rows_of(self._now, self._before, given)})"
         return int(self._fetched(text, given)["size"][0])
 
-    def _cursor(self, page: Table) -> str:
+    def _cursor(self, page: FetchedColumns) -> str:
         """What leads to the rows behind the page."""
         place = self._place
         block = (place.block, place.block_id) if place else cursors.newest_block(self._connection)
         values = [page[f"key{number}"][-1] for number in range(len(self._keys))]
         return cursors.written(self._query, Place(values, *(block or (None, None))))
 
-    def _fetched(self, text: str, given: Given) -> Table:
+    def _fetched(self, text: str, given: Given) -> FetchedColumns:
         found = self._connection.execute(text, given.values).fetchall()
         return table_of(self._names(), found)
 

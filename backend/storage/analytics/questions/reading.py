@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
-from backend.domain.analytics_answer import LinkNames, Row, RowKind, RowsOfAnswer, Value, Values
-from backend.domain.analytics_figures import Sold, Sums, changes_of, value_of
+from backend.domain.analytics_answer import NamedLink, Row, RowKind, RowsOfAnswer, Value, Values
+from backend.domain.analytics_figures import GroupSums, Sold, changes_of, value_of
 from backend.domain.analytics_query import TIMES, Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.questions.rows import BEFORE
@@ -23,19 +23,19 @@ _PLAIN = (
     Measure.CONTACTS,
 )
 # The columns of rows by their names.
-Table = Mapping[str, Sequence[Any]]
+FetchedColumns = Mapping[str, Sequence[Any]]
 
 
-def table_of(names: Sequence[str], found: Sequence[tuple[Any, ...]]) -> Table:
+def table_of(names: Sequence[str], found: Sequence[tuple[Any, ...]]) -> FetchedColumns:
     """The columns of rows of SQL."""
     columns: Iterable[Sequence[Any]] = zip(*found, strict=True) if found else repeat(())
     return dict(zip(names, columns, strict=False))
 
 
-def sums_of(table: Table, prefix: str = "") -> list[Sums]:
+def sums_of(table: FetchedColumns, prefix: str = "") -> list[GroupSums]:
     """The figures of each row, whose columns begin with `prefix`."""
     size = len(next(iter(table.values()), ()))
-    found = [Sums() for _ in range(size)]
+    found = [GroupSums() for _ in range(size)]
     for name in _PLAIN:
         for sums, count in zip(found, table.get(prefix + name, ()), strict=False):
             setattr(sums, name, count or 0)
@@ -54,7 +54,7 @@ class RowReader:
     labels: Sequence[str]
     partial: frozenset[str]
 
-    def rows(self, table: Table, *, has_groups: bool = True) -> RowsOfAnswer:
+    def rows(self, table: FetchedColumns, *, has_groups: bool = True) -> RowsOfAnswer:
         """The rows; without groups, they are totals."""
         query, size = self.query, len(next(iter(table.values()), ()))
         by = query.group_by if has_groups else ()
@@ -72,13 +72,13 @@ class RowReader:
         rows = list(map(Row, groups, now, before, kinds, are_partial, changes))
         return RowsOfAnswer(rows, _links_of(table) if "id" in table else {})
 
-    def _shown(self, field: Field, name: str, table: Table) -> Sequence[str | None]:
+    def _shown(self, field: Field, name: str, table: FetchedColumns) -> Sequence[str | None]:
         """What rows show of a field."""
         if field in TIMES:
             return [self.labels[each] for each in table[name]]
         return table["id" if field is Field.LINK else name]
 
-    def _values(self, table: Table, prefix: str, size: int) -> list[Values]:
+    def _values(self, table: FetchedColumns, prefix: str, size: int) -> list[Values]:
         """What rows show of measures."""
         measures, currency = self.query.measures, self.query.currency
         if not size:
@@ -93,6 +93,6 @@ class RowReader:
         return [dict(zip(measures, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
-def _links_of(table: Table) -> dict[LinkId, LinkNames]:
-    names = map(LinkNames, table["domain"], table["path"], table["link_name"])
+def _links_of(table: FetchedColumns) -> dict[LinkId, NamedLink]:
+    names = map(NamedLink, table["domain"], table["path"], table["link_name"])
     return {LinkId(each): of for each, of in zip(table["id"], names, strict=True) if each is not None}

@@ -17,7 +17,7 @@ from backend.storage.analytics.questions.filters import condition
 from backend.storage.analytics.questions.given import Given
 from backend.storage.analytics.questions.links import asked_links
 from backend.storage.analytics.questions.shares import shares_of
-from backend.storage.analytics.questions.times import Times
+from backend.storage.analytics.questions.times import TimeColumns
 
 # What is read for which measures.
 _READ_FOR = {
@@ -101,7 +101,7 @@ def keep_sales(connection: DuckDBPyConnection, asked: Asked) -> None:
     given, query = Given(), asked.query
     shares = shares_of(connection, asked, _kinds(asked), given)
     links = asked_links(asked, given)
-    times = Times(asked, "shares.at", given)
+    times = TimeColumns(asked, "shares.at", given)
     has_people, has_clicks = not PEOPLE.isdisjoint(query.needed), bool(query.click_fields)
     columns = [
         f"{times.number or 'NULL::INTEGER'} AS part",

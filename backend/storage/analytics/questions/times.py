@@ -11,7 +11,7 @@ from backend.storage.analytics.questions.asked import QUARTER_MS, Asked
 from backend.storage.analytics.questions.given import Given
 
 
-class Times:
+class TimeColumns:
     """Numbers parts of the time by the order of their labels' texts.
 
     `join` is to be joined where the time is `at`, and `number` says in which part it is: null where that is

@@ -9,13 +9,13 @@ from backend.domain.analytics_query import TIMES, Field, Measure, Query
 from backend.domain.chances import chances_of_best
 from backend.domain.errors import InvalidField
 from backend.storage.analytics.questions.given import Given
-from backend.storage.analytics.questions.reading import Table, sums_of
+from backend.storage.analytics.questions.reading import FetchedColumns, sums_of
 from backend.storage.analytics.questions.rows import BEFORE
 
 MOST_ROWS = 10_000
 
 
-def chances_of(query: Query, groups: Sequence[str], found: Table, given: Given) -> str:
+def chances_of(query: Query, groups: Sequence[str], found: FetchedColumns, given: Given) -> str:
     """A SELECT of `chance`, and `before_chance`, by the columns that tell rows apart.
 
     A chance is null where a row has no other to be compared with, or nobody has clicked. Raises InvalidField
@@ -34,7 +34,7 @@ def _type_of(query: Query, name: str) -> str:
     return "INTEGER" if query.group_by[int(name[1:])] in {*TIMES, Field.LINK} else "VARCHAR"
 
 
-def _chances(query: Query, groups: Sequence[str], found: Table, prefix: str) -> list[float | None]:
+def _chances(query: Query, groups: Sequence[str], found: FetchedColumns, prefix: str) -> list[float | None]:
     """The chances of rows in one period, those left out that have nothing there."""
     values = [
         column
