@@ -59,8 +59,8 @@ COLLECTION = Collection(
     ),
 )
 # For so long the feed says what readers are to take out: whom to erase, and which clicks are added up.
-# Whoever passes data on has to pass on that it is to be erased (GDPR, article 19), and a reader may stop for a
-# month, or a receiver be out of order; but the ids must not stay for ever either.
+# Whoever passes data on has to pass on that it is to be erased (GDPR, article 19), and a reader may stop for
+# a month, or a receiver be out of order; but the ids must not stay for ever either.
 TOLD_FOR = timedelta(days=90)
 # MongoDB writes the time of the write in place of an empty one.
 _NOW = Timestamp(0, 0)
