@@ -198,8 +198,15 @@ def _insert_sale(connection: duckdb.DuckDBPyConnection, record: int, sale: Sale)
     _insert(connection, "tellings", [who | times])
     if sale.refunded:
         _insert(connection, "refunds", [{"record": record, "amount": sale.refunded} | times])
+    _insert(connection, "devices", [{"device": device, "last_seen_at": sale.at, "entry": record}])
     for number, each in enumerate(sale.touches):
-        visit = {"device": device, "number": number, "is_touch": True, "is_named": False} | times
+        visit = {
+            "device": device,
+            "entry": record,
+            "number": number,
+            "is_touch": True,
+            "is_named": False,
+        } | times
         visit["at"] = sale.at - 1000 * (len(sale.touches) - number)
         told = {name.value: each.utm.get(name) for name in UTM}
         touch = {"link": each.link, "variant": each.variant, "click_at": each.click_at}
