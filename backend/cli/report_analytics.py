@@ -58,7 +58,7 @@ def _words(of: type[StrEnum]) -> click.Choice[str]:
 @click.command("analytics")
 @org_option
 @click.option("--measures", default="clicks", help=f"With commas between them: {_names(Measure)}.")
-@click.option("--group-by", default="", help=f"What a row is of, up to two with a comma: {_names(Field)}.")
+@click.option("--group-by", default="", help=f"What a row is of, up to four with commas: {_names(Field)}.")
 @click.option("--from", "from_", help="The beginning, as 2026-01-31 (in the time zone).  [default: 28 days]")
 @click.option("--to", help="The end, which is not included.  [default: the end of today]")
 @click.option("--timezone", help="IANA time zone whose days count, as Europe/Berlin.  [default: UTC]")

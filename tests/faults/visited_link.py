@@ -89,7 +89,7 @@ async def visited_link(mongodb_uri: str) -> AsyncIterator[VisitedLink]:
     with TemporaryDirectory() as folder:
         settings = Settings(mongodb_uri=mongodb_uri, mongodb_database=name, data_dir=Path(folder))
         async with open_database(settings) as database:
-            analytics = Analytics(database, settings)
+            analytics = Analytics(database, settings, lambda _: None)  # waits, however many clicks there are
             yield await _stored(database, analytics, mongodb_uri)
             await analytics.close()
             await database.client.drop_database(database.name)

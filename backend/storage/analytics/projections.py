@@ -32,13 +32,24 @@ from backend.storage.mongo import Database
 from backend.storage.organizations import find_retention_days
 
 ResultT = TypeVar("ResultT")
-# Files that are open at a time: each takes some memory.
-_MOST_OPEN = 40
+# Files that are open at a time: each takes three megabytes and more, which questions then lack.
+_MOST_OPEN = 8
 # How long a question waits for facts that are made anew, before it is told to come again.
 _PATIENCE = 3.0
 _QUESTIONS_AT_ONCE = 4
 _COMPARE_EVERY = 60.0  # seconds
+_PLACING_SECONDS = 1.0
 _logger = logging.getLogger(__name__)
+
+
+class OutOfMemory(NoAnswer):
+    """A question needs more memory than `WAYLINK_ANALYTICS_MEMORY` allows."""
+
+    def __init__(self, *_: object) -> None:
+        super().__init__(
+            "The answer needs more memory than WAYLINK_ANALYTICS_MEMORY allows: ask for a shorter period, or "
+            "for less in it."
+        )
 
 
 class Projections:
@@ -66,6 +77,13 @@ class Projections:
 
         Raises FactsNotReady, NoAnswer, StorageError, and what the questions raise.
         """
+        try:
+            return await self._ask(org_id, questions)
+        except OutOfMemory:
+            await self._make_room(0)
+            return await self._ask(org_id, questions)
+
+    async def _ask(self, org_id: OrgId, questions: Sequence[Question[Any]]) -> list[Any]:
         projection = await self._up_to_date(org_id)
         with projection.used():
             return await self._within_time(_Work(projection, questions, self._clock()))
@@ -130,9 +148,10 @@ class Projections:
             raise NoAnswer(f"The file of the organization's figures can't be opened: {error}") from None
         return _Projection(self._database, org_id, file)
 
-    async def _make_room(self) -> None:
+    async def _make_room(self, most: int = _MOST_OPEN - 1) -> None:
+        """Close files that nobody uses, those that were used last at the end, until so many are open."""
         unused = [org_id for org_id, each in self._open.items() if not each.users]
-        for org_id in unused[: max(0, len(self._open) - _MOST_OPEN + 1)]:
+        for org_id in unused[: max(0, len(self._open) - most)]:
             await self._open.pop(org_id).close()
 
     async def _forget(self, org_id: OrgId) -> None:
@@ -149,6 +168,8 @@ class Projections:
             raise NoAnswer(
                 f"The answer takes longer than {self._seconds:g} s: ask for a shorter period, or less in it."
             ) from None
+        except duckdb.OutOfMemoryException:
+            raise OutOfMemory from None
         except duckdb.Error as error:
             raise NoAnswer(f"The figures can't be read: {error}") from error
         finally:
@@ -238,9 +259,7 @@ class _Projection:
         place, is_loaded = self._state()
         if not is_loaded or await self._is_of_another_feed(place):
             await self._mark(await load(self._database, self._org_id, self._writes, self._note))
-        days, _ = await asyncio.gather(
-            find_retention_days(self._database, [self._org_id]), place_all(self._database, self._org_id)
-        )
+        days, _ = await asyncio.gather(find_retention_days(self._database, [self._org_id]), self._place_all())
         self.retention_days = days.get(self._org_id)
         has_more = True
         while has_more:
@@ -249,6 +268,12 @@ class _Projection:
             if page.entries:
                 await self._mark(await apply(self._database, self._org_id, self._writes, page))
         await to_its_end(partial(expire, self._writes, self.retention_days, now))
+
+    async def _place_all(self) -> None:
+        """Give what waits its place in the feed. Without a majority nothing gets one, and it is left out."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PLACING_SECONDS):
+                await place_all(self._database, self._org_id)
 
     async def _is_of_another_feed(self, place: int) -> bool:
         """Whether the organization's feed has not come so far: it was restored from an older archive.
