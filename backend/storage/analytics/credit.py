@@ -4,7 +4,8 @@ domain/credit and domain/histories say the same in Python. There, a sale at a ti
 sales of a period are, in these steps, each of which is a common table:
 
 - `told`: the sales of the period, as they were told by then (credit_sales)
-- `spans`: from when to when a device was which customer's; `sales`: whose the sales are (credit_owners)
+- `spans`: from when to when a device was which customer's; `sales`: whose the sales are (credit_owners).
+  From here on, devices and customers are numbers: names would take several times as much memory
 - `counted`: of most sales, all visits that a device told count, and nothing else. So it is enough to count
   them, and to find the first or last one (credit_visits)
 - `odd`: the sales for which servers named visits, those with such a visit among their device's, and those
@@ -22,7 +23,7 @@ from backend.domain.credit_rules import CreditRules
 from backend.storage.analytics.credit_odd import odd_tables
 from backend.storage.analytics.credit_owners import owner_tables
 from backend.storage.analytics.credit_sales import sale_tables
-from backend.storage.analytics.credit_shares import SHARES, share_tables
+from backend.storage.analytics.credit_shares import share_tables, shares
 from backend.storage.analytics.credit_visits import visit_tables
 from backend.storage.analytics.sql import Sql
 
@@ -32,21 +33,29 @@ _MILLISECOND = timedelta(milliseconds=1)
 _DAY = 86_400_000
 
 
-def credited(rules: CreditRules, start: int, end: int, kinds: Collection[Kind | str] = KINDS) -> Sql:
+def credited(
+    rules: CreditRules,
+    start: int,
+    end: int,
+    kinds: Collection[Kind | str] = KINDS,
+    *,
+    has_customers: bool = True,
+) -> Sql:
     """A SELECT of what each touch gets of each sale that the rules know, from `start` until before `end`.
 
     A row is a share: `weight` of `whole` parts of a sale, which is of one of these kinds. A sale that no
-    touch gets has one row, in which `has_touch` is false. Times are milliseconds since 1970.
+    touch gets has one row, in which `has_touch` is false. Times are milliseconds since 1970. Without
+    `has_customers`, nothing is looked up to say whose the sales are, and `customer` is null.
     """
     tables = {
         **sale_tables(rules, [Kind(each) for each in kinds]),
-        **owner_tables(rules),
+        **owner_tables(rules, has_customers=has_customers),
         **visit_tables(rules),
         **odd_tables(rules),
         **share_tables(rules),
     }
     named = ",\n".join(f"{name} AS {text}" for name, text in tables.items())
-    return Sql(f"WITH {named}\n{SHARES}", _values(rules, start, end))
+    return Sql(f"WITH {named}\n{shares(has_customers=has_customers)}", _values(rules, start, end))
 
 
 def _values(rules: CreditRules, start: int, end: int) -> Mapping[str, object]:

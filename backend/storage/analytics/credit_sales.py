@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from backend.domain.calls import Kind
 from backend.domain.credit_rules import CreditRules
 
-_PERIOD = """{} >= $credit_start AND {} < $credit_end"""
+_IN_PERIOD = '"at" >= $credit_start AND "at" < $credit_end'
 _SEVERAL = "MATERIALIZED (SELECT DISTINCT record FROM tellings WHERE number > 0)"
 
 
@@ -23,18 +23,20 @@ def sale_tables(rules: CreditRules, kinds: Sequence[Kind]) -> Mapping[str, str]:
 
     `is_same`: what they are known to be of is the device that they are of by all tellings.
     """
+    # As of a moment, a record may be known to have been at another time.
+    at = f" AND {_IN_PERIOD}" if rules.as_of is None else ""
     return {
         # Nearly all are told once; of these, the telling is all there is to know.
         "several": _SEVERAL,
-        "kinds": f"(SELECT record FROM records WHERE {_of_kinds(kinds)})",
+        "wanted": f"(SELECT record FROM records WHERE {_of_kinds(kinds)}{at})",
         "told_once": f"""(
             SELECT record, "at", device, customer, true AS is_same
-            FROM tellings ANTI JOIN several USING (record) SEMI JOIN kinds USING (record)
-            WHERE number = 0 AND {_in_period('"at"')} AND {known(rules)}
+            FROM tellings ANTI JOIN several USING (record) SEMI JOIN wanted USING (record)
+            WHERE number = 0 AND {_IN_PERIOD} AND {known(rules)}
         )""",
         "tellings_of_several": f"""MATERIALIZED (
             SELECT *, {known(rules)} AS is_known FROM tellings SEMI JOIN several USING (record)
-            SEMI JOIN kinds USING (record)
+            SEMI JOIN wanted USING (record)
         )""",
         "names_of_several": f"""(
             SELECT record, {_said("device")} AS device_of_all, {_said("device", "is_known")} AS device,
@@ -48,14 +50,10 @@ def sale_tables(rules: CreditRules, kinds: Sequence[Kind]) -> Mapping[str, str]:
             WHERE is_known AND (names.device IS NULL OR each.device = names.device)
             GROUP BY ALL
         )""",
-        "told": f"""MATERIALIZED (
-            FROM told_once UNION ALL FROM told_again WHERE {_in_period('"at"')}
+        "told": f"""NOT MATERIALIZED (
+            FROM told_once UNION ALL FROM told_again WHERE {_IN_PERIOD}
         )""",
     }
-
-
-def _in_period(at: str) -> str:
-    return _PERIOD.format(at, at)
 
 
 def _of_kinds(kinds: Sequence[Kind]) -> str:

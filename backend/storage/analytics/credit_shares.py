@@ -10,40 +10,55 @@ from backend.domain.credit_rules import CreditRules, Model
 from backend.storage.analytics.credit_sales import known
 from backend.storage.analytics.credit_visits import is_in_window, visits_before
 
-_TOLD = "campaign, source, medium, term, content, variant, click_at, click_mark"
-_NAMES = ("at", "link", *_TOLD.split(", "))
+# Of a visit, in the order of the tables.
+_NAMES = {
+    "at": "BIGINT",
+    "link": "INTEGER",
+    **dict.fromkeys(("campaign", "source", "medium", "term", "content", "variant"), "VARCHAR"),
+    **dict.fromkeys(("click_at", "click_mark"), "BIGINT"),
+}
+_NO_VISIT = ", ".join(["false AS is_touch", *(f'NULL::{kind} AS "{name}"' for name, kind in _NAMES.items())])
+_OF_SALE = 'sales.record, sales."at" AS sold_at, sales.person'
 _OF_SEVERAL = {Model.LINEAR, Model.POSITION_BASED}
-_NUMBERS = {"at": "BIGINT", "link": "INTEGER", "click_at": "BIGINT", "click_mark": "BIGINT"}
-_NO_VISIT = "false AS is_touch, " + ", ".join(
-    f'NULL::{_NUMBERS.get(name, "VARCHAR")} AS "{name}"' for name in _NAMES
-)
-SHARES = f"""
-SELECT records.kind, records.record, sales."at", sales.customer, records.name, records.currency,
-    records.digits, records.amount, coalesce(paid_back.amount, 0) AS refunded, shares.weight, shares.whole,
-    shares.is_touch AS has_touch, CASE WHEN shares.is_touch THEN shares."at" END AS touched_at, shares.link,
-    {", ".join(f"shares.{name}" for name in _NAMES[2:])}
-FROM shares JOIN sales USING (record) JOIN records USING (record) LEFT JOIN paid_back USING (record)
-"""
+
+
+def shares(*, has_customers: bool) -> str:
+    """A SELECT of the columns of shares, given all tables."""
+    customer, people = "NULL::VARCHAR", ""
+    if has_customers:
+        customer, people = "people.customer", "LEFT JOIN people ON people.person = shares.person"
+    return f"""
+        SELECT records.kind, shares.record, shares.sold_at AS "at", {customer} AS customer, records.name,
+            records.currency, records.digits, records.amount, coalesce(paid_back.amount, 0) AS refunded,
+            shares.weight, shares.whole, shares.is_touch AS has_touch,
+            CASE WHEN shares.is_touch THEN shares."at" END AS touched_at,
+            {", ".join(f"shares.{name}" for name in _NAMES if name != "at")}
+        FROM shares JOIN records USING (record) {people} LEFT JOIN paid_back USING (record)
+    """
 
 
 def share_tables(rules: CreditRules) -> Mapping[str, str]:
     """The tables `shares` and `paid_back`, and those that they are made of."""
     plain = _of_several(rules) if rules.model in _OF_SEVERAL else _of_one(rules)
     return {
-        "plain": "(FROM counted ANTI JOIN odd USING (record) WHERE visit_count > 0)",
-        "plain_shares": f"({plain})",
+        "plain": """NOT MATERIALIZED (
+            FROM sales LEFT JOIN counted USING (record) ANTI JOIN odd USING (record)
+        )""",
         "odd_shares": f"MATERIALIZED ({_of_odd(rules)})",
         "shares": f"""(
-            FROM plain_shares
+            {plain}
             UNION ALL
-            SELECT record, weight, whole, {_visit("visits")} FROM odd_shares AS chosen
-            JOIN visits ON visits.rowid = chosen.visit
+            SELECT {_OF_SALE}, 1::BIGINT AS weight, 1::BIGINT AS whole, {_NO_VISIT}
+            FROM plain AS sales WHERE coalesce(visit_count, 0) = 0
             UNION ALL
-            SELECT record, weight, whole, {_visit("kept", is_touch="true")} FROM odd_shares AS chosen
-            JOIN record_visits AS kept USING (record) WHERE kept.rowid = -1 - chosen.visit
+            SELECT {_OF_SALE}, weight, whole, {_visit("visits")}
+            FROM odd_shares AS sales JOIN visits ON visits.rowid = sales.visit
             UNION ALL
-            SELECT record, 1, 1, {_NO_VISIT} FROM sales
-            ANTI JOIN plain USING (record) ANTI JOIN odd_shares USING (record)
+            SELECT {_OF_SALE}, weight, whole, {_visit("kept", is_touch="true")}
+            FROM odd_shares AS sales JOIN record_visits AS kept ON kept.rowid = -1 - sales.visit
+            UNION ALL
+            SELECT {_OF_SALE}, 1, 1, {_NO_VISIT}
+            FROM odd_sales AS sales ANTI JOIN odd_shares USING (record)
         )""",
         "paid_back": f"""(
             SELECT record, sum(amount)::BIGINT AS amount FROM refunds WHERE {known(rules)} GROUP BY record
@@ -57,35 +72,34 @@ def _visit(table: str, is_touch: str = "") -> str:
 
 
 def _of_one(rules: CreditRules) -> str:
-    """Of sales that one visit gets, as it is nearly always."""
+    """Of sales that one visit gets."""
     which = "first" if rules.model is Model.FIRST else "last"
     return f"""
-        SELECT plain.record, 1 AS weight, 1 AS whole, {_visit("visits")}
-        FROM plain JOIN visits ON visits.rowid = plain.{which}
+        SELECT {_OF_SALE}, 1::BIGINT AS weight, 1::BIGINT AS whole, {_visit("visits")}
+        FROM plain AS sales JOIN visits ON visits.rowid = sales.{which}
     """
 
 
 def _of_several(rules: CreditRules) -> str:
     """Of sales that all touches before them get a part of."""
     weight, whole = _weights(rules, "sales.visit_count", "visits.rowid IN (sales.first, sales.last)")
-    columns = f"{weight} AS weight, {whole} AS whole, {_visit('visits')}"
-    sales = (
-        "(SELECT sales.*, plain.visit_count, plain.first, plain.last FROM sales JOIN plain USING (record))"
-    )
-    found = visits_before("plain_sales", columns, rules)
+    columns = f"sales.person, {weight}::BIGINT AS weight, {whole}::BIGINT AS whole, {_visit('visits')}"
+    sales = "(FROM plain WHERE visit_count > 0)"
     return f"""
-        WITH plain_sales AS {sales}
-        SELECT * EXCLUDE (sold_at, is_own) FROM ({found}) AS visited
-        WHERE {is_in_window(rules, 'visited."at"', "visited.sold_at")}
+        SELECT * EXCLUDE (is_own) FROM ({visits_before(sales, columns, rules)}) AS visited
+        WHERE {is_in_window(rules, '"at"', "sold_at")}
     """
 
 
 def _of_odd(rules: CreditRules) -> str:
-    chosen = {Model.FIRST: "place = 1"}.get(rules.model, "place = visit_count")
-    if rules.model in _OF_SEVERAL:
-        chosen = "true"
+    chosen = "true"
+    if rules.model not in _OF_SEVERAL:
+        chosen = "place = 1" if rules.model is Model.FIRST else "place = visit_count"
     weight, whole = _weights(rules, "visit_count", "place IN (1, visit_count)")
-    return f"SELECT record, visit, {weight} AS weight, {whole} AS whole FROM odd_path WHERE {chosen}"
+    return f"""
+        SELECT sales.*, visit, {weight}::BIGINT AS weight, {whole}::BIGINT AS whole
+        FROM odd_path JOIN odd_sales AS sales USING (record) WHERE {chosen}
+    """
 
 
 def _weights(rules: CreditRules, count: str, is_end: str) -> tuple[str, str]:
@@ -94,7 +108,7 @@ def _weights(rules: CreditRules, count: str, is_end: str) -> tuple[str, str]:
         return "1", count
     if rules.model is Model.POSITION_BASED:
         return (
-            f"CASE WHEN {count} > 2 AND {is_end} THEN 2 * ({count} - 2) ELSE 1 END",
-            f"CASE WHEN {count} > 2 THEN 5 * ({count} - 2) ELSE {count} END",
+            f"(CASE WHEN {count} > 2 AND {is_end} THEN 2 * ({count} - 2) ELSE 1 END)",
+            f"(CASE WHEN {count} > 2 THEN 5 * ({count} - 2) ELSE {count} END)",
         )
     return "1", "1"

@@ -9,59 +9,58 @@ from collections.abc import Mapping
 from backend.domain.credit_rules import CreditRules, CreditTo, Model
 from backend.storage.analytics.credit_sales import known
 
-# A list of visits is shorter than this.
-_LONGEST = 1_024
+# Which ends of the visits a model asks for.
+_ENDS = {
+    Model.LAST_NON_DIRECT: ("last",),
+    Model.LAST: ("last",),
+    Model.FIRST: ("first",),
+    Model.LINEAR: (),
+    Model.POSITION_BASED: ("first", "last"),
+}
 
 
 def visit_tables(rules: CreditRules) -> Mapping[str, str]:
     """The table `counted` of sales before which there were visits."""
-    in_window = is_in_window(rules, 'visited."at"', "sold_at")
-    own_touch = 'visited."at") FILTER (WHERE visited.is_own AND visited.is_touch'
-    found = {
-        Model.LINEAR: "NULL::BIGINT AS first, NULL::BIGINT AS last",
-        Model.FIRST: f"{_end('arg_min', rules, in_window)} AS first, NULL::BIGINT AS last",
-        Model.POSITION_BASED: f"{_end('arg_min', rules, in_window)} AS first, "
-        f"{_end('arg_max', rules, in_window)} AS last",
-    }.get(rules.model, f"NULL::BIGINT AS first, {_end('arg_max', rules, in_window)} AS last")
-    columns = (
-        'visits.rowid AS visit, visits.device, visits.number, visits."at", visits.is_touch, visits.is_named'
-    )
-    return {
-        "counted": f"""MATERIALIZED (
-            SELECT record, count(*) FILTER (WHERE {in_window}) AS visit_count, {found},
-                bool_or(visited.is_named) AS has_named,
-                min({own_touch}) AS first_own, max({own_touch}) AS last_own
-            FROM ({visits_before("sales", columns, rules)}) AS visited GROUP BY record
-        )"""
-    }
+    has_ranks = rules.to is CreditTo.CUSTOMER and bool(_ENDS[rules.model])
+    ranks = "JOIN ranks ON ranks.entry = visits.entry" if has_ranks else ""
+    place = _place(rules) if _ENDS[rules.model] else "0"
+    columns = f'visits.rowid AS visit, {place} AS place, visits."at", visits.is_touch, visits.is_named'
+    in_window = is_in_window(rules, '"at"', "sold_at")
+    own_touch = '"at") FILTER (WHERE is_own AND is_touch)'
+    counted = f"""MATERIALIZED (
+        SELECT record, count(*) FILTER (WHERE {in_window}) AS visit_count, {_ends(rules, in_window)}
+            bool_or(is_named) AS has_named, min({own_touch} AS first_own, max({own_touch} AS last_own
+        FROM ({visits_before("sales", columns, rules, more=ranks)}) GROUP BY record
+    )"""
+    return {**(_RANKS if has_ranks else {}), "counted": counted}
 
 
-def visits_before(sales: str, columns: str, rules: CreditRules) -> str:
+def visits_before(sales: str, columns: str, rules: CreditRules, *, more: str = "") -> str:
     """A SELECT of the record, `sold_at`, `is_own` and these columns for each visit until one of these sales.
 
-    Of what servers named for a sale, and of copies that are kept with it, there is nothing here.
+    Of what servers named for a sale, and of copies that are kept with it, there is nothing here. `more` is
+    joined to each visit.
     """
     is_touch = "true" if rules.model is Model.LAST else "visits.is_touch"
-    is_own = "visits.device IS NOT DISTINCT FROM sales.device"
-    selected = f'SELECT sales.record, sales."at" AS sold_at, {is_own} AS is_own, {columns}'
-    until = f'visits."at" <= sales."at" AND {is_touch} AND {known(rules, "visits.known_at")}'
+    until = f'visits."at" <= sales."at" AND {is_touch} AND {known(rules, "visits.known_at")} {more}'
     during = 'visits."at" >= spans.since AND visits."at" < spans.until'
+    selected = f"""
+        SELECT sales.record, sales."at" AS sold_at, visits.entry IS NOT DISTINCT FROM sales.entry AS is_own,
+            {columns}
+    """
     if rules.to is CreditTo.DEVICE:
-        return f"""
-            {selected} FROM {sales} AS sales JOIN visits ON visits.device = sales.device AND {until}
-        """
+        return f"{selected} FROM {sales} AS sales JOIN visits ON visits.entry = sales.entry AND {until}"
     return f"""
         {selected} FROM {sales} AS sales
-        JOIN (FROM spans ANTI JOIN crowded USING (customer, device)) AS spans
-            ON spans.customer = sales.customer
-        JOIN visits ON visits.device = spans.device AND {during} AND {until}
+        JOIN (FROM spans ANTI JOIN crowded USING (person, entry)) AS spans ON spans.person = sales.person
+        JOIN visits ON visits.entry = spans.entry AND {during} AND {until}
         UNION ALL
         {selected} FROM (FROM {sales} WHERE is_nobodys) AS sales
-        JOIN visits ON visits.device = sales.device AND {until}
+        JOIN visits ON visits.entry = sales.entry AND {until}
         UNION ALL
-        {selected} FROM (FROM {sales} SEMI JOIN crowded USING (customer, device)) AS sales
-        JOIN spans ON spans.device = sales.device AND spans.customer = sales.customer
-        JOIN visits ON visits.device = spans.device AND {during} AND {until}
+        {selected} FROM (FROM {sales} SEMI JOIN crowded USING (person, entry)) AS sales
+        JOIN spans ON spans.entry = sales.entry AND spans.person = sales.person
+        JOIN visits ON visits.entry = spans.entry AND {during} AND {until}
     """
 
 
@@ -70,13 +69,32 @@ def is_in_window(rules: CreditRules, at: str, sold_at: str) -> str:
     return "true" if rules.lookback_days is None else f"{at} >= {sold_at} - $credit_lookback"
 
 
-def place(rules: CreditRules) -> str:
-    """What visits before one sale sort by."""
-    if rules.to is CreditTo.DEVICE:  # direct visits stand first in a device's list
-        return f'visited."at" * {_LONGEST} + visited.number'
-    is_touch = "visited.is_touch, " if rules.model is Model.LAST else ""
-    return f'row(visited."at", {is_touch}visited.device, visited.number)'
+# Devices in the order of their names.
+_RANKS = {
+    "ranks": """MATERIALIZED (
+        SELECT entry, (row_number() OVER (ORDER BY device))::INTEGER AS rank
+        FROM devices SEMI JOIN (
+            SELECT entry FROM spans UNION ALL SELECT entry FROM sales WHERE is_nobodys
+        ) USING (entry)
+    )"""
+}
 
 
-def _end(which: str, rules: CreditRules, condition: str) -> str:
-    return f"{which}(visited.visit, {place(rules)}) FILTER (WHERE {condition})"
+def _place(rules: CreditRules) -> str:
+    """A number by which visits before a sale sort: by time, direct ones first, by device, as it lists them.
+
+    Lists are shorter than 1,024, and begin with direct visits.
+    """
+    if rules.to is CreditTo.DEVICE:
+        return 'visits."at" * 1024 + visits.number'
+    is_touch = "visits.is_touch::BIGINT" if rules.model is Model.LAST else "0"
+    return (
+        f'visits."at"::HUGEINT * 2199023255552 + ({is_touch} * 1099511627776 + rank::BIGINT * 1024 + number)'
+    )
+
+
+def _ends(rules: CreditRules, in_window: str) -> str:
+    found = {"first": "arg_min", "last": "arg_max"}
+    return "".join(
+        f"{found[end]}(visit, place) FILTER (WHERE {in_window}) AS {end}, " for end in _ENDS[rules.model]
+    )

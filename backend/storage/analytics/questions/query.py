@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.analytics_answer import AnalyticsAnswer, Row, RowsOfAnswer
+from backend.domain.analytics_answer import AnalyticsAnswer, Row, RowsOfAnswer, Value
 from backend.domain.analytics_figures import GroupSums
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import LinkId
@@ -63,6 +64,11 @@ def count_by_link(connection: DuckDBPyConnection, query: Query) -> dict[LinkId, 
     return _Reading(connection, query).by_link()
 
 
+def values_by_link(connection: DuckDBPyConnection, query: Query) -> dict[LinkId, tuple[Value, ...]]:
+    """As `count_by_link`, what rows show: of each measure of the query, in their order."""
+    return _Reading(connection, query).values_by_link()
+
+
 class _Reading:
     """One answer while it is read."""
 
@@ -90,8 +96,11 @@ class _Reading:
         if asks_for_sales(self._now):
             for asked in self._periods.values():
                 keep_sales(connection, asked)
+
+    @cached_property
+    def _totals(self) -> FetchedColumns:
         given = Given()
-        self._totals = self._fetched(totals_of(self._now, self._before, given), given)
+        return self._fetched(totals_of(self._now, self._before, given), given)
 
     @property
     def _periods(self) -> dict[str, Asked]:
@@ -147,13 +156,22 @@ class _Reading:
 
     def by_link(self) -> dict[LinkId, GroupSums]:
         """The figures of each link."""
+        found = self._by_link
+        return dict(zip(map(LinkId, found["id"]), sums_of(found), strict=True))
+
+    def values_by_link(self) -> dict[LinkId, tuple[Value, ...]]:
+        """What rows show of each link."""
+        found = self._by_link
+        return dict(zip(map(LinkId, found["id"]), self._reader.values(found), strict=True))
+
+    @property
+    def _by_link(self) -> FetchedColumns:
         given = Given()
         text = f"""
             SELECT links.id, found.* FROM ({rows_of(self._now, None, given)}) AS found
             JOIN links ON links.link = found.g0
         """
-        found = self._fetched(text, given)
-        return dict(zip(map(LinkId, found["id"]), sums_of(found), strict=True))
+        return self._fetched(text, given)
 
     def _ordered(self, given: Given, limit: int | None) -> str:
         """The SELECT of rows in their order, from the cursor on: at most so many, and one more."""
