@@ -193,15 +193,20 @@ class _Connection:
 
     @classmethod
     async def open(cls, path: str) -> _Connection:
-        """Connect. Raises OSError where nobody listens, and ConnectionLost where nobody says anything."""
+        """Connect. Raises OSError where nobody listens any more, ConnectionLost where nobody says a word."""
         reader, writer = await asyncio.open_unix_connection(path, limit=MOST_BYTES)
         try:
             async with asyncio.timeout(_SILENCE):
                 hello = await read_message(reader)
-        except (TimeoutError, ConnectionError, asyncio.IncompleteReadError):
+        except TimeoutError:
             writer.close()
             raise ConnectionLost from None
-        if hello is None or hello["version"] != VERSION:
+        except asyncio.IncompleteReadError:
+            hello = None
+        if hello is None:  # it is ending
+            writer.close()
+            raise ConnectionRefusedError
+        if hello["version"] != VERSION:
             writer.close()
             raise ConnectionLost
         return cls(reader, writer, hello["pid"])

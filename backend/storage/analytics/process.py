@@ -52,8 +52,9 @@ class QuestionServer:
     def __init__(self, projections: Projections) -> None:
         self._projections = projections
         self._connected = 0
-        self._asked = asyncio.Event()
         self._changed = asyncio.Event()
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._is_ending = False
 
     async def until_needless(self) -> None:
         """Return once nobody is connected, or nobody has asked for a while."""
@@ -64,11 +65,22 @@ class QuestionServer:
                 async with asyncio.timeout(seconds):
                     await self._changed.wait()
             except TimeoutError:
-                return
+                if not self._changed.is_set():
+                    return
+
+    def end(self) -> None:
+        """Let go of all who are connected, and of who connects from now on: they ask another process."""
+        self._is_ending = True
+        for writer in self._writers:
+            writer.close()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one who is connected, until that one goes away."""
+        if self._is_ending:
+            writer.close()
+            return
         self._connected += 1
+        self._writers.add(writer)
         self._changed.set()
         answering: dict[int, asyncio.Task[None]] = {}
         try:
@@ -89,6 +101,7 @@ class QuestionServer:
             for task in answering.values():
                 task.cancel()
             self._connected -= 1
+            self._writers.discard(writer)
             self._changed.set()
             writer.close()
 
@@ -151,6 +164,7 @@ async def _run(start: Start, socket: Socket) -> None:
         with socket.bound() as listening:
             server = await asyncio.start_unix_server(answers.serve, sock=listening, limit=MOST_BYTES)
             await answers.until_needless()
+            answers.end()
             server.close()
         await projections.close()
 
