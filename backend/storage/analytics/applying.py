@@ -76,11 +76,11 @@ def _apply(connection: DuckDBPyConnection, read: _Read) -> list[str]:
             insert_devices(connection, _there(named, devices.NAME))
         if seen:
             see_devices(connection, seen)
+        if purged := [fact["link"]["_id"] for fact in facts if fact.get("purged")]:
+            forget_links(connection, purged)
         if wanted := _names(named, installs.NAME):
             delete_installs(connection, list(map(InstallId, wanted)))
             insert_installs(connection, _there(named, installs.NAME))
-        if purged := [fact["link"]["_id"] for fact in facts if fact.get("purged")]:
-            forget_links(connection, purged)
         if any(fact["type"] == REREAD for fact in facts):
             note_forgotten(connection)
         connection.execute("UPDATE state SET place = $place", {"place": place})
