@@ -176,7 +176,7 @@ class _Reading:
     def _ordered(self, given: Given, limit: int | None) -> str:
         """The SELECT of rows in their order, from the cursor on: at most so many, and one more."""
         query, keys = self._query, self._keys
-        columns = ["found.*", *(f"{each.expression} AS key{number}" for number, each in enumerate(keys))]
+        columns = ["found.*"]
         found = rows_of(self._now, self._before, given)
         tables, joins = [f"found AS {'MATERIALIZED ' * (limit is not None)}({found})"], []
         if Field.LINK in query.group_by:
@@ -188,6 +188,7 @@ class _Reading:
             tables.append(f"chances AS ({chances_of(query, groups, self._all_rows(), given)})")
             joins.append(_join("chances", {each: each for each in groups}))
         if limit is not None:
+            columns += [f"{each.expression} AS key{number}" for number, each in enumerate(keys)]
             columns.append("(SELECT count(*) FROM found) AS rows_in_all")
         where = f"WHERE {behind(keys, self._place.values, given)}" if self._place else ""
         return f"""
