@@ -223,7 +223,8 @@ def test_only_records_of_these_kinds_are_there(columns: DuckDBPyConnection, kind
         for kind in (Kind.LEAD, Kind.CONVERSION, Kind.EVENT)
     ]
     Told([device("phone")], sales, [[], [], []]).write(columns)
-    asked = credited(CreditRules(), milliseconds(at(0)), milliseconds(at(10)), kinds)
-    rows = columns.execute(f"SELECT kind, name, currency, digits FROM ({asked.text})", dict(asked.values))
+    shares = credited(columns, CreditRules(), milliseconds(at(0)), milliseconds(at(10)), kinds)
+    text = f"SELECT kind, name, currency, digits FROM ({shares.text})"
+    rows = columns.execute(text, dict(shares.values)).fetchall()
     there = {"lead": (None, None, None), "conversion": (None, "EUR", 2), "event": ("signup", None, None)}
-    assert {kind: tuple(more) for kind, *more in rows.fetchall()} == {each: there[each] for each in kinds}
+    assert {kind: tuple(more) for kind, *more in rows} == {each: there[each] for each in kinds}
