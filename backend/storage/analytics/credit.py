@@ -24,8 +24,8 @@ from backend.domain.calls import Kind
 from backend.domain.credit_rules import CreditRules, CreditTo
 from backend.storage.analytics.credit_odd import find_odd
 from backend.storage.analytics.credit_owners import find_owners
-from backend.storage.analytics.credit_sales import find_sales
-from backend.storage.analytics.credit_shares import shares
+from backend.storage.analytics.credit_sales import find_sales, has_sales
+from backend.storage.analytics.credit_shares import NO_SHARES, shares
 from backend.storage.analytics.credit_tables import CreditTables
 from backend.storage.analytics.credit_visits import count_visits
 from backend.storage.analytics.sql import Sql
@@ -57,6 +57,8 @@ def credited(
     tables = CreditTables(connection, _values(rules, start, end))
     has_people = has_customers or rules.to is CreditTo.CUSTOMER
     asked = [Kind(each) for each in kinds]
+    if not has_sales(tables, asked):
+        return Sql(NO_SHARES)
     find_sales(tables, rules, asked, has_people=has_people, has_customers=has_customers)
     find_owners(tables, rules, has_people=has_people)
     count_visits(tables, rules)

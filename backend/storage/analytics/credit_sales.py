@@ -18,6 +18,12 @@ def known(rules: CreditRules, known_at: str = "known_at") -> str:
     return "true" if rules.as_of is None else f"{known_at} < $credit_as_of"
 
 
+def has_sales(tables: CreditTables, kinds: Sequence[Kind]) -> bool:
+    """Whether anything was told of the period. If not, there is nothing to look for."""
+    tables.make("found", f"SELECT 1 AS found FROM tellings WHERE {_IN_PERIOD} LIMIT 1")
+    return tables.has("found") and bool(kinds)
+
+
 def find_sales(
     tables: CreditTables, rules: CreditRules, kinds: Sequence[Kind], *, has_people: bool, has_customers: bool
 ) -> None:
@@ -100,7 +106,7 @@ def _told_again(rules: CreditRules, kinds: Sequence[Kind]) -> str:
 
 def _is_wanted(rules: CreditRules, kinds: Sequence[Kind]) -> str:
     names = ", ".join(f"'{each.value}'" for each in kinds)
-    of_kinds = f"kind IN ({names})" if kinds else "false"
+    of_kinds = f"kind IN ({names})"
     # As of a moment, a record may be known to have been at another time.
     return of_kinds if rules.as_of else f"{of_kinds} AND {_IN_PERIOD}"
 

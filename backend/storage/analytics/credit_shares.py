@@ -23,6 +23,16 @@ _RECORD = ("kind", "name", "currency", "digits", "amount")
 _SALE = ", ".join(f"sales.{name}" for name in ("record", "at", "customer", *_RECORD, "refunded"))
 _SALE = _SALE.replace("sales.at", 'sales."at" AS sold_at')
 _ALL = f"{_SALE}, 1::BIGINT AS weight, 1::BIGINT AS whole"
+# What `shares` selects, where there is nothing.
+_SHARE = {
+    **{"kind": "VARCHAR", "record": "BIGINT", "at": "BIGINT", "customer": "VARCHAR", "name": "VARCHAR"},
+    **{"currency": "VARCHAR", "digits": "UTINYINT"},
+    **dict.fromkeys(("amount", "refunded", "weight", "whole"), "BIGINT"),
+    **{"has_touch": "BOOLEAN", "touched_at": "BIGINT"},
+    **{name: kind for name, kind in _NAMES.items() if name != "at"},
+}
+_NULLS = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in _SHARE.items())
+NO_SHARES = f"SELECT {_NULLS} WHERE false"
 _OF_SEVERAL = {Model.LINEAR, Model.POSITION_BASED}
 
 
