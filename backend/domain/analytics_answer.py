@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from typing import NamedTuple
 
 from backend.domain.analytics_query import Measure, Query
 from backend.domain.ids import LinkId
@@ -44,8 +45,7 @@ class NamedLink:
     link_name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """The figures of one group, and those of the period that it is compared with, if there is one.
 
     `kind` tells rows apart that have none of the values of `group`. Of one that `is_partial`, only a part of

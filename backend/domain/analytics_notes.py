@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from backend.domain.analytics_answer import RowKind, plain_count
 from backend.domain.analytics_figures import GroupSums
-from backend.domain.analytics_query import PEOPLE, RATES, SALES, Field, Measure, Query
+from backend.domain.analytics_query import CLICK_FIELDS, PEOPLE, RATES, SALES, Field, Measure, Query
 
 _KINDS = {
     RowKind.NOT_CREDITED: "“Not credited” (kind not_credited) is what no touch gets the credit for: by these "
@@ -59,12 +59,13 @@ def notes_on_former_days(query: Query, first: date, cut_days: int) -> list[str]:
     So many of them are cut by the time zone's midnight, or by the period.
     """
     notes = []
-    fields = [*query.click_fields, *([Field.VARIANT] if Field.VARIANT in query.fields else [])]
-    by = ", ".join([*fields, *([Field.HOUR] if Field.HOUR in query.group_by else [])])
+    by = [each for each in Field if each in CLICK_FIELDS | {Field.HOUR} and each in query.fields]
     if by and Measure.VISITORS in query.measures:
+        named = ", ".join(by)
+        where = "row" if query.filters.keys().isdisjoint(by) and Field.VARIANT not in by else "figure"
         notes.append(
             f"Single clicks are known from {first} on. Visitors before are known by days and links only: "
-            f"by {by} they are in no row."
+            f"by {named} they are in no {where}."
         )
     if query.click_fields and query.needed & SALES:
         named = ", ".join(query.click_fields)

@@ -38,6 +38,16 @@ async def export(client: httpx.AsyncClient, organization: TestOrganization, **qu
     return await client.get(EXPORT, params=MARCH | query, headers=organization.headers)
 
 
+def as_parameters(query: dict[str, Any]) -> dict[str, str]:
+    """The query as parameters of an address."""
+    texts = {
+        name: ",".join(value) if name in {"measures", "group_by"} else json.dumps(value)
+        for name, value in query.items()
+        if not isinstance(value, str)
+    }
+    return query | texts
+
+
 async def fill(client: httpx.AsyncClient, organization: TestOrganization, database: Database) -> list[str]:
     """Two links with clicks, one of them of a campaign and with two conversions. Returns their ids."""
     urls = [
@@ -131,6 +141,32 @@ async def test_by_default_the_last_28_days(
         "from": "2026-03-05T00:00:00+01:00", "to": "2026-04-02T00:00:00+02:00", "timezone": "Europe/Berlin",
     }  # fmt: skip
     assert answer.json()["rows"] == [{"clicks": 0}]
+
+
+async def test_four_fields_filters_and_changes(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database
+) -> None:
+    """Values that begin so, or are not those; how much rows changed, in the order of that; as a file too."""
+    spring, _ = await fill(client, organization, database)
+    before = click(organization.id, LinkId(spring), START - timedelta(days=5), country="DE", visitor=1)
+    await ship(database, [before, before])
+    asked: dict[str, Any] = {
+        "group_by": ["week", "country", "platform", "campaign"],
+        "week_starts": "sunday",
+        "filters": {"campaign": {"prefix": "spr"}, "country": {"not": ["FR", None]}},
+        "compare": "previous",
+        "change": True,
+        "order_by": "-change.clicks",
+    }
+    found = (await ask(client, organization, **asked)).json()
+    row = {"week": "2026-03-01", "country": "DE", "platform": "desktop", "campaign": "spring", "clicks": 3}
+    assert found["rows"] == [row | {"previous": {"clicks": 2}, "change": {"clicks": 0.5}}]
+    assert found["totals"] == {"clicks": 3, "previous": {"clicks": 2}, "change": {"clicks": 0.5}}
+    file = await export(client, organization, **as_parameters(asked))
+    assert file.text.split() == [
+        "week,country,platform,campaign,partial,clicks,previous_clicks,change_clicks",
+        "2026-03-01,DE,desktop,spring,,3,2,0.5",
+    ]
 
 
 async def test_pages(client: httpx.AsyncClient, organization: TestOrganization, database: Database) -> None:
@@ -242,12 +278,7 @@ async def test_what_cannot_be_exported(
     """The same is refused as parameters, by the error shape of query strings."""
     if query == {"measures": "clicks"}:
         return  # the very way to say it here
-    texts = {
-        name: ",".join(value) if name in {"measures", "group_by"} else json.dumps(value)
-        for name, value in query.items()
-        if not isinstance(value, str)
-    }
-    answer = await export(client, organization, **(query | texts))
+    answer = await export(client, organization, **as_parameters(query))
     error = answer.json()
     assert (answer.status_code, error["code"], error["error"]["fieldName"]) == (400, 400, field), error
 

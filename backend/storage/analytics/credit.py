@@ -1,15 +1,15 @@
 """Credit in SQL: what each touch gets of each sale, by docs/decisions/credit.md.
 
 domain/credit and domain/histories say the same in Python. There, a sale at a time is looked at; here all
-sales of a period are, in these steps, each of which is a common table:
+sales of a period are, in these steps:
 
-- `told`: the sales of the period, as they were told by then (credit_sales)
+- `own`: the sales of the period as they were told by then, with their devices (credit_sales)
 - `spans`: from when to when a device was which customer's; `sales`: whose the sales are (credit_owners).
-  From here on, devices and customers are numbers: names would take several times as much memory
-- `counted`: of most sales, all visits that a device told count, and nothing else. So it is enough to count
+  Devices and customers are numbers here, since names take several times as much time and memory
+- `counted`: of most sales, all visits that devices told count, and nothing else. So it is enough to count
   them, and to find the first or last one (credit_visits)
 - `odd`: the sales for which servers named visits, those with such a visit among their device's, and those
-  with a copy of a touch that its device has no more. Their visits are put in order one by one (credit_odd)
+  with a copy of a touch that their device has no more. Their visits are put in order one by one (credit_odd)
 - the shares that each model gives (credit_shares)
 """
 
@@ -18,13 +18,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 
+from duckdb import DuckDBPyConnection
+
 from backend.domain.calls import Kind
-from backend.domain.credit_rules import CreditRules
-from backend.storage.analytics.credit_odd import odd_tables
-from backend.storage.analytics.credit_owners import owner_tables
-from backend.storage.analytics.credit_sales import sale_tables
-from backend.storage.analytics.credit_shares import share_tables, shares
-from backend.storage.analytics.credit_visits import visit_tables
+from backend.domain.credit_rules import CreditRules, CreditTo
+from backend.storage.analytics.credit_odd import find_odd
+from backend.storage.analytics.credit_owners import find_owners
+from backend.storage.analytics.credit_sales import find_sales, has_sales
+from backend.storage.analytics.credit_shares import NO_SHARES, shares
+from backend.storage.analytics.credit_tables import CreditTables
+from backend.storage.analytics.credit_visits import count_visits
 from backend.storage.analytics.sql import Sql
 
 KINDS = (Kind.LEAD, Kind.CONVERSION, Kind.EVENT)
@@ -34,6 +37,7 @@ _DAY = 86_400_000
 
 
 def credited(
+    connection: DuckDBPyConnection,
     rules: CreditRules,
     start: int,
     end: int,
@@ -45,17 +49,21 @@ def credited(
 
     A row is a share: `weight` of `whole` parts of a sale, which is of one of these kinds. A sale that no
     touch gets has one row, in which `has_touch` is false. Times are milliseconds since 1970. Without
-    `has_customers`, nothing is looked up to say whose the sales are, and `customer` is null.
+    `has_customers`, nothing is looked up only to say whose the sales are, and `customer` is null.
+
+    It reads temporary tables that are made here: so it is good for this connection, until the next one is
+    asked for there or `forget_credit` is called (credit_tables).
     """
-    tables = {
-        **sale_tables(rules, [Kind(each) for each in kinds]),
-        **owner_tables(rules, has_customers=has_customers),
-        **visit_tables(rules),
-        **odd_tables(rules),
-        **share_tables(rules),
-    }
-    named = ",\n".join(f"{name} AS {text}" for name, text in tables.items())
-    return Sql(f"WITH {named}\n{shares(has_customers=has_customers)}", _values(rules, start, end))
+    tables = CreditTables(connection, _values(rules, start, end))
+    has_people = has_customers or rules.to is CreditTo.CUSTOMER
+    asked = [Kind(each) for each in kinds]
+    if not has_sales(tables, asked):
+        return Sql(NO_SHARES)
+    find_sales(tables, rules, asked, has_people=has_people, has_customers=has_customers)
+    find_owners(tables, rules, has_people=has_people)
+    count_visits(tables, rules)
+    find_odd(tables, rules)
+    return tables.with_values(shares(tables, rules, has_customers=has_customers))
 
 
 def _values(rules: CreditRules, start: int, end: int) -> Mapping[str, object]:

@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 
 from backend.domain.credit_rules import CreditRules, Model
 from backend.storage.analytics.credit_sales import known
+from backend.storage.analytics.credit_tables import CreditTables
 from backend.storage.analytics.credit_visits import is_in_window, visits_before
 
 # Of a visit, in the order of the tables.
@@ -18,52 +19,73 @@ _NAMES = {
     **dict.fromkeys(("click_at", "click_mark"), "BIGINT"),
 }
 _NO_VISIT = ", ".join(["false AS is_touch", *(f'NULL::{kind} AS "{name}"' for name, kind in _NAMES.items())])
-_OF_SALE = 'sales.record, sales."at" AS sold_at, sales.person'
+_RECORD = ("kind", "name", "currency", "digits", "amount")
+_SALE = ", ".join(f"sales.{name}" for name in ("record", "at", "customer", *_RECORD, "refunded"))
+_SALE = _SALE.replace("sales.at", 'sales."at" AS sold_at')
+_ALL = f"{_SALE}, 1::BIGINT AS weight, 1::BIGINT AS whole"
+# What `shares` selects, where there is nothing.
+_SHARE = {
+    **{"kind": "VARCHAR", "record": "BIGINT", "at": "BIGINT", "customer": "VARCHAR", "name": "VARCHAR"},
+    **{"currency": "VARCHAR", "digits": "UTINYINT"},
+    **dict.fromkeys(("amount", "refunded", "weight", "whole"), "BIGINT"),
+    **{"has_touch": "BOOLEAN", "touched_at": "BIGINT"},
+    **{name: kind for name, kind in _NAMES.items() if name != "at"},
+}
+_NULLS = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in _SHARE.items())
+NO_SHARES = f"SELECT {_NULLS} WHERE false"
 _OF_SEVERAL = {Model.LINEAR, Model.POSITION_BASED}
 
 
-def shares(*, has_customers: bool) -> str:
-    """A SELECT of the columns of shares, given all tables."""
-    customer, people = "NULL::VARCHAR", ""
-    if has_customers:
-        customer, people = "people.customer", "LEFT JOIN people ON people.person = shares.person"
+def shares(tables: CreditTables, rules: CreditRules, *, has_customers: bool) -> str:
+    """A SELECT of the columns of shares."""
+    paid_back = f"""
+        SELECT record, sum(amount)::BIGINT AS refunded FROM refunds SEMI JOIN credit_plain USING (record)
+        WHERE {known(rules)} GROUP BY record
+    """
+    tables.make("paid_back", paid_back)
+    odd = ""
+    if tables.has("odd"):
+        odd = f", odd AS NOT MATERIALIZED ({_sales(tables, 'odd_sales', has_customers)})"
     return f"""
-        SELECT records.kind, shares.record, shares.sold_at AS "at", {customer} AS customer, records.name,
-            records.currency, records.digits, records.amount, coalesce(paid_back.amount, 0) AS refunded,
-            shares.weight, shares.whole, shares.is_touch AS has_touch,
-            CASE WHEN shares.is_touch THEN shares."at" END AS touched_at,
-            {", ".join(f"shares.{name}" for name in _NAMES if name != "at")}
-        FROM shares JOIN records USING (record) {people} LEFT JOIN paid_back USING (record)
+        WITH plain AS NOT MATERIALIZED ({_sales(tables, "plain", has_customers)})
+        {odd}
+        SELECT kind, record, sold_at AS "at", customer, name, currency, digits, amount, refunded,
+            weight, whole, is_touch AS has_touch, CASE WHEN is_touch THEN "at" END AS touched_at,
+            {", ".join(name for name in _NAMES if name != "at")}
+        FROM ({" UNION ALL ".join(_parts(tables, rules))})
     """
 
 
-def share_tables(rules: CreditRules) -> Mapping[str, str]:
-    """The tables `shares` and `paid_back`, and those that they are made of."""
-    plain = _of_several(rules) if rules.model in _OF_SEVERAL else _of_one(rules)
-    return {
-        "plain": """NOT MATERIALIZED (
-            FROM sales LEFT JOIN counted USING (record) ANTI JOIN odd USING (record)
-        )""",
-        "odd_shares": f"MATERIALIZED ({_of_odd(rules)})",
-        "shares": f"""(
-            {plain}
-            UNION ALL
-            SELECT {_OF_SALE}, 1::BIGINT AS weight, 1::BIGINT AS whole, {_NO_VISIT}
-            FROM plain AS sales WHERE coalesce(visit_count, 0) = 0
-            UNION ALL
-            SELECT {_OF_SALE}, weight, whole, {_visit("visits")}
-            FROM odd_shares AS sales JOIN visits ON visits.rowid = sales.visit
-            UNION ALL
-            SELECT {_OF_SALE}, weight, whole, {_visit("kept", is_touch="true")}
-            FROM odd_shares AS sales JOIN record_visits AS kept ON kept.rowid = -1 - sales.visit
-            UNION ALL
-            SELECT {_OF_SALE}, 1, 1, {_NO_VISIT}
-            FROM odd_sales AS sales ANTI JOIN odd_shares USING (record)
-        )""",
-        "paid_back": f"""(
-            SELECT record, sum(amount)::BIGINT AS amount FROM refunds WHERE {known(rules)} GROUP BY record
-        )""",
-    }
+def _sales(tables: CreditTables, name: str, has_customers: bool) -> str:
+    """A SELECT of these sales with what is said of them, whatever gets them."""
+    customer, people = "NULL::VARCHAR AS customer", ""
+    refunded, paid_back = "0::BIGINT AS refunded", ""
+    if has_customers:
+        customer, people = "people.customer", "LEFT JOIN credit_people AS people USING (person)"
+    if tables.has("paid_back"):
+        refunded = "coalesce(paid_back.refunded, 0) AS refunded"
+        paid_back = "LEFT JOIN credit_paid_back AS paid_back USING (record)"
+    is_odd = "ANTI JOIN credit_odd USING (record)" if tables.has("odd") and name == "plain" else ""
+    return f"""
+        SELECT sales.*, {customer}, {refunded}, {", ".join(f"records.{each}" for each in _RECORD)}
+        FROM credit_{name} AS sales JOIN records USING (record) {people} {paid_back} {is_odd}
+    """
+
+
+def _parts(tables: CreditTables, rules: CreditRules) -> Iterator[str]:
+    yield _of_several(tables, rules) if rules.model in _OF_SEVERAL else _of_one(rules)
+    yield f"SELECT {_ALL}, {_NO_VISIT} FROM plain AS sales WHERE coalesce(visit_count, 0) = 0"
+    if tables.has("odd"):
+        odd = _of_odd(rules)
+        yield f"""
+            SELECT {_SALE}, weight, whole, {_visit("visits")}
+            FROM {odd} AS sales JOIN visits ON visits.rowid = sales.visit
+        """
+        yield f"""
+            SELECT {_SALE}, weight, whole, {_visit("kept", is_touch="true")}
+            FROM {odd} AS sales JOIN record_visits AS kept ON kept.rowid = -1 - sales.visit
+        """
+        yield f"SELECT {_ALL}, {_NO_VISIT} FROM odd AS sales ANTI JOIN credit_odd_path USING (record)"
 
 
 def _visit(table: str, is_touch: str = "") -> str:
@@ -75,31 +97,28 @@ def _of_one(rules: CreditRules) -> str:
     """Of sales that one visit gets."""
     which = "first" if rules.model is Model.FIRST else "last"
     return f"""
-        SELECT {_OF_SALE}, 1::BIGINT AS weight, 1::BIGINT AS whole, {_visit("visits")}
-        FROM plain AS sales JOIN visits ON visits.rowid = sales.{which}
+        SELECT {_ALL}, {_visit("visits")} FROM plain AS sales JOIN visits ON visits.rowid = sales.{which}
     """
 
 
-def _of_several(rules: CreditRules) -> str:
+def _of_several(tables: CreditTables, rules: CreditRules) -> str:
     """Of sales that all touches before them get a part of."""
     weight, whole = _weights(rules, "sales.visit_count", "visits.rowid IN (sales.first, sales.last)")
-    columns = f"sales.person, {weight}::BIGINT AS weight, {whole}::BIGINT AS whole, {_visit('visits')}"
-    sales = "(FROM plain WHERE visit_count > 0)"
-    return f"""
-        SELECT * EXCLUDE (is_own) FROM ({visits_before(sales, columns, rules)}) AS visited
-        WHERE {is_in_window(rules, '"at"', "sold_at")}
-    """
+    columns = f"{_SALE}, {weight}::BIGINT AS weight, {whole}::BIGINT AS whole, {_visit('visits')}"
+    visits = visits_before(tables, "(FROM plain WHERE visit_count > 0)", columns, rules)
+    in_window = is_in_window(rules, '"at"', "sold_at")
+    return f"FROM ({visits}) AS visited WHERE {in_window}"
 
 
 def _of_odd(rules: CreditRules) -> str:
     chosen = "true"
     if rules.model not in _OF_SEVERAL:
-        chosen = "place = 1" if rules.model is Model.FIRST else "place = visit_count"
-    weight, whole = _weights(rules, "visit_count", "place IN (1, visit_count)")
-    return f"""
-        SELECT sales.*, visit, {weight}::BIGINT AS weight, {whole}::BIGINT AS whole
-        FROM odd_path JOIN odd_sales AS sales USING (record) WHERE {chosen}
-    """
+        chosen = "path.place = 1" if rules.model is Model.FIRST else "path.place = path.visit_count"
+    weight, whole = _weights(rules, "path.visit_count", "path.place IN (1, path.visit_count)")
+    return f"""(
+        SELECT odd.*, visit, {weight}::BIGINT AS weight, {whole}::BIGINT AS whole
+        FROM credit_odd_path AS path JOIN odd USING (record) WHERE {chosen}
+    )"""
 
 
 def _weights(rules: CreditRules, count: str, is_end: str) -> tuple[str, str]:

@@ -102,7 +102,7 @@ def expected(told: Told, rules: CreditRules, start: datetime, end: datetime) -> 
 
 def found(connection: DuckDBPyConnection, rules: CreditRules, start: datetime, end: datetime) -> list[Share]:
     """The shares that the tables give for records of a time."""
-    shares = credited(rules, milliseconds(start), milliseconds(end))
+    shares = credited(connection, rules, milliseconds(start), milliseconds(end))
     rows = connection.execute(
         f"""
         SELECT records.kind || ' ' || records.id, shares."at", customer, coalesce(shares.amount, 0), refunded,

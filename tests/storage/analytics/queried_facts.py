@@ -250,10 +250,11 @@ class _Counting:
     def former_visitor(self, day: int, link: int, visitor: int) -> None:
         """Count a visitor of whom only the day and the link are known."""
         asked = {*self._query.group_by, *self._query.filters}
-        is_known_so = asked.isdisjoint({*CLICK_FIELDS, Field.EVENT})
+        is_known_so = asked.isdisjoint(CLICK_FIELDS)
         if Measure.VISITORS not in self._query.needed or not CLICK_FIELDS.isdisjoint(self._query.filters):
             return
-        if Field.EVENT in self._query.filters or Field.VARIANT in asked:
+        event = self._query.filters.get(Field.EVENT)
+        if Field.VARIANT in asked or (event is not None and not is_left(event, None)):
             return
         places = list(self._places(day * DAY_MS + DAY_MS // 2, {}, self._links[link], is_former=True))
         is_in_rows = is_known_so and Field.HOUR not in asked

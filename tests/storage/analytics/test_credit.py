@@ -223,7 +223,21 @@ def test_only_records_of_these_kinds_are_there(columns: DuckDBPyConnection, kind
         for kind in (Kind.LEAD, Kind.CONVERSION, Kind.EVENT)
     ]
     Told([device("phone")], sales, [[], [], []]).write(columns)
-    asked = credited(CreditRules(), milliseconds(at(0)), milliseconds(at(10)), kinds)
-    rows = columns.execute(f"SELECT kind, name, currency, digits FROM ({asked.text})", dict(asked.values))
+    shares = credited(columns, CreditRules(), milliseconds(at(0)), milliseconds(at(10)), kinds)
+    text = f"SELECT kind, name, currency, digits FROM ({shares.text})"
+    rows = columns.execute(text, dict(shares.values)).fetchall()
     there = {"lead": (None, None, None), "conversion": (None, "EUR", 2), "event": ("signup", None, None)}
-    assert {kind: tuple(more) for kind, *more in rows.fetchall()} == {each: there[each] for each in kinds}
+    assert {kind: tuple(more) for kind, *more in rows} == {each: there[each] for each in kinds}
+
+
+def test_of_a_time_of_which_nothing_was_told_there_are_no_rows(columns: DuckDBPyConnection) -> None:
+    """But the same columns, of the same types."""
+    told_of(device("phone", touch(1)), s=[RefundFact(at(120), 100, at(120))]).write(columns)
+    types = []
+    for (start, end), rows in ((ALWAYS, 1), ((at(500), at(600)), 0)):
+        for rules in (CreditRules(), CreditRules(to=CreditTo.CUSTOMER, model=Model.LINEAR)):
+            shares = credited(columns, rules, milliseconds(start), milliseconds(end))
+            found_rows = columns.execute(shares.text, dict(shares.values))
+            types.append([(name, str(kind)) for name, kind, *_ in found_rows.description or ()])
+            assert len(found_rows.fetchall()) == rows
+    assert all(each == types[0] for each in types)

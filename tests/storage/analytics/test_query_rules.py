@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
 from dataclasses import replace
 from datetime import UTC, timedelta
 from decimal import Decimal
@@ -256,3 +259,34 @@ def test_amounts_are_exact_and_rounded_once() -> None:
             ("summer",): (Decimal("66.67"), 0.666667, None, 1),
         }
         assert tuple(found.totals.values.values()) == (Decimal("200.00"), 2, 1.0, 1)
+
+
+def test_a_cursor_that_was_made_up_is_refused() -> None:
+    """With values that no row has, or of another kind than the order's."""
+    query = Query(period=period(3), group_by=(Field.CAMPAIGN,), limit=1)
+    with StoredFacts(TWO, clicks=[*of_days(0), *of_days(0, link=1)]).stored() as connection:
+        cursor = answer_query(connection, query).next_cursor
+        assert cursor is not None
+        parts = json.loads(zlib.decompress(base64.urlsafe_b64decode(cursor + "==")))
+        assert parts[3:] == [1, "spring"]
+        for values in ([1], ["1", "spring"], [1, 1], [10**40, "spring"], [1, "\ud800"], [[], "spring"]):
+            packed = zlib.compress(json.dumps([*parts[:3], *values]).encode())
+            made_up = base64.urlsafe_b64encode(packed).decode().rstrip("=")
+            with pytest.raises(InvalidField, match="cursor is not one"):
+                answer_query(connection, replace(query, cursor=made_up))
+
+
+def test_queries_of_one_moment_give_credit_once() -> None:
+    """Whatever they ask of one period, and the same as each would alone."""
+    sold = [Sale(kind, ms(FIRST) + 1, "ada", touches=(Touch(0),)) for kind in ("lead", "conversion", "event")]
+    facts = StoredFacts(TWO, sales=sold)
+    asked = [
+        Query(period=period(3), measures=(each,), group_by=(Field.CAMPAIGN,))
+        for each in (Measure.CONVERSIONS, Measure.LEADS, Measure.CONTACTS, Measure.CUSTOMERS, Measure.EVENTS)
+    ]
+    with facts.stored() as connection:
+        for query in (*asked, *reversed(asked)):
+            [row] = answer_query(connection, query).rows
+            assert (row.group, row.values) == (("spring",), dict.fromkeys(query.measures, 1))
+        kept = connection.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'shares_%'")
+        assert kept.fetchall() == [(3,)]

@@ -58,7 +58,7 @@ def knows_former_visitors(asked: Asked) -> bool:
         return False
     if Field.VARIANT in asked.query.fields or Field.HOUR in asked.group_by:
         return False
-    return {*CLICK_FIELDS, Field.EVENT}.isdisjoint((*asked.group_by, *asked.query.filters))
+    return CLICK_FIELDS.isdisjoint((*asked.group_by, *asked.query.filters))
 
 
 def _former_visitors(asked: Asked, given: Given) -> str:
@@ -66,7 +66,7 @@ def _former_visitors(asked: Asked, given: Given) -> str:
     noon = f"(clicks.day::BIGINT * {DAY_MS} + {DAY_MS // 2})"
     times = TimeColumns(asked, noon, given)
     columns = [*_counted_by(asked, times), _WHO.format(day="clicks.day::BIGINT")]
-    conditions = [f"{noon} >= {given(asked.start)}", f"{noon} < {given(asked.end)}", *_of_links(asked)]
+    conditions = [f"{noon} >= {given(asked.start)}", f"{noon} < {given(asked.end)}", *_others(asked, given)]
     return f"""
         SELECT DISTINCT {", ".join(columns)}
         FROM day_visitors AS clicks {times.join} {_join_links(asked)} WHERE {" AND ".join(conditions)}
@@ -92,17 +92,18 @@ def _conditions(asked: Asked, given: Given) -> list[str]:
     for name, chosen in asked.query.filters.items():
         if name in CLICK_FIELDS:
             conditions.append(condition(chosen, f"clicks.{name}", given))
-        elif name is Field.EVENT:
-            conditions.append(condition(chosen, "NULL::VARCHAR", given))
     if Field.VARIANT in asked.query.fields:
         conditions.append("clicks.variant IS NOT NULL")
-    return conditions + _of_links(asked)
+    return conditions + _others(asked, given)
 
 
-def _of_links(asked: Asked) -> list[str]:
-    """The condition for links, where they are not joined for their groups."""
-    is_needed = asked.filters_links and not asked.link_groups
-    return ["clicks.link IN (SELECT link FROM asked_links)"] if is_needed else []
+def _others(asked: Asked, given: Given) -> list[str]:
+    """The conditions for what is no field of clicks: events, and links where they are not joined."""
+    event = asked.query.filters.get(Field.EVENT)
+    conditions = [condition(event, "NULL::VARCHAR", given)] if event is not None else []
+    if asked.filters_links and not asked.link_groups:
+        conditions.append("clicks.link IN (SELECT link FROM asked_links)")
+    return conditions
 
 
 def _shown(asked: Asked, given: Given, counted: str, values: list[str], *, is_grouped: bool = True) -> str:

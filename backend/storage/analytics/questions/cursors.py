@@ -17,9 +17,11 @@ from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics_query import Filter, Not, Prefix, Query
 from backend.domain.errors import InvalidField
+from backend.domain.field_rules import SURROGATE
 
 # A cursor names what a row is of: some texts.
 _LARGEST = 100_000
+_HIGHEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,11 @@ def written(query: Query, place: Place) -> str:
     return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
-def read(query: Query, keys: int) -> Place | None:
-    """The place where the query's page begins, None for the beginning; the order has so many keys.
+def read(query: Query, are_texts: Sequence[bool]) -> Place | None:
+    """The place where the query's page begins, None for the beginning.
 
-    Raises InvalidField for a cursor of another query.
+    `are_texts` says of each key of the order whether it is a text or a number. Raises InvalidField for a
+    cursor of another query.
     """
     if query.cursor is None:
         return None
@@ -54,10 +57,22 @@ def read(query: Query, keys: int) -> Place | None:
         raise InvalidField(
             "cursor", "belongs to another query, or to another day where from or to was left out"
         )
-    are_plain = all(each is None or isinstance(each, str | int | float) for each in values)
-    if len(values) != keys or not are_plain or not isinstance(block, int | None):
+    if len(values) != len(are_texts) or not all(map(_is_value, values, are_texts)):
         raise _no_cursor()
-    return Place(values, block, block_id if isinstance(block_id, str) else None)
+    if not isinstance(block, int) or not isinstance(block_id, str):
+        return Place(values, None, None)
+    if not (_is_value(block, False) and _is_value(block_id, True)):
+        raise _no_cursor()
+    return Place(values, block, block_id)
+
+
+def _is_value(value: object, is_text: bool) -> bool:
+    """Whether a row can have this value: a cursor may have been made up."""
+    if value is None:
+        return True
+    if is_text:
+        return isinstance(value, str) and not SURROGATE.search(value)
+    return isinstance(value, int | float) and -_HIGHEST <= value <= _HIGHEST
 
 
 def _parts(text: str) -> list[object]:

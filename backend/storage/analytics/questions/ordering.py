@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backend.domain.analytics_answer import RATE_DIGITS
 from backend.domain.analytics_figures import MORE_DIGITS
-from backend.domain.analytics_query import MONEY, Field, Measure, Query
+from backend.domain.analytics_query import MONEY, TIMES, Field, Measure, Query
 from backend.domain.money import MINOR_DIGITS
 from backend.storage.analytics.questions.given import Given
 from backend.storage.analytics.questions.rows import BEFORE
@@ -18,11 +18,15 @@ _RATE = 10**RATE_DIGITS
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An expression that rows are sorted by. What is null comes first or last, whichever the direction."""
+    """An expression that rows are sorted by, a text or a number.
+
+    What is null comes first or last, whichever the direction.
+    """
 
     expression: str
     is_descending: bool = False
     has_nulls_first: bool = False
+    is_text: bool = True
 
     @property
     def sql(self) -> str:
@@ -46,16 +50,16 @@ def keys_of(query: Query) -> list[Key]:
     """The keys of the query's order: its column, then what rows are by, as texts, and their kinds."""
     order = query.sorting
     texts = [
-        Key("asked_link.id" if each is Field.LINK else f"found.g{number}")
+        Key("asked_link.id" if each is Field.LINK else f"found.g{number}", is_text=each not in TIMES)
         for number, each in enumerate(query.group_by)
     ]
     kinds = [Key("found.apart", has_nulls_first=True)] if query.has_kinds else []
     if isinstance(order.column, Field):
-        first = texts[query.group_by.index(order.column)].expression
-        return [Key(first, order.is_descending), *texts, *kinds]
+        first = texts[query.group_by.index(order.column)]
+        return [replace(first, is_descending=order.is_descending), *texts, *kinds]
     measure = order.column
     value = _change(measure, query) if order.of_change else _value(measure, query, "")
-    return [Key(value, order.is_descending), *texts, *kinds]
+    return [Key(value, order.is_descending, is_text=False), *texts, *kinds]
 
 
 def behind(keys: Sequence[Key], values: Sequence[object], given: Given) -> str:

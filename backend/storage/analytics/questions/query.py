@@ -76,7 +76,7 @@ class _Reading:
         self._connection = connection
         self._query = query
         self._keys = keys_of(query)
-        self._place = cursors.read(query, len(self._keys))
+        self._place = cursors.read(query, [each.is_text for each in self._keys])
         spans = query.period.spans(query.time_field)
         [(summed_until,)] = connection.execute("SELECT max(day) FROM day_visitors").fetchall()
         self._now = Asked(
@@ -176,8 +176,9 @@ class _Reading:
     def _ordered(self, given: Given, limit: int | None) -> str:
         """The SELECT of rows in their order, from the cursor on: at most so many, and one more."""
         query, keys = self._query, self._keys
-        columns = ["found.*", *(f"{each.expression} AS key{number}" for number, each in enumerate(keys))]
-        tables, joins = [f"found AS MATERIALIZED ({rows_of(self._now, self._before, given)})"], []
+        columns = ["found.*"]
+        found = rows_of(self._now, self._before, given)
+        tables, joins = [f"found AS {'MATERIALIZED ' * (limit is not None)}({found})"], []
         if Field.LINK in query.group_by:
             columns.append("asked_link.id, asked_link.domain, asked_link.path, asked_link.link_name")
             joins.append(_join("links AS asked_link", {"link": f"g{query.group_by.index(Field.LINK)}"}))
@@ -187,6 +188,7 @@ class _Reading:
             tables.append(f"chances AS ({chances_of(query, groups, self._all_rows(), given)})")
             joins.append(_join("chances", {each: each for each in groups}))
         if limit is not None:
+            columns += [f"{each.expression} AS key{number}" for number, each in enumerate(keys)]
             columns.append("(SELECT count(*) FROM found) AS rows_in_all")
         where = f"WHERE {behind(keys, self._place.values, given)}" if self._place else ""
         return f"""

@@ -71,8 +71,8 @@ def _sources(asked: Asked, given: Given) -> Iterator[tuple[list[str], str]]:
         yield ["visitors"], visitors_of(asked, given)
     if asks_for_sales(asked):
         yield ["sold"], sales_of(asked, given)
-    if not PEOPLE.isdisjoint(needed):
-        yield ["customers", "contacts"], people_of(asked, given)
+    if people := [each.value for each in Measure if each in needed & PEOPLE]:
+        yield people, people_of(asked, given)
     if asks_for_installs(asked):
         yield ["installs"], installs_of(asked, given)
 

@@ -15,7 +15,7 @@ from backend.domain.analytics_query import CLICK_FIELDS, LINK_FIELDS, PEOPLE, TI
 from backend.storage.analytics.questions.asked import Asked, grouped_by
 from backend.storage.analytics.questions.filters import condition
 from backend.storage.analytics.questions.given import Given
-from backend.storage.analytics.questions.links import asked_links
+from backend.storage.analytics.questions.links import asked_links, link_column
 from backend.storage.analytics.questions.shares import shares_of
 from backend.storage.analytics.questions.times import TimeColumns
 
@@ -27,15 +27,6 @@ _READ_FOR = {
     },
     "event": {Measure.EVENTS},
 }  # fmt: skip
-_OF_LINKS = {
-    Field.LINK: "links.link",
-    Field.DOMAIN: "links.domain",
-    Field.CAMPAIGN: "links.campaign",
-    Field.SOURCE: "links.source",
-    Field.MEDIUM: "links.medium",
-    Field.TERM: "links.term",
-    Field.CONTENT: "links.content",
-}
 # What the address of a visit said, where it came from no link.
 _TOLD = {
     Field.CAMPAIGN: "shares.campaign",
@@ -74,6 +65,10 @@ _SUMS = """
     sum(amount) FILTER (what = 'conversion' AND is_of_link) AS revenue_of_links,
     sum(refunded) FILTER (what = 'conversion') AS refunds
 """
+_PEOPLE = {
+    Measure.CUSTOMERS: "count(DISTINCT customer) FILTER (what = 'conversion') AS customers",
+    Measure.CONTACTS: "count(DISTINCT customer) AS contacts",
+}
 # As domain/analytics_figures.Sold.
 _SOLD = """
     list(struct_pack(
@@ -150,20 +145,14 @@ def sales_of(asked: Asked, given: Given) -> str:
 
 
 def people_of(asked: Asked, given: Given) -> str:
-    """A SELECT of `customers` and `contacts` of each group that has any."""
+    """A SELECT of `customers` and `contacts`, those that are asked for, of each group that has any."""
     tables, source = _source(asked, given)
+    counts = [_PEOPLE[each] for each in _PEOPLE if each in asked.query.needed]
+    kinds = "what <> 'event'" if Measure.CONTACTS in asked.query.needed else "what = 'conversion'"
     return f"""
         {tables}
-        SELECT {
-        ", ".join(
-            [
-                *_groups(asked),
-                "count(DISTINCT customer) FILTER (what = 'conversion') AS customers",
-                "count(DISTINCT customer) AS contacts",
-            ]
-        )
-    }
-        FROM {source} WHERE NOT is_left_out AND what <> 'event' AND customer IS NOT NULL
+        SELECT {", ".join([*_groups(asked), *counts])} FROM {source}
+        WHERE NOT is_left_out AND {kinds} AND customer IS NOT NULL
         GROUP BY ALL
     """
 
@@ -197,10 +186,9 @@ def _groups(asked: Asked) -> list[str]:
 
 def _of_share(field: Field) -> str:
     """What a share counts by."""
-    if field in _TOLD:
-        return f"CASE WHEN shares.link IS NULL THEN {_TOLD[field]} ELSE {_OF_LINKS[field]} END"
-    if field in _OF_LINKS:
-        return _OF_LINKS[field]
+    if field in LINK_FIELDS:
+        own = f"links.{link_column(field)}"
+        return f"CASE WHEN shares.link IS NULL THEN {_TOLD[field]} ELSE {own} END" if field in _TOLD else own
     match field:
         case Field.VARIANT:
             return "shares.variant"

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from duckdb import DuckDBPyConnection
 
+from backend.domain.analytics_query import PEOPLE
 from backend.storage.analytics.credit import credited
+from backend.storage.analytics.credit_tables import forget_credit
 from backend.storage.analytics.questions.asked import Asked
 from backend.storage.analytics.questions.given import Given
 
@@ -19,17 +21,25 @@ _IN_PERIOD = "tellings.at >= $start AND tellings.at < $end"
 
 
 def shares_of(connection: DuckDBPyConnection, asked: Asked, kinds: Sequence[str], given: Given) -> str:
-    """A SELECT of the shares of the period's sales, as of `credited`, at least those of these kinds."""
+    """A SELECT of the shares of the period's sales, as of `credited`, at least those of these kinds.
+
+    It is for the next statement.
+    """
     rules, start, end = asked.query.rules, asked.start, asked.end
+    has_customers = not PEOPLE.isdisjoint(asked.query.needed)
     counted = f"SELECT count(*) FROM tellings WHERE {_IN_PERIOD}"
     [(tellings,)] = connection.execute(counted, {"start": start, "end": end}).fetchall()
     if tellings > _MOST_KEPT:
-        return given.take(credited(rules, start, end, kinds))
+        return given.take(credited(connection, rules, start, end, kinds, has_customers=has_customers))
     # Queries of a page ask for conversions, and some of them for leads too.
     both = sorted({*kinds, *(["lead", "conversion"] if kinds != ["event"] else [])})
-    name = f"shares_{hashlib.sha256(repr((rules, start, end, both)).encode()).hexdigest()[:16]}"
+    name = (
+        f"shares_{hashlib.sha256(repr((rules, start, end, both, has_customers)).encode()).hexdigest()[:16]}"
+    )
     is_there = "SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = $name"
     if not connection.execute(is_there, {"name": name}).fetchone():
-        shares = credited(rules, start, end, both if tellings else [])
+        wanted = both if tellings else []
+        shares = credited(connection, rules, start, end, wanted, has_customers=has_customers)
         connection.execute(f"CREATE TEMP TABLE {name} AS {shares.text}", shares.values)
+        forget_credit(connection)
     return f"SELECT * FROM {name}"

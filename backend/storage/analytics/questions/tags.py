@@ -66,7 +66,7 @@ def choose_tags(connection: DuckDBPyConnection, query: Query) -> TagChoice | Non
         return TagChoice(known, known, without=True)
     leaves, without = _rule(chosen)
     shown = [each for each in known if leaves(names[each])]
-    excluded = [each for each in known if each not in shown] if isinstance(chosen, Not) else []
+    excluded = [each for each in known if not leaves(names[each])] if isinstance(chosen, Not) else []
     return TagChoice(known, shown, without, excluded, is_filter=True)
 
 
