@@ -118,7 +118,7 @@ def assert_answer(facts: StoredFacts, found: AnalyticsAnswer) -> None:
     assert found.rows_in_all == len(rows)
 
 
-@settings(max_examples=15, phases=[Phase.generate], deadline=None)
+@settings(max_examples=10, phases=[Phase.generate], deadline=None)
 @given(facts=histories(), asked=st.lists(queries(), min_size=12, max_size=12))
 def test_answers_equal_a_naive_count(facts: StoredFacts, asked: list[Query]) -> None:
     """For any facts, fields, filters, zone, period, comparison and order."""
