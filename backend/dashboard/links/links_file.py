@@ -9,11 +9,11 @@ from datetime import datetime
 from quart import Response
 
 from backend.current import resources
+from backend.dashboard.analytics.figures import number
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.links.asked_links import AskedLinks, read_asked_links
-from backend.dashboard.links.link_figures import MEASURES, counts_of_links, currencies_shown, rank, value_of
-from backend.domain.analytics_figures import GroupSums
-from backend.domain.analytics_query import Measure
+from backend.dashboard.links.link_figures import MEASURES, counts_of_links, currencies_shown, rank
+from backend.domain.analytics_answer import Value
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
@@ -31,7 +31,7 @@ _HEADINGS = (
     "id", "link_name", "short_url", "destination_url", "campaign", "tags", "state", "made", "clicks",
     "conversions",
 )  # fmt: skip
-_NOTHING = GroupSums()
+_NOTHING: tuple[Value, ...] = (0, 0, {})  # of MEASURES
 
 
 @dashboard.get("/links.csv")
@@ -65,7 +65,7 @@ class _LinksFile:
     form: ShortUrlForm
     now: datetime
     currencies: Sequence[str]
-    counted: Mapping[LinkId, GroupSums]
+    counted: Mapping[LinkId, Sequence[Value]]
     ids: Sequence[LinkId] | None
 
     @classmethod
@@ -108,9 +108,9 @@ class _LinksFile:
             after = place_of(found[-1], sort.order)
 
     def _line(self, link: Link, tags: Sequence[Tag]) -> str:
-        figures = self.counted.get(link.id, _NOTHING)
+        clicks, conversions, revenue = self.counted.get(link.id, _NOTHING)
         made = link.created_at.astimezone(self.asked.view.zone).isoformat()
-        amounts = [str(value_of(figures, Measure.REVENUE, each)) for each in self.currencies]
+        amounts = [str(number(revenue, each) or 0) for each in self.currencies]
         return csv_line(
             [
                 link.id,
@@ -121,8 +121,8 @@ class _LinksFile:
                 ", ".join(tag.name for tag in tags),
                 link.state_at(self.now),
                 made,
-                str(figures.clicks),
-                str(figures.conversions),
+                str(clicks),
+                str(conversions),
                 *amounts,
             ]
         )
