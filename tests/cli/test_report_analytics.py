@@ -55,8 +55,8 @@ def test_every_form(running: ServiceProcess, clicked: OrgId) -> None:
     command = (*REPORT, clicked, "--group-by", "campaign", "--measures", "clicks,conversions,revenue")
     whole = running.command(*command)
     assert whole["rows"] == [
-        {"campaign": "=cmd()", "clicks": 2, "conversions": 0, "revenue": []},
-        {"campaign": None, "clicks": 1, "conversions": 0, "revenue": []},
+        {"campaign": "=cmd()", "clicks": 2, "conversions": 0, "conversions_by_currency": [], "revenue": []},
+        {"campaign": None, "clicks": 1, "conversions": 0, "conversions_by_currency": [], "revenue": []},
     ]
     table, notes = printed(running, *command)
     assert [re.split("  +", line) for line in table.splitlines()] == [

@@ -12,6 +12,7 @@ from backend.current import resources
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.links.asked_links import AskedLinks, read_asked_links
 from backend.dashboard.links.link_figures import MEASURES, counts_of_links, currencies_shown, rank, value_of
+from backend.domain.analytics_answer import plain_count
 from backend.domain.analytics_figures import GroupSums
 from backend.domain.analytics_query import Measure
 from backend.domain.errors import InvalidField
@@ -85,12 +86,19 @@ class _LinksFile:
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
         """The lines of the file, many at a time."""
-        yield csv_line([*_HEADINGS, *(f"revenue_{each}" for each in self.currencies)]).encode()
+        split = [f"conversions_{each}" for each in self._split]
+        amounts = [f"revenue_{each}" for each in self.currencies]
+        yield csv_line([*_HEADINGS, *split, *amounts]).encode()
         if not self.asked.can_match:
             return
         async for some in self._links():
             tags = await find_tags_of(self.database, some)
             yield "".join(self._line(link, tags_on(link.tag_ids, tags)) for link in some).encode()
+
+    @property
+    def _split(self) -> Sequence[str]:
+        """The currencies that have a column of conversions: none if the view is of one currency."""
+        return () if self.asked.view.currency else self.currencies
 
     async def _links(self) -> AsyncGenerator[Sequence[Link], None]:
         if self.ids is not None:
@@ -123,6 +131,7 @@ class _LinksFile:
                 made,
                 str(figures.clicks),
                 str(figures.conversions),
+                *(str(plain_count(figures.conversions_in.get(each, 0))) for each in self._split),
                 *amounts,
             ]
         )

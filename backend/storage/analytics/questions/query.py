@@ -162,7 +162,9 @@ class _Reading:
     def values_by_link(self) -> dict[LinkId, tuple[Value, ...]]:
         """What rows show of each link."""
         found = self._by_link
-        return dict(zip(map(LinkId, found["id"]), self._reader.values(found), strict=True))
+        return dict(
+            zip(map(LinkId, found["id"]), self._reader.values(found, self._query.measures), strict=True)
+        )
 
     @property
     def _by_link(self) -> FetchedColumns:

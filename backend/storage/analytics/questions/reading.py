@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.domain.analytics_answer import NamedLink, Row, RowKind, RowsOfAnswer, Value, Values
 from backend.domain.analytics_figures import GroupSums, Sold, changes_of, value_of
-from backend.domain.analytics_query import TIMES, Field, Measure, Query
+from backend.domain.analytics_query import TIMES, Field, Measure, Query, Shown
 from backend.domain.ids import LinkId
 from backend.storage.analytics.questions.rows import BEFORE
 
@@ -78,9 +78,11 @@ class RowReader:
             return [self.labels[each] for each in table[name]]
         return table["id" if field is Field.LINK else name]
 
-    def values(self, table: FetchedColumns, prefix: str = "") -> list[tuple[Value, ...]]:
-        """What each row shows of the measures, in their order."""
-        measures, currency = self.query.measures, self.query.currency
+    def values(
+        self, table: FetchedColumns, measures: Sequence[Shown], prefix: str = ""
+    ) -> list[tuple[Value, ...]]:
+        """What each row shows of these, in their order."""
+        currency = self.query.currency
         if not next(iter(table.values()), ()):
             return []
         sums = sums_of(table, prefix) if any(each not in _PLAIN for each in measures) else []
@@ -93,8 +95,8 @@ class RowReader:
         return list(zip(*columns, strict=True))
 
     def _values_of(self, table: FetchedColumns, prefix: str) -> list[Values]:
-        measures = self.query.measures
-        return [dict(zip(measures, each, strict=True)) for each in self.values(table, prefix)]
+        shown = self.query.shown
+        return [dict(zip(shown, each, strict=True)) for each in self.values(table, shown, prefix)]
 
 
 def _links_of(table: FetchedColumns) -> dict[LinkId, NamedLink]:
