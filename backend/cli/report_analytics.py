@@ -11,6 +11,7 @@ import click
 from backend.cli.asking import asking
 from backend.cli.command import CommandResult, run_on_database
 from backend.cli.credit_options import credit_options
+from backend.cli.filter_options import GivenFilters, filter_options
 from backend.cli.options import org_option
 from backend.cli.table import NONE, table
 from backend.clock import utc_now
@@ -20,7 +21,7 @@ from backend.domain.analytics_query import TIMES, Field, Measure
 from backend.domain.analytics_rows import KIND, PARTIAL, AnswerRows
 from backend.domain.errors import InvalidField, OperatorError
 from backend.domain.ids import OrgId
-from backend.domain.query_period import Comparison
+from backend.domain.query_period import Comparison, WeekStart
 from backend.settings import load_settings
 from backend.storage import organizations
 from backend.storage.analytics.query_questions import AskQuery
@@ -63,16 +64,26 @@ def _words(of: type[StrEnum]) -> click.Choice[str]:
 @click.option("--to", help="The end, which is not included.  [default: the end of today]")
 @click.option("--timezone", help="IANA time zone whose days count, as Europe/Berlin.  [default: UTC]")
 @click.option(
-    "--filter", "filters", multiple=True, metavar="FIELD=VALUE", help="Only these; may be repeated."
+    "--week-starts", type=_words(WeekStart), help="The day on which weeks begin.  [default: monday]"
 )
+@filter_options
 @click.option(
     "--compare",
     type=_words(Comparison),
     help="With the time before, or a year before; a note says with what.",
 )
+@click.option(
+    "--change",
+    is_flag=True,
+    help="By which share each measure changed against that time: 0.5 is half as much again.",
+)
 @click.option("--currency", help="Conversions in this currency only; needed to sort by an amount.")
 @credit_options
-@click.option("--order-by", help="A measure or field, with - before it for descending.")
+@click.option(
+    "--order-by",
+    help="A measure or field, or with --change change. and a measure, as change.clicks; "
+    "with - before it for descending.",
+)
 @click.option("--limit", type=int, help="Print at most so many rows.  [default: all]")
 @click.option("--format", "form", type=_words(ReportForm), default=ReportForm.TABLE.value)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -93,25 +104,33 @@ def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
         click.echo(f"Note: {note}", err=True)
 
 
-async def _analytics(database: Database, org_id: OrgId, limit: int | None, **options: Any) -> CommandResult:
+async def _analytics(
+    database: Database,
+    org_id: OrgId,
+    *,
+    limit: int | None,
+    filters: tuple[str, ...],
+    filters_not: tuple[str, ...],
+    filters_prefix: tuple[str, ...],
+    **options: Any,
+) -> CommandResult:
+    given = GivenFilters.of(filters, filters_not, filters_prefix)
     organization, now = await organizations.get_organization(database, org_id), utc_now()
     try:
-        query = parse_query(_body(limit, **options), now)
+        query = parse_query(_body(limit, **options) | {"filters": given.body}, now)
         if query.needs_subscription and not organization.has_subscription(now):
             raise SubscriptionNeeded(org_id)
         async with asking(database) as analytics:
             return {"answer": await analytics.ask(org_id, AskQuery(query, is_whole=limit is None))}
     except InvalidField as error:
         name, _, field = error.field.partition(".")
-        option = "filter" if name == "filters" else name.replace("_", "-")
-        message = f"--{option} {field} {error.rule}" if field else f"--{option} {error.rule}"
-        raise click.UsageError(message) from None
+        if field:
+            raise click.UsageError(f"{given.options.get(field, '--filter')} {field} {error.rule}") from None
+        raise click.UsageError(f"--{name.replace('_', '-')} {error.rule}") from None
 
 
-def _body(
-    limit: int | None, filters: tuple[str, ...], from_: str | None, **options: Any
-) -> dict[str, object]:
-    """The options as the body of a query; those that are not given are left out."""
+def _body(limit: int | None, from_: str | None, **options: Any) -> dict[str, object]:
+    """The options but filters as the body of a query; those that are not given are left out."""
     given = {name: value for name, value in options.items() if value is not None}
     for name in ("measures", "group_by"):
         given[name] = given[name].split(",") if given[name] else []
@@ -119,13 +138,7 @@ def _body(
         given["from"] = from_
     if limit is not None:
         given["limit"] = limit
-    values: dict[str, list[str | None]] = {}
-    for each in filters:
-        field, separator, value = each.partition("=")
-        if not separator:
-            raise click.UsageError(f"--filter {each} must be FIELD=VALUE")
-        values.setdefault(field, []).append(value or None)
-    return given | {"filters": values}
+    return given
 
 
 def _printed(found: AnalyticsAnswer, rows: AnswerRows, form: ReportForm) -> Any:
@@ -141,7 +154,7 @@ def _table(found: AnalyticsAnswer, rows: AnswerRows) -> str:
     groups = found.query.group_by
     lines = [_shown(found, rows, row) for row in found.rows]
     if groups and lines:
-        totals = Row((_TOTALS, *("" for _ in groups[1:])), found.totals.values, found.totals.previous)
+        totals = found.totals._replace(group=(_TOTALS, *("" for _ in groups[1:])))
         lines.append(["" if each is None else each for each in rows.cells_of(totals)])
     headings = rows.headings()
     kept = [

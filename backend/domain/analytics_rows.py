@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from backend.domain.analytics_answer import AnalyticsAnswer, NamedLink, Row, Value, Values
-from backend.domain.analytics_query import MONEY, Field, Measure
+from backend.domain.analytics_query import MONEY, ByCurrency, Field, Shown
 from backend.domain.ids import LinkId
 from backend.domain.query_period import QueryPeriod
 from backend.domain.short_urls import ShortUrlForm
@@ -19,6 +19,8 @@ Cell = str | None
 Links = Mapping[LinkId, NamedLink]
 # What tells rows apart, beside what they are of.
 KIND, PARTIAL = "kind", "partial"
+# Without a currency, these are by currency.
+_BY_CURRENCY: frozenset[Shown] = MONEY | frozenset(ByCurrency)
 _LINK_COLUMNS = ("link_name", "short_url")
 
 
@@ -59,10 +61,10 @@ class AnswerRows:
         return of | self._link_of(row, links) | marks | self._values_json(row)
 
     def headings(self) -> list[str]:
-        """The columns of a table; amounts have one for each currency."""
+        """The columns of a table; amounts and conversions have one for each currency."""
         query = self._answer.query
         links = _LINK_COLUMNS if Field.LINK in query.group_by else ()
-        measures = [name for each in query.measures for name in self._columns(each)]
+        measures = [name for each in query.shown for name in self._columns(each)]
         previous = [f"previous_{name}" for name in measures] if query.compare else []
         change = [f"change_{each}" for each in query.measures] if query.change else []
         return [*query.group_by, *links, *self._marks, *measures, *previous, *change]
@@ -113,17 +115,21 @@ class AnswerRows:
         change = {"change": _numbers(row.change)} if row.change is not None else {}
         return _numbers(row.values) | before | change
 
-    def _columns(self, measure: Measure) -> list[str]:
-        if measure in MONEY and self._answer.query.currency is None:
-            return [f"{measure}_{each}" for each in self._currencies]
-        return [measure]
+    def _columns(self, shown: Shown) -> list[str]:
+        if self._is_by_currency(shown):
+            name = shown.measure if isinstance(shown, ByCurrency) else shown
+            return [f"{name}_{each}" for each in self._currencies]
+        return [shown]
+
+    def _is_by_currency(self, shown: Shown) -> bool:
+        return shown in _BY_CURRENCY and self._answer.query.currency is None
 
     def _cells(self, values: Values) -> list[Cell]:
         cells: list[Cell] = []
-        for measure, value in values.items():
-            if measure in MONEY and self._answer.query.currency is None:
+        for shown, value in values.items():
+            if self._is_by_currency(shown):
                 amounts = value if isinstance(value, dict) else {}
-                nothing = None if value is None else Decimal()
+                nothing = None if value is None else 0
                 cells += [_text(amounts.get(each, nothing)) for each in self._currencies]
             else:
                 cells.append(_text(value))
@@ -131,21 +137,23 @@ class AnswerRows:
 
 
 def _currencies(answer: AnalyticsAnswer) -> list[str]:
-    """Those of all amounts of the answer."""
+    """Those of all amounts and conversions of the answer."""
     totals = [answer.totals.values, answer.totals.previous or {}]
-    amounts = [values.get(each) for values in totals for each in MONEY]
+    amounts = [values.get(each) for values in totals for each in _BY_CURRENCY]
     return sorted({name for each in amounts if isinstance(each, dict) for name in each})
 
 
 def _numbers(values: Values) -> Json:
-    return {measure: _number(value) for measure, value in values.items()}
+    return {shown: _number(value, shown) for shown, value in values.items()}
 
 
-def _number(value: Value) -> Any:
+def _number(value: Value, shown: Shown) -> Any:
     if isinstance(value, Decimal):
         return f"{value:f}"
     if value is None or isinstance(value, int | float):
         return value
+    if isinstance(shown, ByCurrency):
+        return [{"currency": name, shown.measure: count} for name, count in value.items()]
     return [{"currency": name, "amount": f"{amount:f}"} for name, amount in value.items()]
 
 

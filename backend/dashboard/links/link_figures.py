@@ -82,7 +82,7 @@ async def rank(
     database = resources().database
     ids = await matching_ids(database, org_id(), wanted, resources().clock(), MOST_RANKED)
     counted = await resources().analytics.ask(org_id(), CountByLink(counts_of_links(view, measure)))
-    values = {link_id: number(value, currency) or 0 for link_id, (value,) in counted.items()}
+    values = {link_id: number(each[measure], currency) or 0 for link_id, each in counted.items()}
     return await beside_the_loop(partial(sorted_by_values, ids, values, is_descending=is_descending))
 
 

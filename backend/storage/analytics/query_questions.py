@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from backend.domain.analytics_answer import AnalyticsAnswer, RowsOfAnswer, Value
+from backend.domain.analytics_answer import AnalyticsAnswer, RowsOfAnswer, Values
 from backend.domain.analytics_query import Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.question import Facts, LongQuestion, Question
@@ -45,15 +45,12 @@ class StreamQuery(LongQuestion[AnalyticsAnswer | RowsOfAnswer]):
 
 
 @dataclass(frozen=True, slots=True)
-class CountByLink(Question[dict[LinkId, tuple[Value, ...]]]):
-    """What was counted of each link that something is counted for: the query's measures, in their order.
-
-    The query groups by nothing but links.
-    """
+class CountByLink(Question[dict[LinkId, Values]]):
+    """What was counted of each link that something is counted for. The query groups by nothing but links."""
 
     query: Query
 
-    def answer(self, facts: Facts) -> dict[LinkId, tuple[Value, ...]]:
+    def answer(self, facts: Facts) -> dict[LinkId, Values]:
         """The figures by link, in no order."""
         from backend.storage.analytics.questions.query import values_by_link
 

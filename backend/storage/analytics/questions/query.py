@@ -10,7 +10,7 @@ from functools import cached_property
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.analytics_answer import AnalyticsAnswer, Row, RowsOfAnswer, Value
+from backend.domain.analytics_answer import AnalyticsAnswer, Row, RowsOfAnswer, Values
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.questions import cursors
@@ -55,8 +55,8 @@ def stream_query(
     return reading.without_rows(retention_days), reading.pieces()
 
 
-def values_by_link(connection: DuckDBPyConnection, query: Query) -> dict[LinkId, tuple[Value, ...]]:
-    """What rows show of each link that something is counted for: the query's measures, in their order.
+def values_by_link(connection: DuckDBPyConnection, query: Query) -> dict[LinkId, Values]:
+    """What rows show of each link that something is counted for.
 
     `query` groups by nothing but links. For many of them: it puts no rows together, in no order.
     """
@@ -148,7 +148,7 @@ class _Reading:
         while found := self._connection.fetchmany(_AT_ONCE):
             yield self._reader.rows(table_of(names, found))
 
-    def values_by_link(self) -> dict[LinkId, tuple[Value, ...]]:
+    def values_by_link(self) -> dict[LinkId, Values]:
         """What rows show of each link."""
         given = Given()
         text = f"""
