@@ -27,7 +27,7 @@ _logger = logging.getLogger(__name__)
 class EngineBounds:
     """How much of the machine questions may take: memory in MB, and threads."""
 
-    memory_mb: int = 200
+    memory_mb: int = 160
     threads: int = 2
 
 

@@ -190,7 +190,6 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     start = Start(**json.loads(sys.stdin.readline()))
     os.nice(_NICENESS)
-    gc.freeze()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     folder = Path(start.folder)
     if lock := _hold(folder):
