@@ -9,10 +9,12 @@ from typing import Any
 import click
 
 _ONLY, _NOT, _PREFIX = "--filter", "--filter-not", "--filter-prefix"
+# The names of their values, in the order of `GivenFilters.of`.
+FILTER_OPTIONS = ("filters", "filters_not", "filters_prefix")
 
 
 def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --filter, --filter-not and --filter-prefix: `filters`, `filters_not` and `filters_prefix`."""
+    """Add --filter, --filter-not and --filter-prefix: whose values have the names `FILTER_OPTIONS`."""
     options = (
         click.option(
             _ONLY, "filters", multiple=True, metavar="FIELD=VALUE", help="Only these; may be repeated."

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from enum import StrEnum
 from typing import Any
 
@@ -11,19 +13,22 @@ import click
 from backend.cli.asking import asking
 from backend.cli.command import CommandResult, run_on_database
 from backend.cli.credit_options import credit_options
-from backend.cli.filter_options import GivenFilters, filter_options
+from backend.cli.filter_options import FILTER_OPTIONS, GivenFilters, filter_options
+from backend.cli.made_file import print_file, refuse_terminal
 from backend.cli.options import org_option
 from backend.cli.table import NONE, table
 from backend.clock import utc_now
 from backend.domain.analytics_answer import AnalyticsAnswer, Row
 from backend.domain.analytics_input import parse_query
-from backend.domain.analytics_query import TIMES, Field, Measure
+from backend.domain.analytics_query import TIMES, Field, Measure, Query
 from backend.domain.analytics_rows import KIND, PARTIAL, AnswerRows
 from backend.domain.errors import InvalidField, OperatorError
 from backend.domain.ids import OrgId
 from backend.domain.query_period import Comparison, WeekStart
 from backend.settings import load_settings
 from backend.storage import organizations
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.query_file import QueryFile
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.mongo import Database
 
@@ -46,6 +51,7 @@ class ReportForm(StrEnum):
     TABLE = "table"
     CSV = "csv"
     JSONL = "jsonl"
+    PARQUET = "parquet"
 
 
 def _names(of: type[StrEnum]) -> str:
@@ -92,6 +98,10 @@ def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
 
     Notes on how things are counted are printed on stderr. FIELD= stands for what has no such field.
     """
+    if form == ReportForm.PARQUET and not as_json:
+        refuse_terminal()
+        _tell(run_on_database(_analytics_file, arguments)["notes"])
+        return
     result = run_on_database(_analytics, arguments)
     found: AnalyticsAnswer = result["answer"]
     rows = AnswerRows(found, load_settings().short_url_form)
@@ -100,28 +110,40 @@ def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
         return
     for text in _printed(found, rows, ReportForm(form)):
         click.echo(text, nl=False)
-    for note in found.notes:
+    _tell(found.notes)
+
+
+def _tell(notes: Sequence[str]) -> None:
+    for note in notes:
         click.echo(f"Note: {note}", err=True)
 
 
-async def _analytics(
-    database: Database,
-    org_id: OrgId,
-    *,
-    limit: int | None,
-    filters: tuple[str, ...],
-    filters_not: tuple[str, ...],
-    filters_prefix: tuple[str, ...],
-    **options: Any,
+async def _analytics(database: Database, org_id: OrgId, limit: int | None, **options: Any) -> CommandResult:
+    async with _asked(database, org_id, limit, options) as (analytics, query):
+        return {"answer": await analytics.ask(org_id, AskQuery(query, is_whole=limit is None))}
+
+
+async def _analytics_file(
+    database: Database, org_id: OrgId, limit: int | None, **options: Any
 ) -> CommandResult:
-    given = GivenFilters.of(filters, filters_not, filters_prefix)
+    async with _asked(database, org_id, limit, options) as (analytics, query):
+        question = QueryFile(query, load_settings().short_url_form, limit)
+        return {"notes": (await print_file(analytics, org_id, question)).notes}
+
+
+@asynccontextmanager
+async def _asked(
+    database: Database, org_id: OrgId, limit: int | None, options: dict[str, Any]
+) -> AsyncIterator[tuple[Analytics, Query]]:
+    """Whom to ask, and the query that the options are. In the block, errors are told by option."""
+    given = GivenFilters.of(*(options.pop(each) for each in FILTER_OPTIONS))
     organization, now = await organizations.get_organization(database, org_id), utc_now()
     try:
         query = parse_query(_body(limit, **options) | {"filters": given.body}, now)
         if query.needs_subscription and not organization.has_subscription(now):
             raise SubscriptionNeeded(org_id)
         async with asking(database) as analytics:
-            return {"answer": await analytics.ask(org_id, AskQuery(query, is_whole=limit is None))}
+            yield analytics, query
     except InvalidField as error:
         name, _, field = error.field.partition(".")
         if field:

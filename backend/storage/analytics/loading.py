@@ -50,7 +50,8 @@ class _Source(NamedTuple):
         """The organization's documents."""
         is_by_id = self.order == _BY_ID
         own = ByIdPrefix().condition(org_id) if is_by_id else {"org_id": org_id}
-        return database[self.collection].find(own, self.fields).sort(self.order)
+        few = _DOCUMENTS_OF_AN_ANSWER
+        return database[self.collection].find(own, self.fields, batch_size=few).sort(self.order)
 
 
 def _put_tags(connection: DuckDBPyConnection, documents: Sequence[Document]) -> None:
@@ -99,7 +100,6 @@ async def load(
 
 
 async def _load(found: FoundDocuments, connection: DuckDBPyConnection, write: Write) -> None:
-    found = found.batch_size(_DOCUMENTS_OF_AN_ANSWER)
     while documents := await found.to_list(_DOCUMENTS_AT_ONCE):
         await to_its_end(partial(_in_transaction, connection, partial(write, connection, documents)))
 

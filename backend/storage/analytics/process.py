@@ -25,6 +25,7 @@ from backend.clock import utc_now
 from backend.domain.errors import RequestError
 from backend.domain.ids import OrgId
 from backend.storage.analytics.column_store import ColumnStore, EngineBounds
+from backend.storage.analytics.files import FileAnswer
 from backend.storage.analytics.messages import (
     LOCK,
     MOST_BYTES,
@@ -128,6 +129,8 @@ class QuestionServer:
                     ) as all_of:
                         async for piece in all_of:
                             yield {"piece": piece}
+                            if isinstance(piece, FileAnswer):
+                                await asyncio.Event().wait()  # whoever asked opens it, and then gives up
                     yield {"answer": None}
                 case {"org_id": org_id, "questions": questions}:
                     yield {"answer": await self._projections.ask(OrgId(org_id), questions)}

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
 from backend.domain.analytics_answer import AnalyticsAnswer, RowsOfAnswer, Values
@@ -35,7 +35,7 @@ class StreamQuery(LongQuestion[AnalyticsAnswer | RowsOfAnswer]):
 
     query: Query
 
-    def pieces(self, facts: Facts) -> Iterator[AnalyticsAnswer | RowsOfAnswer]:
+    def pieces(self, facts: Facts) -> Generator[AnalyticsAnswer | RowsOfAnswer, None, None]:
         """The answer, then its rows piece by piece. Raises InvalidField."""
         from backend.storage.analytics.questions.query import stream_query
 
