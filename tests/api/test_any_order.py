@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
 from itertools import permutations, product
 from random import Random
 from typing import Any
@@ -27,8 +28,6 @@ MODELS = ("last_non_direct", "last", "first", "linear", "position_based")
 CREDITS = ("device", "customer")
 ALL_RULES = list(product(MODELS, CREDITS))
 CLICKED = timedelta(hours=20)
-# The same in every shop: at equal times the id that sorts first counts.
-DEVICES = {name: DeviceId(str(uuid.UUID(name * 32))) for name in "de"}
 PAID = {"revenue": 100, "currency": "EUR"}
 # The path, the field of the id under which a kind counts once, and what else it needs.
 KINDS: dict[str, tuple[str, str, Fact]] = {
@@ -40,77 +39,117 @@ KINDS: dict[str, tuple[str, str, Fact]] = {
 
 @dataclass(frozen=True)
 class Shop:
-    """An organization that is told facts. `signals` are those of a click on its link, a day ago."""
+    """One of an organization's shops, which is told facts. Its devices, customers and orders are its own.
+
+    The first one's present is now. The present of another one, with a number, is the end of a day that no
+    other has: so figures by days are figures by shops. `signals` are those of a click on the organization's
+    link, some hours before.
+    """
 
     client: httpx.AsyncClient
     organization: TestOrganization
-    signals: Mapping[str, str]
+    clock: MovableClock
+    number: int = 0
+    lag: timedelta = timedelta()
+    signals: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def mark(self) -> str:
+        """The end of names of its customers and orders."""
+        return f"-{self.number:02}" if self.number else ""
+
+    @property
+    def day(self) -> date:
+        """The day of what was told."""
+        return (datetime.now(UTC) - self.lag).date()
+
+    def device(self, name: str) -> DeviceId:
+        """One of its devices. At equal times the id that sorts first counts: it is the same in all shops."""
+        return DeviceId(str(uuid.UUID(f"{name * 24}{self.number:08x}")))
+
+    async def clicked(self, short_url: str) -> Shop:
+        """The shop, some hours after the link was clicked."""
+        self.clock.offset = -self.lag - CLICKED
+        signals = await follow(self.client, short_url, "https://news.example/")
+        self.clock.offset = timedelta()
+        return replace(self, signals=signals)
 
     async def tell(self, fact: Fact) -> Any:
         """Tell a fact. False: it is to be told again, once what it is about is known."""
-        what, ago = fact["what"], timedelta(hours=fact["ago"])
-        if what == "refund":
-            refund = {"refund_id": fact["order"], "transaction_id": fact["order"], "amount": 10}
-            items = {"items": [refund | {"currency": "EUR", "occurred_at": _ago(ago)}]}
+        self.clock.offset = -self.lag
+        try:
+            return await self._tell(fact)
+        finally:
+            self.clock.offset = timedelta()
+
+    async def _tell(self, fact: Fact) -> Any:
+        if fact["what"] == "refund":
+            order = f"{fact['order']}{self.mark}"
+            refund = {"refund_id": order, "transaction_id": order, "amount": 10, "currency": "EUR"}
+            items = {"items": [refund | {"occurred_at": self._time(fact)}]}
             url, headers = f"{API}/conversions/refund", self.organization.headers
             answer = await self.client.post(url, json=items, headers=headers)
             return answer.json()["results"][0]["status"] != "rejected"
         if fact.get("by_server"):
-            await self.tell_list(fact)
+            await self._tell_list(fact)
             return True
-        visitor = Visitor(self.client, self.organization, DEVICES[fact["device"]])
-        await visitor.result(self._call(fact, ago))
+        visitor = Visitor(self.client, self.organization, self.device(fact["device"]))
+        await visitor.result(self._call(fact), sent_at=timestamp(self.lag))
         return True
 
     async def tell_list(self, *facts: Fact) -> None:
         """Tell facts of one kind in one request, as servers do."""
+        self.clock.offset = -self.lag
+        await self._tell_list(*facts)
+        self.clock.offset = timedelta()
+
+    async def _tell_list(self, *facts: Fact) -> None:
         await tell(self.client, self.organization, KINDS[facts[0]["what"]][0], *map(self._item, facts))
 
-    def _item(self, fact: Fact) -> Fact:
-        ago = timedelta(hours=fact["ago"])
-        _, once, more = KINDS[fact["what"]]
-        click = {"click_id": self.signals["cl_click_id"]} if fact.get("click") else {}
-        device = {"device_id": DEVICES[fact["device"]]} if fact.get("device") else {}
-        who = {"customer_id": fact["customer"]} if fact.get("customer") else {}
-        own = {once: fact["order"]} if once else {}
-        return {**more, **own, **click, **device, **who, "occurred_at": _ago(ago)}
+    def _time(self, fact: Fact) -> str:
+        return timestamp(timedelta(hours=fact["ago"]) + self.lag)
 
-    def _call(self, fact: Fact, ago: timedelta) -> Fact:
+    def _named(self, fact: Fact) -> Fact:
+        """The customer and the order of a fact."""
+        _, once, _ = KINDS[fact["what"]]
+        names = {"customer_id": fact.get("customer"), once: fact["order"]}
+        return {name: f"{value}{self.mark}" for name, value in names.items() if name and value}
+
+    def _item(self, fact: Fact) -> Fact:
+        _, _, more = KINDS[fact["what"]]
+        click = {"click_id": self.signals["cl_click_id"]} if fact.get("click") else {}
+        device = {"device_id": self.device(fact["device"])} if fact.get("device") else {}
+        return {**more, **click, **device, **self._named(fact), "occurred_at": self._time(fact)}
+
+    def _call(self, fact: Fact) -> Fact:
+        ago = timedelta(hours=fact["ago"]) + self.lag
         if fact["what"] == "visit":
             return check(ago=ago, utm_source=fact["source"], **(self.signals if fact.get("click") else {}))
-        _, once, more = KINDS[fact["what"]]
-        who = {"customer_id": fact["customer"]} if fact.get("customer") else {}
-        return call(fact["what"], ago=ago, **more, **({once: fact["order"]} if once else {}), **who)
+        return call(fact["what"], ago=ago, **KINDS[fact["what"]][2], **self._named(fact))
 
-    async def said(self, **rules: str) -> dict[str, Any]:
-        """What reports and the explanations of orders say by these rules."""
-        found: dict[str, Any] = {}
-        for by in ("link", "source"):
-            query = {"measures": MEASURES, "group_by": [by], "currency": "EUR"} | rules
-            answer = await self.client.post(
-                f"{API}/analytics/query", json=query, headers=self.organization.headers
-            )
-            assert answer.status_code == 200, answer.text
-            own = {by, "short_url"} - {"source"}
-            rows = [{name: row[name] for name in row if name not in own} for row in answer.json()["rows"]]
-            found[by] = sorted(map(str, rows)), answer.json()["totals"]
-        for order in ("t", "u"):
-            url = f"{API}/conversions/{order}/explain"
-            answer = await self.client.get(url, params=rules, headers=self.organization.headers)
-            found[order] = self._explained(answer.json()) if answer.status_code == 200 else None
-        return found
+    async def explanation(self, order: str = "t", **rules: str) -> Any:
+        """The explanation of an order; None where it is not known."""
+        url = f"{API}/conversions/{order}{self.mark}/explain"
+        answer = await self.client.get(url, params=rules, headers=self.organization.headers)
+        return answer.json() if answer.status_code == 200 else None
 
-    def _explained(self, answer: Any) -> Any:
-        """The explanation without times, which hang on how long requests took, and ids of this run."""
-        names = {own_id: name for name, own_id in DEVICES.items()}
+    async def explained(self, order: str, **rules: str) -> Any:
+        """The explanation without times, which hang on how long requests took, and ids of this shop."""
+        answer = await self.explanation(order, **rules)
+        if answer is None:
+            return None
+        names = {self.device(name): name for name in "de"}
+
+        def own(text: str | None) -> str | None:
+            return text and text.replace(self.mark, "")
 
         def step(each: Fact) -> object:
             touch = each["touch"] and (each["touch"]["link_name"], each["touch"]["utm"].get("utm_source"))
             device = names.get(each["device_id"], "unknown" if each["device_id"] else None)
-            return each["kind"], each["in_words"], device, each["customer_id"], touch, each["share"]
+            return each["kind"], own(each["in_words"]), device, own(each["customer_id"]), touch, each["share"]
 
         return (
-            answer["customer_id"],
+            own(answer["customer_id"]),
             names.get(answer["device_id"]),
             answer["net_revenue"],
             [step(each) for each in answer["steps"]],
@@ -118,12 +157,21 @@ class Shop:
         )
 
 
-def _ago(ago: timedelta) -> str:
-    return (datetime.now(UTC) - ago).isoformat()
+async def reported(shops: Sequence[Shop], *by: str, **rules: str) -> list[list[Any]]:
+    """The rows that a report by these rules has of each of an organization's shops."""
+    client, headers = shops[0].client, shops[0].organization.headers
+    period = {"from": f"{shops[-1].day}", "to": f"{shops[0].day + timedelta(days=1)}"}
+    asked = {"measures": MEASURES, "group_by": ["day", *by], "currency": "EUR", "limit": 1_000}
+    answer = await client.post(f"{API}/analytics/query", json=asked | period | rules, headers=headers)
+    assert answer.status_code == 200, answer.text
+    rows: defaultdict[str, list[Any]] = defaultdict(list)
+    for row in answer.json()["rows"]:
+        rows[row.pop("day")].append(row)
+    return [sorted(rows[f"{shop.day}"], key=str) for shop in shops]
 
 
 class Opening:
-    """Opens a shop for each order in which facts are told."""
+    """Opens shops that facts are told to."""
 
     def __init__(self, client: httpx.AsyncClient, make: OrganizationFactory, clock: MovableClock) -> None:
         self._client, self._make, self._clock = client, make, clock
@@ -132,18 +180,33 @@ class Opening:
         """An organization with a link that was clicked."""
         organization = await self._make()
         link = await Links(self._client, organization).make(link_name="Spring")
-        self._clock.offset = -CLICKED
-        signals = await follow(self._client, link["short_url"], "https://news.example/")
-        self._clock.offset = timedelta()
-        return Shop(self._client, organization, signals)
+        return await Shop(self._client, organization, self._clock).clicked(link["short_url"])
+
+    async def shops(self, count: int) -> list[Shop]:
+        """An organization's shops, whose days are the last ones."""
+        organization = await self._make()
+        link = await Links(self._client, organization).make(link_name="Spring")
+        now = datetime.now(UTC)
+        present = now.replace(hour=22, minute=0, second=0, microsecond=0)
+        return [
+            await Shop(
+                self._client, organization, self._clock, number, now - present + timedelta(days=number)
+            ).clicked(link["short_url"])
+            for number in range(1, count + 1)
+        ]
 
     async def told(self, facts: Iterable[Fact]) -> Shop:
         """A shop that was told these facts in this order."""
         shop = await self.shop()
-        again: list[Fact] = []
-        for each in facts:
-            again = [one for one in (each, *again) if not await shop.tell(one)]
+        await tell_all(shop, facts)
         return shop
+
+
+async def tell_all(shop: Shop, facts: Iterable[Fact]) -> None:
+    """Tell the shop these facts in this order; what it refuses, again after the next ones."""
+    again: list[Fact] = []
+    for each in facts:
+        again = [one for one in (each, *again) if not await shop.tell(one)]
 
 
 @pytest.fixture
@@ -180,13 +243,25 @@ async def test_reports_do_not_depend_on_the_order_of_tellings(opening: Opening, 
     """By all models, by device and by customer; nor do explanations."""
     made = Random(seed)
     facts = drawn(made)
-    first = await opening.told(facts)
-    expected = {rules: await first.said(model=rules[0], credit=rules[1]) for rules in ALL_RULES}
-    for number, order in enumerate(made.sample(list(permutations(facts)), 14)):
-        shop = await opening.told(order)
-        for model, credit in ALL_RULES if number < 2 else ALL_RULES[number % 10 :: 10]:
-            said = await shop.said(model=model, credit=credit)
-            assert said == expected[model, credit], (model, credit, order)
+    orders = [tuple(facts), *made.sample(list(permutations(facts)), 14)]
+    shops = await opening.shops(len(orders))
+    for shop, order in zip(shops, orders, strict=True):
+        await tell_all(shop, order)
+    for number, (model, credit) in enumerate(ALL_RULES):
+        # In all, it is the same by each model.
+        for by in [("link", "source"), *([()] if model == "linear" else [])]:
+            expected, *others = await reported(shops, *by, model=model, credit=credit)
+            assert expected
+            for order, said in zip(orders[1:], others, strict=True):
+                assert said == expected, (model, credit, by, order)
+        some = [0, 1, 2, *range(3 + number, len(shops), len(ALL_RULES))]
+        told = {
+            each: [await shops[each].explained(order, model=model, credit=credit) for order in "tu"]
+            for each in some
+        }
+        assert any(told[0])
+        for each in some:
+            assert told[each] == told[0], (model, credit, orders[each])
 
 
 def fact(what: str, ago: float, device: str | None = None, customer: str | None = None, **more: Any) -> Fact:
@@ -199,17 +274,13 @@ LANDING = fact("visit", 9, "d", source="mail")
 
 async def shares(shop: Shop, order: str = "t", **rules: str) -> list[str | None]:
     """What gets the credit for an order: the sources of visits, a link's click, or nothing."""
-    answer = await shop.client.get(
-        f"{API}/conversions/{order}/explain", params=rules, headers=shop.organization.headers
-    )
-    touches = [each["touch"] for each in answer.json()["shares"]]
+    touches = [each["touch"] for each in (await shop.explanation(order, **rules))["shares"]]
     return [each and (each["link_name"] or each["utm"]["utm_source"]) for each in touches]
 
 
 async def customer(shop: Shop, order: str = "t", **rules: str) -> tuple[str | None, str]:
     """Whose an order is, and in words."""
-    url = f"{API}/conversions/{order}/explain"
-    answer = (await shop.client.get(url, params=rules, headers=shop.organization.headers)).json()
+    answer = await shop.explanation(order, **rules)
     [sale] = [each for each in answer["steps"] if each["kind"] == "sale"]
     return answer["customer_id"], sale["in_words"]
 
@@ -224,13 +295,7 @@ async def test_a_click_that_a_server_names_and_the_visit_after_the_sale(
     shop = await opening.told([named, visit] if is_server_first else [visit, named])
     for model in MODELS:
         assert await shares(shop, model=model) == ["Spring"], model
-    assert [step["kind"] for step in (await explanation(shop))["steps"]] == ["touch", "sale"]
-
-
-async def explanation(shop: Shop, order: str = "t") -> Any:
-    """The explanation of an order."""
-    url = f"{API}/conversions/{order}/explain"
-    return (await shop.client.get(url, headers=shop.organization.headers)).json()
+    assert [step["kind"] for step in (await shop.explanation())["steps"]] == ["touch", "sale"]
 
 
 async def test_the_browser_s_own_visit_of_a_named_click_counts_before_the_sale(opening: Opening) -> None:
@@ -238,12 +303,11 @@ async def test_the_browser_s_own_visit_of_a_named_click_counts_before_the_sale(o
     named = fact("conversion", 8, "d", by_server=True, click=True)
     for order in permutations([named, fact("visit", 9, "d", source="own", click=True)]):
         shop = await opening.told(order)
-        answer = await explanation(shop)
+        answer = await shop.explanation()
         assert [each["touch"]["utm"] for each in answer["shares"]] == [{"utm_source": "own"}]
 
 
-@pytest.mark.parametrize("order", list(permutations(range(4))))
-async def test_identities_out_of_order(opening: Opening, order: Sequence[int]) -> None:
+async def test_identities_out_of_order(opening: Opening) -> None:
     """A at -10 h, A again at -6 h and B at -8 h: a sale at -5 h is A's, in whatever order they are told."""
     facts = [
         fact("identify", 10, "d", "A"),
@@ -251,25 +315,28 @@ async def test_identities_out_of_order(opening: Opening, order: Sequence[int]) -
         fact("identify", 8, "d", "B"),
         fact("conversion", 5, "d"),
     ]
-    shop = await opening.told([facts[each] for each in order])
-    assert (await customer(shop))[0] == "A"
+    orders = list(permutations(facts))
+    for shop, order in zip(await opening.shops(len(orders)), orders, strict=True):
+        await tell_all(shop, order)
+        assert (await customer(shop))[0] == f"A{shop.mark}", order
 
 
-@pytest.mark.parametrize("order", list(permutations(range(3))))
-async def test_items_of_one_list_in_every_order(opening: Opening, order: Sequence[int]) -> None:
+async def test_items_of_one_list_in_every_order(opening: Opening) -> None:
     """A sale said of two devices in one moment is the earlier one's: the other is nobody's by it."""
     items = [
         fact("conversion", 3, "e", "y"),
         fact("conversion", 4, "d"),
         fact("conversion", 2, "e", order="u"),
     ]
-    shop = await opening.shop()
-    await shop.tell_list(*(items[each] for each in order))
-    told = [await explanation(shop, order) for order in "tu"]
-    assert [each["device_id"] for each in told] == [DEVICES["d"], DEVICES["e"]]
-    assert [each["customer_id"] for each in told] == ["y", None]
-    said = await shop.said(credit="customer", model="linear")
-    assert said["source"][1]["customers"] == 1
+    orders = list(permutations(items))
+    shops = await opening.shops(len(orders))
+    for shop, order in zip(shops, orders, strict=True):
+        await shop.tell_list(*order)
+        told = [await shop.explanation(each) for each in "tu"]
+        assert [each["device_id"] for each in told] == [shop.device("d"), shop.device("e")], order
+        assert [each["customer_id"] for each in told] == [f"y{shop.mark}", None], order
+    for said in await reported(shops, credit="customer", model="linear"):
+        assert [row["customers"] for row in said] == [1]
 
 
 @pytest.mark.parametrize("is_server_first", [True, False])
@@ -279,12 +346,15 @@ async def test_a_customer_who_was_told_wins_over_whose_the_device_was(
     """Whenever it is told, in explanations and reports; whose device it was is never said to be told."""
     known = [LANDING, fact("identify", 8, "d", "X")]
     sale, told = fact("conversion", 5, "d"), fact("conversion", 4, None, "Y", by_server=True)
-    shop = await opening.told([*known, sale])
-    assert await customer(shop) == ("X", "It is the sale of the customer X, whose device it was.")
-    shop = await opening.told([*known, *((told, sale) if is_server_first else (sale, told))])
-    assert await customer(shop) == ("Y", "It is the sale of the customer Y, of whom it was told.")
-    said = await shop.said(credit="customer", model="linear")
-    assert said["source"][1]["customers"] == 1
+    [shop, other] = await opening.shops(2)
+    await tell_all(shop, [*known, sale])
+    name = f"X{shop.mark}"
+    assert await customer(shop) == (name, f"It is the sale of the customer {name}, whose device it was.")
+    await tell_all(other, [*known, *((told, sale) if is_server_first else (sale, told))])
+    name = f"Y{other.mark}"
+    assert await customer(other) == (name, f"It is the sale of the customer {name}, of whom it was told.")
+    for said in await reported([shop, other], credit="customer", model="linear"):
+        assert [row["customers"] for row in said] == [1]
 
 
 async def test_as_of_a_moment_is_what_was_known_then(opening: Opening) -> None:
@@ -303,13 +373,8 @@ async def test_as_of_a_moment_is_what_was_known_then(opening: Opening) -> None:
     as_of = [await shares(shop, model="linear", as_of=each) for each in moments]
     assert as_of == [[None], [None], ["mail"]]
     assert await shares(shop, model="linear") == ["Spring", "mail"]
-    devices = [(await _asked(shop, as_of=each))["device_id"] for each in moments]
-    assert devices == [None, *[DEVICES["d"]] * 2]
-
-
-async def _asked(shop: Shop, **rules: str) -> Any:
-    url = f"{API}/conversions/t/explain"
-    return (await shop.client.get(url, params=rules, headers=shop.organization.headers)).json()
+    devices = [(await shop.explanation(as_of=each))["device_id"] for each in moments]
+    assert devices == [None, *[shop.device("d")] * 2]
 
 
 @pytest.mark.parametrize(

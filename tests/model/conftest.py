@@ -1,4 +1,4 @@
-"""Options of the tests against the model, and a thousand histories that the service was told."""
+"""Options of the tests against the model, and the histories that the service was told."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.model.random_histories import random_history
 from tests.model.storyteller import Storyteller
 from tests.organizations import create_test_organization
 
-HISTORIES, SEED = 1000, 1
+HISTORIES, SEED = 400, 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -63,7 +63,7 @@ class ToldHistories:
 async def told_histories(
     service: Service, session_clock: MovableClock, request: pytest.FixtureRequest
 ) -> AsyncIterator[ToldHistories]:
-    """Histories that the service was told: a thousand, always the same ones unless another seed is given."""
+    """Histories that the service was told, always the same ones unless another seed is given."""
     seed = request.config.getoption("--seed", SEED)  # neither is known where all tests run
     count = request.config.getoption("--histories", HISTORIES)
     histories = [random_history(number, seed) for number in range(count)]

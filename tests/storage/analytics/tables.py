@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import duckdb
 
@@ -13,7 +15,23 @@ from backend.storage.analytics.schema import FORMAT, TABLES
 @contextmanager
 def tables() -> Iterator[duckdb.DuckDBPyConnection]:
     """For the length of the block, tables with nothing in them."""
-    with duckdb.connect(config={"threads": 2}) as connection:
-        connection.execute(TABLES)
-        connection.execute("INSERT INTO state VALUES ($1, 0, false, false)", [FORMAT])
-        yield connection
+    name = f"columns_{next(_numbers)}"
+    instance = _instance()
+    instance.execute(f"ATTACH ':memory:' AS {name}")
+    try:
+        with instance.cursor() as connection:
+            connection.execute(f"USE {name}")
+            connection.execute(TABLES)
+            connection.execute("INSERT INTO state VALUES ($1, 0, false, false)", [FORMAT])
+            yield connection
+    finally:
+        instance.execute(f"DETACH {name}")
+
+
+_numbers = itertools.count()
+
+
+@cache
+def _instance() -> duckdb.DuckDBPyConnection:
+    """What holds the tables of all tests of this process: to start one takes longer than to make tables."""
+    return duckdb.connect(config={"threads": 2})

@@ -92,13 +92,13 @@ class Small(FileQuestion):
         return FileAnswer(str(path), 1, ["a note"])
 
 
-@pytest.fixture
-def own_settings(settings: Settings, tmp_path: Path) -> Settings:
-    """Settings of a host of the test's own."""
-    return replace(settings, data_dir=tmp_path, analytics_seconds=2)
+@pytest.fixture(scope="module")
+def own_settings(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings of a host of these tests' own. What a test does to its process, the next one outlives."""
+    return replace(settings, data_dir=tmp_path_factory.mktemp("host"), analytics_seconds=2)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def analytics(database: Database, own_settings: Settings) -> AsyncIterator[Analytics]:
     """Asks on that host."""
     analytics = Analytics(database, own_settings)
@@ -328,8 +328,8 @@ async def test_no_byte_is_left_of_who_was_erased(
     assert await count(analytics, org_id) == 0
     await analytics.keep_up()
     assert await count(analytics, org_id) == 0
-    await analytics.close()
     folder = own_settings.data_dir / "analytics"
+    os.kill(pid_of(own_settings), signal.SIGKILL)
     await until(lambda: who_locks(folder / LOCK) is None, "the process goes on")
     bytes_of = [each.read_bytes() for each in folder.glob(f"{org_id}.duckdb*")]
     assert bytes_of
@@ -354,14 +354,15 @@ async def test_a_file_that_nobody_has_used_for_long_is_made_again(
 
 
 async def test_the_process_ends_with_those_who_ask(
-    database: Database, org_id: OrgId, own_settings: Settings
+    database: Database, org_id: OrgId, settings: Settings, tmp_path: Path
 ) -> None:
     """Where nobody is connected any more, no process is left."""
+    own_settings = replace(settings, data_dir=tmp_path)
     analytics = Analytics(database, own_settings)
     await count(analytics, org_id)
     pid = pid_of(own_settings)
     await analytics.close()
-    await until(lambda: who_locks(own_settings.data_dir / "analytics" / LOCK) != pid, "it goes on")
+    await until(lambda: who_locks(tmp_path / "analytics" / LOCK) != pid, "it goes on")
 
 
 def _works(pid: int) -> bool:

@@ -11,6 +11,7 @@ from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics_query import PEOPLE
 from backend.storage.analytics.credit import credited
+from backend.storage.analytics.credit_shares import NO_SHARES
 from backend.storage.analytics.credit_tables import forget_credit
 from backend.storage.analytics.questions.asked import Asked
 from backend.storage.analytics.questions.given import Given
@@ -29,6 +30,8 @@ def shares_of(connection: DuckDBPyConnection, asked: Asked, kinds: Sequence[str]
     has_customers = not PEOPLE.isdisjoint(asked.query.needed)
     counted = f"SELECT count(*) FROM tellings WHERE {_IN_PERIOD}"
     [(tellings,)] = connection.execute(counted, {"start": start, "end": end}).fetchall()
+    if not tellings:
+        return NO_SHARES
     if tellings > _MOST_KEPT:
         return given.take(credited(connection, rules, start, end, kinds, has_customers=has_customers))
     # Queries of a page ask for conversions, and some of them for leads too.
@@ -38,8 +41,7 @@ def shares_of(connection: DuckDBPyConnection, asked: Asked, kinds: Sequence[str]
     )
     is_there = "SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = $name"
     if not connection.execute(is_there, {"name": name}).fetchone():
-        wanted = both if tellings else []
-        shares = credited(connection, rules, start, end, wanted, has_customers=has_customers)
+        shares = credited(connection, rules, start, end, both, has_customers=has_customers)
         connection.execute(f"CREATE TEMP TABLE {name} AS {shares.text}", shares.values)
         forget_credit(connection)
     return f"SELECT * FROM {name}"
