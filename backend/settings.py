@@ -125,7 +125,7 @@ class Settings:
         "address. Beyond it they are answered all the same.",
     )
     analytics_memory: int = setting(
-        200,
+        160,
         values_of.positive,
         "a whole number above 0",
         "Megabytes that questions of analytics may take, of all organizations together. What needs more is "

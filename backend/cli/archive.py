@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -10,13 +12,22 @@ import click
 from backend.api_host import ApiHost
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
+from backend.cli.asking import asking
 from backend.cli.command import CommandResult, stored
+from backend.cli.missing_clicks import MissingClicks
 from backend.cli.options import org_option
 from backend.clock import utc_now
+from backend.domain.click_rows import RowFormat, Selection
 from backend.domain.ids import OrgId
 from backend.settings import load_settings
+from backend.storage.analytics.click_file import ClicksFile
+from backend.storage.analytics.missing_clicks import count_missing
 from backend.storage.indexes import create_indexes
 from backend.storage.mongo import Database
+from backend.storage.organizations import get_organization
+from backend.whole_file import whole_or_nothing
+
+_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @click.command("export")
@@ -28,13 +39,21 @@ from backend.storage.mongo import Database
 @click.option(
     "--no-snapshot", is_flag=True, help="Read without a snapshot; for long exports, with the service stopped."
 )
+@click.option(
+    "--clicks", "clicks_form", type=click.Choice([RowFormat.PARQUET.value]),
+    help="Write the organization's single clicks instead, all that are kept, as such a file.",
+)  # fmt: skip
 @stored
-async def export(database: Database, org_id: OrgId, path: Path, no_snapshot: bool) -> CommandResult:
+async def export(
+    database: Database, org_id: OrgId, path: Path, no_snapshot: bool, clicks_form: str | None
+) -> CommandResult:
     """Write everything of an organization to FILE, as JSON lines.
 
     Keys are exported as hashes, so that they still work after a restore. The file contains personal data;
     only its owner may read it.
     """
+    if clicks_form:
+        return await _export_clicks(database, org_id, path)
     with click.progressbar(length=1, label="Exporting", file=sys.stderr) as bar:
 
         def progress(total: int, more: int) -> None:
@@ -46,6 +65,22 @@ async def export(database: Database, org_id: OrgId, path: Path, no_snapshot: boo
         except OSError as error:
             raise click.ClickException(str(error)) from None
     return {"org_id": org_id, "file": str(path), "documents": counts.total(), **counts}
+
+
+async def _export_clicks(database: Database, org_id: OrgId, path: Path) -> CommandResult:
+    """Write all single clicks that are kept into a Parquet file. Raises MissingClicks once it is there."""
+    await get_organization(database, org_id)
+    selection = Selection(_BEGINNING, utc_now())
+    question = ClicksFile(selection, load_settings().short_url_form)
+    async with asking(database) as analytics, analytics.file(org_id, question) as made:
+        try:
+            with whole_or_nothing(path) as file:
+                shutil.copyfileobj(made.file, file)
+        except OSError as error:
+            raise click.ClickException(str(error)) from None
+        if missing := await count_missing(database, analytics, org_id, selection):
+            raise MissingClicks(missing)
+    return {"org_id": org_id, "file": str(path), "clicks": made.rows}
 
 
 @click.command("restore")

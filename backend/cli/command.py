@@ -15,6 +15,7 @@ from backend.cli.options import json_option
 from backend.cli.table import NONE, cell, table
 from backend.domain.errors import OperatorError
 from backend.settings import Settings, load_settings, names_installation
+from backend.storage.analytics.question import NoAnswer
 from backend.storage.database import Indexes, open_database
 from backend.storage.mongo import StorageError
 
@@ -83,6 +84,8 @@ async def _with_database(
     try:
         async with open_database(settings, indexes) as database:
             return await command(database, **arguments)
+    except NoAnswer as error:
+        raise click.ClickException(str(error)) from None
     except StorageError as error:
         raise click.ClickException(
             f"MongoDB can't be used; check WAYLINK_MONGODB_URI. It said: {error}"

@@ -8,7 +8,10 @@ from typing import Any
 
 import click
 
+from backend.cli.asking import asking
 from backend.cli.command import CommandResult, run_on_database, stored
+from backend.cli.made_file import print_file, refuse_terminal
+from backend.cli.missing_clicks import MissingClicks
 from backend.cli.options import org_option
 from backend.cli.report_analytics import report_analytics
 from backend.clock import utc_now
@@ -18,6 +21,8 @@ from backend.domain.field_rules import Instant
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import load_settings
 from backend.storage import links, organizations
+from backend.storage.analytics.click_file import ClicksFile
+from backend.storage.analytics.missing_clicks import count_missing
 from backend.storage.mongo import Database
 from backend.storage.rejections import Rejected, list_rejections
 from backend.storage.single_clicks import MoreUnreadable, find_unreadable, written_clicks
@@ -70,10 +75,12 @@ def _link_id(_: click.Context, __: click.Parameter, text: str | None) -> LinkId 
 @click.option("--link", "link_id", callback=_link_id, metavar="ID", help="Only clicks on this link.")
 @click.option("--format", "form", type=click.Choice([each.value for each in RowFormat]), default="csv")
 def report_clicks(**arguments: Any) -> None:
-    """Print single clicks as CSV or as lines of JSON.
+    """Print single clicks as CSV, as lines of JSON or as a Parquet file.
 
     Times are dates, which begin in UTC, or as 2026-01-31T12:00:00Z.
     """
+    if arguments["form"] == RowFormat.PARQUET:
+        refuse_terminal()
     run_on_database(_clicks, arguments)
 
 
@@ -91,20 +98,24 @@ async def _clicks(  # noqa: PLR0917 - click passes each option by its name
     selection = Selection(start, end or utc_now(), link_id)
     if selection.end < selection.start:
         raise click.ClickException("--to must not be before --from.")
+    if missing := await _print_clicks(database, org_id, selection, RowFormat(form)):
+        raise MissingClicks(missing)
+    return {}
+
+
+async def _print_clicks(database: Database, org_id: OrgId, selection: Selection, form: RowFormat) -> int:
+    """Print the clicks. Returns how many are missing."""
     url_form = load_settings().short_url_form
+    if form is RowFormat.PARQUET:
+        async with asking(database) as analytics:
+            await print_file(analytics, org_id, ClicksFile(selection, url_form))
+            return await count_missing(database, analytics, org_id, selection)
     unreadable = await find_unreadable(database, org_id, selection)
     missing = unreadable.clicks
     try:
-        async for piece in written_clicks(
-            database, org_id, selection, RowFormat(form), url_form, known=unreadable
-        ):
+        async for piece in written_clicks(database, org_id, selection, form, url_form, known=unreadable):
             sys.stdout.buffer.write(piece)
     except MoreUnreadable as error:
         missing += error.found.clicks
-    if missing:
-        sys.stdout.buffer.flush()
-        raise click.ClickException(
-            f"{missing:,} requests of this time are missing, since what is stored of them can't be read; all "
-            "others are there. See `waylink doctor`."
-        )
-    return {}
+    sys.stdout.buffer.flush()
+    return missing

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from enum import StrEnum
 from typing import Any
 
@@ -11,18 +13,22 @@ import click
 from backend.cli.asking import asking
 from backend.cli.command import CommandResult, run_on_database
 from backend.cli.credit_options import credit_options
+from backend.cli.filter_options import FILTER_OPTIONS, GivenFilters, filter_options
+from backend.cli.made_file import print_file, refuse_terminal
 from backend.cli.options import org_option
 from backend.cli.table import NONE, table
 from backend.clock import utc_now
 from backend.domain.analytics_answer import AnalyticsAnswer, Row
 from backend.domain.analytics_input import parse_query
-from backend.domain.analytics_query import TIMES, Field, Measure
+from backend.domain.analytics_query import TIMES, Field, Measure, Query
 from backend.domain.analytics_rows import KIND, PARTIAL, AnswerRows
 from backend.domain.errors import InvalidField, OperatorError
 from backend.domain.ids import OrgId
-from backend.domain.query_period import Comparison
+from backend.domain.query_period import Comparison, WeekStart
 from backend.settings import load_settings
 from backend.storage import organizations
+from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.query_file import QueryFile
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.mongo import Database
 
@@ -45,6 +51,7 @@ class ReportForm(StrEnum):
     TABLE = "table"
     CSV = "csv"
     JSONL = "jsonl"
+    PARQUET = "parquet"
 
 
 def _names(of: type[StrEnum]) -> str:
@@ -63,16 +70,26 @@ def _words(of: type[StrEnum]) -> click.Choice[str]:
 @click.option("--to", help="The end, which is not included.  [default: the end of today]")
 @click.option("--timezone", help="IANA time zone whose days count, as Europe/Berlin.  [default: UTC]")
 @click.option(
-    "--filter", "filters", multiple=True, metavar="FIELD=VALUE", help="Only these; may be repeated."
+    "--week-starts", type=_words(WeekStart), help="The day on which weeks begin.  [default: monday]"
 )
+@filter_options
 @click.option(
     "--compare",
     type=_words(Comparison),
     help="With the time before, or a year before; a note says with what.",
 )
+@click.option(
+    "--change",
+    is_flag=True,
+    help="By which share each measure changed against that time: 0.5 is half as much again.",
+)
 @click.option("--currency", help="Conversions in this currency only; needed to sort by an amount.")
 @credit_options
-@click.option("--order-by", help="A measure or field, with - before it for descending.")
+@click.option(
+    "--order-by",
+    help="A measure or field, or with --change change. and a measure, as change.clicks; "
+    "with - before it for descending.",
+)
 @click.option("--limit", type=int, help="Print at most so many rows.  [default: all]")
 @click.option("--format", "form", type=_words(ReportForm), default=ReportForm.TABLE.value)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -81,6 +98,10 @@ def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
 
     Notes on how things are counted are printed on stderr. FIELD= stands for what has no such field.
     """
+    if form == ReportForm.PARQUET and not as_json:
+        refuse_terminal()
+        _tell(run_on_database(_analytics_file, arguments)["notes"])
+        return
     result = run_on_database(_analytics, arguments)
     found: AnalyticsAnswer = result["answer"]
     rows = AnswerRows(found, load_settings().short_url_form)
@@ -89,29 +110,49 @@ def report_analytics(form: str, as_json: bool, **arguments: Any) -> None:
         return
     for text in _printed(found, rows, ReportForm(form)):
         click.echo(text, nl=False)
-    for note in found.notes:
+    _tell(found.notes)
+
+
+def _tell(notes: Sequence[str]) -> None:
+    for note in notes:
         click.echo(f"Note: {note}", err=True)
 
 
 async def _analytics(database: Database, org_id: OrgId, limit: int | None, **options: Any) -> CommandResult:
+    async with _asked(database, org_id, limit, options) as (analytics, query):
+        return {"answer": await analytics.ask(org_id, AskQuery(query, is_whole=limit is None))}
+
+
+async def _analytics_file(
+    database: Database, org_id: OrgId, limit: int | None, **options: Any
+) -> CommandResult:
+    async with _asked(database, org_id, limit, options) as (analytics, query):
+        question = QueryFile(query, load_settings().short_url_form, limit)
+        return {"notes": (await print_file(analytics, org_id, question)).notes}
+
+
+@asynccontextmanager
+async def _asked(
+    database: Database, org_id: OrgId, limit: int | None, options: dict[str, Any]
+) -> AsyncIterator[tuple[Analytics, Query]]:
+    """Whom to ask, and the query that the options are. In the block, errors are told by option."""
+    given = GivenFilters.of(*(options.pop(each) for each in FILTER_OPTIONS))
     organization, now = await organizations.get_organization(database, org_id), utc_now()
     try:
-        query = parse_query(_body(limit, **options), now)
+        query = parse_query(_body(limit, **options) | {"filters": given.body}, now)
         if query.needs_subscription and not organization.has_subscription(now):
             raise SubscriptionNeeded(org_id)
         async with asking(database) as analytics:
-            return {"answer": await analytics.ask(org_id, AskQuery(query, is_whole=limit is None))}
+            yield analytics, query
     except InvalidField as error:
         name, _, field = error.field.partition(".")
-        option = "filter" if name == "filters" else name.replace("_", "-")
-        message = f"--{option} {field} {error.rule}" if field else f"--{option} {error.rule}"
-        raise click.UsageError(message) from None
+        if field:
+            raise click.UsageError(f"{given.options.get(field, '--filter')} {field} {error.rule}") from None
+        raise click.UsageError(f"--{name.replace('_', '-')} {error.rule}") from None
 
 
-def _body(
-    limit: int | None, filters: tuple[str, ...], from_: str | None, **options: Any
-) -> dict[str, object]:
-    """The options as the body of a query; those that are not given are left out."""
+def _body(limit: int | None, from_: str | None, **options: Any) -> dict[str, object]:
+    """The options but filters as the body of a query; those that are not given are left out."""
     given = {name: value for name, value in options.items() if value is not None}
     for name in ("measures", "group_by"):
         given[name] = given[name].split(",") if given[name] else []
@@ -119,13 +160,7 @@ def _body(
         given["from"] = from_
     if limit is not None:
         given["limit"] = limit
-    values: dict[str, list[str | None]] = {}
-    for each in filters:
-        field, separator, value = each.partition("=")
-        if not separator:
-            raise click.UsageError(f"--filter {each} must be FIELD=VALUE")
-        values.setdefault(field, []).append(value or None)
-    return given | {"filters": values}
+    return given
 
 
 def _printed(found: AnalyticsAnswer, rows: AnswerRows, form: ReportForm) -> Any:
@@ -141,7 +176,7 @@ def _table(found: AnalyticsAnswer, rows: AnswerRows) -> str:
     groups = found.query.group_by
     lines = [_shown(found, rows, row) for row in found.rows]
     if groups and lines:
-        totals = Row((_TOTALS, *("" for _ in groups[1:])), found.totals.values, found.totals.previous)
+        totals = found.totals._replace(group=(_TOTALS, *("" for _ in groups[1:])))
         lines.append(["" if each is None else each for each in rows.cells_of(totals)])
     headings = rows.headings()
     kept = [

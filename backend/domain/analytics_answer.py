@@ -9,7 +9,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-from backend.domain.analytics_query import Measure, Query
+from backend.domain.analytics_query import Query, Shown
 from backend.domain.ids import LinkId
 from backend.domain.query_period import QueryPeriod
 
@@ -19,9 +19,10 @@ RATE_DIGITS = 6
 # What a row is of, in the order of the query's `group_by`; None where there is none.
 Group = tuple[str | None, ...]
 Amounts = Mapping[str, Decimal]
-# A number, an amount, or amounts by currency; None for a rate without clicks, and a change of nothing.
-Value = int | float | Decimal | Amounts | None
-Values = Mapping[Measure, Value]
+Counts = Mapping[str, int | float]
+# A number, an amount, or either by currency; None for a rate without clicks, and a change of nothing.
+Value = int | float | Decimal | Amounts | Counts | None
+Values = Mapping[Shown, Value]
 
 
 class RowKind(StrEnum):

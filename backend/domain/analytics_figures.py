@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from backend.domain.analytics_answer import RATE_DIGITS, Amounts, Value, Values, plain_count
-from backend.domain.analytics_query import Measure
+from backend.domain.analytics_query import ByCurrency, Measure, Shown
 from backend.domain.money import shown
 
 # Decimals of an amount per click beyond those of its currency.
@@ -38,7 +38,8 @@ class Sold(NamedTuple):
 class GroupSums:
     """What was counted for one group. Amounts are by currency, in main units, not rounded.
 
-    Leads, conversions and events are fractions where several touches share the credit.
+    Leads, conversions and events are fractions where several touches share the credit. `conversions_in` are
+    those of each currency.
     """
 
     clicks: int = 0
@@ -52,6 +53,7 @@ class GroupSums:
     events: int | Fraction = 0
     came_of_links: int | Fraction = 0
     chance_of_best: float | None = None
+    conversions_in: dict[str, int | Fraction] = field(default_factory=dict)
     exact_revenue: dict[str, Fraction] = field(default_factory=dict)
     exact_revenue_of_links: dict[str, Fraction] = field(default_factory=dict)
     exact_refunds: dict[str, Fraction] = field(default_factory=dict)
@@ -82,6 +84,8 @@ class GroupSums:
             self.events += _part(each.events, whole)
             self.came_of_links += _part(each.of_links, whole)
             if each.currency and each.conversions:
+                already = self.conversions_in.get(each.currency, 0)
+                self.conversions_in[each.currency] = already + _part(each.conversions, whole)
                 self._add_amounts(each.currency, each)
 
     def _add_amounts(self, currency: str, sold: Sold) -> None:
@@ -107,9 +111,11 @@ def _shown(amounts: Mapping[str, Fraction]) -> Amounts:
     return {each: shown(amount, each) for each, amount in amounts.items()}
 
 
-def value_of(measure: Measure, counts: GroupSums, currency: str | None) -> Value:
+def value_of(measure: Shown, counts: GroupSums, currency: str | None) -> Value:
     """What is shown of a measure."""
     match measure:
+        case ByCurrency.CONVERSIONS:
+            return {each: plain_count(count) for each, count in sorted(counts.conversions_in.items())}
         case Measure.REVENUE | Measure.REFUNDS | Measure.NET_REVENUE:
             amounts: Amounts = getattr(counts, measure.value)
             return _money(amounts, currency)
@@ -139,8 +145,8 @@ def _money(amounts: Amounts, currency: str | None, digits: int = 0) -> Value:
 
 
 def changes_of(now: Values, before: Values) -> Values:
-    """How much each value changed, as a share of the one before; None where that is nothing or several."""
-    return {measure: _change(value, before[measure]) for measure, value in now.items()}
+    """How much each measure changed, as a share of the one before; None where that is nothing or several."""
+    return {each: _change(value, before[each]) for each, value in now.items() if isinstance(each, Measure)}
 
 
 def _change(now: Value, before: Value) -> float | None:

@@ -41,6 +41,21 @@ class Measure(StrEnum):
     CHANCE_OF_BEST = "chance_of_best"  # that a variant converts better than the others
 
 
+class ByCurrency(StrEnum):
+    """What answers without a currency show beside a measure: how much of it is in each currency."""
+
+    CONVERSIONS = "conversions_by_currency"
+
+    @property
+    def measure(self) -> Measure:
+        """The measure that it divides."""
+        return Measure(self.name.lower())
+
+
+# What answers show.
+Shown = Measure | ByCurrency
+
+
 class Field(StrEnum):
     """What is counted by: a part of the time, something of the link, of the click, or an event's name."""
 
@@ -184,6 +199,12 @@ class Query:
         """What is grouped or filtered by of links, each once."""
         named = dict.fromkeys((*self.group_by, *self.filters))
         return tuple(each for each in named if each in LINK_FIELDS)
+
+    @property
+    def shown(self) -> tuple[Shown, ...]:
+        """What rows show, in order: the measures and, without a currency, how much of them is in each."""
+        behind = {} if self.currency else {each.measure: (each,) for each in ByCurrency}
+        return tuple(shown for each in self.measures for shown in (each, *behind.get(each, ())))
 
     @property
     def needed(self) -> frozenset[Measure]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any
+from enum import Enum, auto
+from typing import Any, NamedTuple
 
-from backend.domain.analytics_answer import AnalyticsAnswer, NamedLink, Row, Value, Values
-from backend.domain.analytics_query import MONEY, Field, Measure
+from backend.domain.analytics_answer import RATE_DIGITS, AnalyticsAnswer, NamedLink, Row, Value, Values
+from backend.domain.analytics_figures import MORE_DIGITS
+from backend.domain.analytics_query import MONEY, RATES, ByCurrency, Field, Measure, Shown
+from backend.domain.credit_rules import Model
 from backend.domain.ids import LinkId
+from backend.domain.money import minor_digits
 from backend.domain.query_period import QueryPeriod
 from backend.domain.short_urls import ShortUrlForm
 from backend.domain.spreadsheets import csv_line
@@ -19,7 +23,41 @@ Cell = str | None
 Links = Mapping[LinkId, NamedLink]
 # What tells rows apart, beside what they are of.
 KIND, PARTIAL = "kind", "partial"
+# Without a currency, these are by currency.
+_BY_CURRENCY: frozenset[Shown] = MONEY | frozenset(ByCurrency)
 _LINK_COLUMNS = ("link_name", "short_url")
+# Under which a sale may count for several touches, each for a part.
+_DIVIDING = frozenset({Model.LINEAR, Model.POSITION_BASED})
+_DIVIDED = frozenset({Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS})
+
+
+class CellKind(Enum):
+    """What the texts in a column stand for."""
+
+    TEXT = auto()
+    FLAG = auto()  # "true", or nothing
+    DATE = auto()
+    MONTH = auto()  # as 2026-03
+    TIME = auto()  # in ISO 8601, with an offset
+    COUNT = auto()
+    NUMBER = auto()
+    DECIMAL = auto()  # with as many decimals as the column's `digits`
+
+
+class Column(NamedTuple):
+    """A column of a table of rows."""
+
+    name: str
+    kind: CellKind = CellKind.TEXT
+    digits: int = 0
+
+
+_KINDS_OF_TIMES = {
+    Field.DAY: CellKind.DATE,
+    Field.WEEK: CellKind.DATE,
+    Field.MONTH: CellKind.MONTH,
+    Field.HOUR: CellKind.TIME,
+}
 
 
 class AnswerRows:
@@ -58,14 +96,20 @@ class AnswerRows:
         of = dict(zip(group, row.group, strict=True))
         return of | self._link_of(row, links) | marks | self._values_json(row)
 
-    def headings(self) -> list[str]:
-        """The columns of a table; amounts have one for each currency."""
+    def columns(self) -> list[Column]:
+        """The columns of a table; amounts and conversions have one for each currency."""
         query = self._answer.query
-        links = _LINK_COLUMNS if Field.LINK in query.group_by else ()
-        measures = [name for each in query.measures for name in self._columns(each)]
-        previous = [f"previous_{name}" for name in measures] if query.compare else []
-        change = [f"change_{each}" for each in query.measures] if query.change else []
-        return [*query.group_by, *links, *self._marks, *measures, *previous, *change]
+        groups = [Column(each, _KINDS_OF_TIMES.get(each, CellKind.TEXT)) for each in query.group_by]
+        links = [Column(each) for each in _LINK_COLUMNS if Field.LINK in query.group_by]
+        marks = [Column(each, CellKind.FLAG if each == PARTIAL else CellKind.TEXT) for each in self._marks]
+        measures = [column for each in query.shown for column in self._columns(each)]
+        previous = [each._replace(name=f"previous_{each.name}") for each in measures if query.compare]
+        change = [Column(f"change_{each}", CellKind.NUMBER) for each in query.measures if query.change]
+        return [*groups, *links, *marks, *measures, *previous, *change]
+
+    def headings(self) -> list[str]:
+        """The names of the columns."""
+        return [each.name for each in self.columns()]
 
     def cells_of(self, row: Row, links: Links | None = None) -> list[Cell]:
         """The row's cells, without a value where there is none. `links` as of `object_of`."""
@@ -113,17 +157,33 @@ class AnswerRows:
         change = {"change": _numbers(row.change)} if row.change is not None else {}
         return _numbers(row.values) | before | change
 
-    def _columns(self, measure: Measure) -> list[str]:
-        if measure in MONEY and self._answer.query.currency is None:
-            return [f"{measure}_{each}" for each in self._currencies]
-        return [measure]
+    def _columns(self, shown: Shown) -> list[Column]:
+        measure = shown.measure if isinstance(shown, ByCurrency) else shown
+        if self._is_by_currency(shown):
+            return [
+                self._column(measure, each)._replace(name=f"{measure}_{each}") for each in self._currencies
+            ]
+        return [self._column(measure, self._answer.query.currency)]
+
+    def _column(self, measure: Measure, currency: str | None) -> Column:
+        if measure in MONEY:
+            more = MORE_DIGITS if measure is Measure.REVENUE_PER_CLICK else 0
+            return Column(measure, CellKind.DECIMAL, minor_digits(currency or "") + more)
+        if measure in RATES or measure is Measure.CHANCE_OF_BEST:
+            return Column(measure, CellKind.NUMBER)
+        if measure in _DIVIDED and self._answer.query.rules.model in _DIVIDING:
+            return Column(measure, CellKind.DECIMAL, RATE_DIGITS)
+        return Column(measure, CellKind.COUNT)
+
+    def _is_by_currency(self, shown: Shown) -> bool:
+        return shown in _BY_CURRENCY and self._answer.query.currency is None
 
     def _cells(self, values: Values) -> list[Cell]:
         cells: list[Cell] = []
-        for measure, value in values.items():
-            if measure in MONEY and self._answer.query.currency is None:
+        for shown, value in values.items():
+            if self._is_by_currency(shown):
                 amounts = value if isinstance(value, dict) else {}
-                nothing = None if value is None else Decimal()
+                nothing = None if value is None else 0
                 cells += [_text(amounts.get(each, nothing)) for each in self._currencies]
             else:
                 cells.append(_text(value))
@@ -131,21 +191,23 @@ class AnswerRows:
 
 
 def _currencies(answer: AnalyticsAnswer) -> list[str]:
-    """Those of all amounts of the answer."""
+    """Those of all amounts and conversions of the answer."""
     totals = [answer.totals.values, answer.totals.previous or {}]
-    amounts = [values.get(each) for values in totals for each in MONEY]
+    amounts = [values.get(each) for values in totals for each in _BY_CURRENCY]
     return sorted({name for each in amounts if isinstance(each, dict) for name in each})
 
 
 def _numbers(values: Values) -> Json:
-    return {measure: _number(value) for measure, value in values.items()}
+    return {shown: _number(value, shown) for shown, value in values.items()}
 
 
-def _number(value: Value) -> Any:
+def _number(value: Value, shown: Shown) -> Any:
     if isinstance(value, Decimal):
         return f"{value:f}"
     if value is None or isinstance(value, int | float):
         return value
+    if isinstance(shown, ByCurrency):
+        return [{"currency": name, shown.measure: count} for name, count in value.items()]
     return [{"currency": name, "amount": f"{amount:f}"} for name, amount in value.items()]
 
 

@@ -38,15 +38,23 @@ _Value = str | bool | None
 
 
 class RowFormat(StrEnum):
-    """The form in which clicks are written."""
+    """The form of a file of rows."""
 
     CSV = "csv"
     NDJSON = "ndjson"
+    PARQUET = "parquet"  # which the process that answers questions writes (storage/analytics/files)
 
     @property
     def media_type(self) -> str:
         """The media type of a file in this form."""
-        return "text/csv; charset=utf-8" if self is RowFormat.CSV else "application/x-ndjson"
+        return _MEDIA_TYPES[self]
+
+
+_MEDIA_TYPES = {
+    RowFormat.CSV: "text/csv; charset=utf-8",
+    RowFormat.NDJSON: "application/x-ndjson",
+    RowFormat.PARQUET: "application/vnd.apache.parquet",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,7 @@ def rows(
 def _selected(columns: Columns, selection: Selection) -> Sequence[int]:
     """The numbers of the rows that are selected, in the order of their times."""
     at = columns.at
-    start, end = _milliseconds(selection.start), _milliseconds(selection.end)
+    start, end = milliseconds_from(selection.start), milliseconds_from(selection.end)
     is_link = [selection.link_id in {None, each} for each in columns.links]
     found = [
         row
@@ -104,7 +112,7 @@ def _selected(columns: Columns, selection: Selection) -> Sequence[int]:
     return sorted(found, key=at.__getitem__)
 
 
-def _milliseconds(at: datetime) -> int:
+def milliseconds_from(at: datetime) -> int:
     """Milliseconds after 1970, rounded up: a click, which has no microseconds, is not before that."""
     past = at.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
     return -(-(past.days * DAY_MS * 1000 + past.seconds * 1_000_000 + past.microseconds) // 1000)

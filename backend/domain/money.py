@@ -72,7 +72,12 @@ def of_units(units: int | Fraction, digits: int) -> Decimal:
     return Decimal(round(units)).scaleb(-digits)
 
 
+def minor_digits(currency: str) -> int:
+    """How many decimals amounts in the currency are shown with."""
+    return MINOR_DIGITS.get(currency, 2)
+
+
 def shown(amount: Fraction, currency: str, more: int = 0) -> Decimal:
     """An exact amount with its currency's decimals, or so many `more`, halves rounded to the even digit."""
-    digits = MINOR_DIGITS.get(currency, 2) + more
+    digits = minor_digits(currency) + more
     return of_units(amount * 10**digits, digits)

@@ -8,13 +8,18 @@ from collections.abc import Iterable
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 # The first character of formulas, also in full width. Some programs ignore white space before it.
 _BEGINS_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20\t\r\n")
+# Below zero, as numbers are written here.
+_NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?(e-?[0-9]+)?")
 
 
 def inert(cell: str) -> str:
     """The cell's text; if a spreadsheet could take it for a formula, with a single quote before it.
 
-    Visitors can put any text into an address, and it may end up in such a file.
+    A number below zero is no formula, and programs can read it. Visitors can put any text into an address,
+    and it may end up in such a file.
     """
+    if _NUMBER.fullmatch(cell):
+        return cell
     return f"'{cell}" if cell.lstrip(" \u3000\u00a0").startswith(_BEGINS_FORMULA) else cell
 
 

@@ -17,6 +17,7 @@ from backend.domain.feed.events import Event
 from backend.follow.event_fields import FieldKind
 from backend.follow.event_lines import as_json
 from backend.follow.event_rows import MORE, field_kinds, row_of
+from backend.storage.analytics.parquet import write_parquet
 
 _OWNER_ONLY = 0o600  # it names people
 _OWN: Mapping[str, str] = {
@@ -110,12 +111,9 @@ class ParquetRows:
     def _write(self, path: Path, rows: str, values: Mapping[str, object]) -> None:
         """Replace the file by these rows, in the order of the feed, safely on disk."""
         unfinished = path.with_name(f"{path.name}.unfinished")
-        to = str(unfinished).replace("'", "''")
         try:
             in_order = f'SELECT * FROM ({rows}) ORDER BY place, "index"'  # noqa: S608 - of constants
-            self._connection.execute(
-                f"COPY ({in_order}) TO '{to}' (FORMAT parquet, COMPRESSION zstd)", dict(values)
-            )
+            write_parquet(self._connection, in_order, values, unfinished)
             unfinished.chmod(_OWNER_ONLY)
             _keep(unfinished)
             unfinished.replace(path)

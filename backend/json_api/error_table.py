@@ -241,3 +241,4 @@ STORAGE_UNREACHABLE = ErrorRow(
     "The service can't reach its storage; try again",
     "STORAGE_UNREACHABLE",
 )
+FIGURES_UNAVAILABLE = ErrorRow(503, 503, "Service Unavailable", "{message}", "FIGURES_UNAVAILABLE")

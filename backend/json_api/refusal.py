@@ -9,6 +9,7 @@ from typing import Any
 from backend.domain.errors import FieldError, MissingField
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
+from backend.storage.analytics.question import FactsNotReady, NoAnswer, TooMuch
 from backend.storage.mongo import StorageError, is_unreachable
 
 _log = logging.getLogger("waylink.api")
@@ -74,7 +75,20 @@ def refusal_for(error: Exception) -> Refusal | None:
     if isinstance(error, StorageError) and is_unreachable(error):
         _log.warning("The storage can't be reached: %s", type(error).__name__)
         return storage_unreachable()
+    if isinstance(error, FactsNotReady | NoAnswer):
+        return _without_figures(error)
     return None
+
+
+def _without_figures(error: FactsNotReady | NoAnswer) -> Refusal:
+    """What is answered where figures can't be had now; what went wrong on this host is for its log alone."""
+    message = str(error)
+    if not isinstance(error, FactsNotReady | TooMuch):
+        _log.error("A question about figures was not answered: %s", error)
+        message = "The service can't answer this now; its log says why"
+    seconds = error.retry_after if isinstance(error, FactsNotReady) else RETRY_AFTER
+    refusal = Refusal(error_table.FIGURES_UNAVAILABLE, message=message)
+    return refusal.with_headers({"Retry-After": str(seconds)})
 
 
 def _of_field(error: FieldError) -> Refusal:

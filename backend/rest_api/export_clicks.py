@@ -15,12 +15,20 @@ from backend.file_answer import file_answer
 from backend.json_api import error_table
 from backend.json_api.refusal import Refusal
 from backend.rest_api.blueprint import caller, rest
+from backend.rest_api.made_file import made_file
 from backend.rest_api.query_string import query_refusal, read_query
+from backend.storage.analytics.click_file import ClicksFile
+from backend.storage.analytics.missing_clicks import count_missing
 from backend.storage.click_retention import single_clicks_since
 from backend.storage.deadlines import lift_deadline
 from backend.storage.links import find_link
 from backend.storage.organizations import get_organization
-from backend.storage.single_clicks import MoreUnreadable, UnreadableBlocks, find_unreadable, written_clicks
+from backend.storage.single_clicks import (
+    MoreUnreadable,
+    UnreadableBlocks,
+    find_unreadable,
+    written_clicks,
+)
 
 # From when on no click has been deleted for its age; absent where clicks are kept without limit.
 SINCE_HEADER = "Waylink-Clicks-Since"
@@ -38,7 +46,7 @@ QUERY: dict[str, Rule[Any]] = {
 
 @rest.get("/clicks/export")
 async def export_clicks() -> Response:
-    """The organization's clicks of a time, streamed as CSV or as lines of JSON."""
+    """The organization's clicks of a time, as CSV, as lines of JSON or as Parquet."""
     given, now = read_query(QUERY, required=["from"]), resources().clock()
     lift_deadline()  # it may take an hour; each question to the database has a time limit of its own
     selection = await _selection(given, now)
@@ -47,12 +55,24 @@ async def export_clicks() -> Response:
     headers = {"Content-Disposition": f'attachment; filename="clicks.{form}"'}
     if since := single_clicks_since(organization.click_days, now):
         headers[SINCE_HEADER] = exact_time_json(since)
+    if form is RowFormat.PARQUET:
+        return await _parquet(selection, headers)
     unreadable = await find_unreadable(resources().database, caller().org_id, selection)
     while True:
         try:
             return await _file(selection, form, headers, unreadable)
         except MoreUnreadable as error:  # there is nothing else
             unreadable |= error.found
+
+
+async def _parquet(selection: Selection, headers: dict[str, str]) -> Response:
+    question = ClicksFile(selection, resources().short_url_form)
+    answer = await file_answer(made_file(question), RowFormat.PARQUET.media_type, headers)
+    # After that: by then, what can't be read is marked.
+    known = resources()
+    if missing := await count_missing(known.database, known.analytics, caller().org_id, selection):
+        answer.headers[UNREADABLE_HEADER] = str(missing)
+    return answer
 
 
 async def _file(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from backend.domain.click_rows import RowFormat
 from backend.domain.field_rules import Schema
 from backend.json_api.authentication import KEY_HEADER
 from backend.json_api.error_table import ErrorRow
@@ -77,9 +78,13 @@ def _responses(operation: Operation) -> dict[str, Any]:
 def _content(operation: Operation) -> dict[str, Any]:
     answer = _json(reference(operation.answer)) if operation.answer else {}
     return answer | {
-        media_type: {"schema": {"type": "string", "description": meaning}}
+        media_type: {"schema": {"type": "string", "description": meaning} | _BINARY.get(media_type, {})}
         for media_type, meaning in operation.files.items()
     }
+
+
+# What of a file's schema says that it is no text.
+_BINARY = {RowFormat.PARQUET.media_type: {"format": "binary"}}
 
 
 def _error(status: int, rows: list[ErrorRow], told: Callable[[ErrorRow], Schema]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backend.domain import analytics_input, measure_words
+from backend.domain.click_rows import RowFormat
 from backend.domain.field_rules import Rule, Schema
 from backend.json_api import error_table
 from backend.rest_api.operation import BODY_ERRORS, EVERYWHERE, KEY_ERRORS, Operation, query
@@ -30,7 +31,8 @@ MEANINGS = {
     "change": "Whether rows, and the totals, have change: by which share each measure changed against "
     "previous. Needs compare.",
     "currency": "Conversions in this currency only, also in customers and rates; a note says how many others "
-    "there are. Amounts are one text each. Needed to sort by an amount.",
+    "there are. Amounts are one text each. Needed to sort by an amount. Without it all conversions count, "
+    "and conversions_by_currency says how many in each.",
     "credit": "Whose touches get the credit for leads and conversions: of the same device, which is the "
     "default, or of all devices of the customer.",
     "model": "Which touches get it; by default last_non_direct. Only last counts direct visits. linear and "
@@ -71,6 +73,7 @@ OPERATIONS = (
             *BODY_ERRORS,
             *KEY_ERRORS,
             error_table.INSTALLS_NEED_SUBSCRIPTION,
+            error_table.FIGURES_UNAVAILABLE,
             *EVERYWHERE,
         ),
         body=_QUERY,
@@ -82,13 +85,23 @@ OPERATIONS = (
         "Export all rows of such a query as a file",
         200,
         None,
-        (error_table.QUERY_INVALID, *KEY_ERRORS, error_table.INSTALLS_NEED_SUBSCRIPTION, *EVERYWHERE),
+        (
+            error_table.QUERY_INVALID,
+            *KEY_ERRORS,
+            error_table.INSTALLS_NEED_SUBSCRIPTION,
+            error_table.FIGURES_UNAVAILABLE,
+            *EVERYWHERE,
+        ),
         parameters=tuple(query(name, rule.schema(), MEANINGS[name]) for name, rule in EXPORT_QUERY.items()),
         files={
             "text/csv": "A line of headings, then a line for each row: its fields, kind and partial where "
-            "rows may have them, its measures (amounts have a column for each currency), with compare "
-            "those of the other time, as previous_…, and with change by how much they changed, as change_….",
+            "rows may have them, its measures (amounts have a column for each currency, and conversions have "
+            "these behind their number), with compare those of the other time, as previous_…, and with "
+            "change by how much they changed, as change_….",
             "application/x-ndjson": "A JSON object for each row, as POST /analytics/query has it.",
+            RowFormat.PARQUET.media_type: "The columns of the CSV file with types: counts are BIGINT, "
+            "amounts and shared counts DECIMAL, rates and changes DOUBLE, days, weeks and months DATE, hours "
+            "TIMESTAMPTZ, partial BOOLEAN.",
         },
     ),
 )

@@ -70,11 +70,19 @@ OPERATIONS = (
         "Export single clicks as a file",
         200,
         None,
-        (error_table.QUERY_INVALID, *KEY_ERRORS, error_table.LINK_NOT_FOUND, *EVERYWHERE),
+        (
+            error_table.QUERY_INVALID,
+            *KEY_ERRORS,
+            error_table.LINK_NOT_FOUND,
+            error_table.FIGURES_UNAVAILABLE,
+            *EVERYWHERE,
+        ),
         parameters=_EXPORT_PARAMETERS,
         files={
             "text/csv": f"A line of headings, then a line for each click: {', '.join(COLUMNS)}.",
             "application/x-ndjson": "A JSON object for each click, one in a line, with the same names.",
+            RowFormat.PARQUET.media_type: "A row for each click, sorted by time: the same columns, time as "
+            "TIMESTAMPTZ, counted as BOOLEAN, all others as VARCHAR.",
         },
         headers={
             export_clicks.SINCE_HEADER: {

@@ -23,7 +23,9 @@ from backend.json_api.json_body import read_json_object
 from backend.json_api.refusal import Refusal
 from backend.rest_api.analytics import has_subscription
 from backend.rest_api.blueprint import caller, rest
+from backend.rest_api.made_file import made_file
 from backend.rest_api.query_string import read_query, refusal_in_query
+from backend.storage.analytics.query_file import QueryFile
 from backend.storage.analytics.query_questions import AskQuery, StreamQuery
 from backend.storage.deadlines import lift_deadline
 
@@ -44,7 +46,7 @@ async def query_analytics() -> dict[str, Any]:
 
 @rest.get("/analytics/export")
 async def export_analytics() -> Response:
-    """The same as a file: all rows, streamed as CSV or as lines of JSON."""
+    """The same as a file: all rows, as CSV, as lines of JSON or as Parquet."""
     given = read_query(EXPORT_QUERY)
     form = RowFormat(given.pop("format", RowFormat.CSV))
     headers = {"Content-Disposition": f'attachment; filename="analytics.{form}"'}
@@ -63,7 +65,13 @@ async def _admit(query: Query) -> None:
     lift_deadline()
 
 
-async def _pieces(query: Query, form: RowFormat) -> AsyncGenerator[bytes, None]:
+def _pieces(query: Query, form: RowFormat) -> AsyncGenerator[bytes, None]:
+    if form is RowFormat.PARQUET:
+        return made_file(QueryFile(query, resources().short_url_form))
+    return _lines(query, form)
+
+
+async def _lines(query: Query, form: RowFormat) -> AsyncGenerator[bytes, None]:
     pieces = resources().analytics.stream(caller().org_id, StreamQuery(query))
     async with aclosing(pieces):
         head = await anext(pieces)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backend.domain.analytics_answer import RowKind
-from backend.domain.analytics_query import MONEY, Field, Measure
+from backend.domain.analytics_query import MONEY, ByCurrency, Field, Measure
 from backend.domain.analytics_rows import KIND, PARTIAL
 from backend.domain.explanation import StepKind
 from backend.domain.field_rules import Schema, Word
@@ -68,6 +68,12 @@ _MEASURES: dict[str, Schema] = {
     name: schema | {"description": f"{MEANINGS[Measure(name)]} {schema.get('description', '')}".strip()}
     for name, schema in _VALUES.items()
 }
+for _each in ByCurrency:
+    _MEASURES[_each] = {
+        "type": "array",
+        "items": _object(currency=_TEXT, **{_each.measure: {"type": "number", "minimum": 0}}),
+        "description": f"How many of {_each.measure} are in each currency; absent where currency was given.",
+    }
 # Of measures, those that were asked for.
 _COMPARED: Schema = {
     "type": "object",

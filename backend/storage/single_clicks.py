@@ -18,7 +18,7 @@ from backend.domain.click_block import MOST_CLICKS, Columns, UnreadableBlock, un
 from backend.domain.click_rows import RowFormat, Selection, head, rows
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.short_urls import ShortUrlForm
-from backend.storage.click_blocks import NAME, SMALL, mark_unreadable
+from backend.storage.click_blocks import NAME, SMALL, Part, mark_unreadable, parts_of
 from backend.storage.links import find_short_urls
 from backend.storage.mongo import ClientSession, Database, Document
 
@@ -67,6 +67,13 @@ async def find_unreadable(database: Database, org_id: OrgId, selection: Selectio
     wanted = {"is_unreadable": True, "org_id": org_id, **_between(selection.start, selection)}
     found = database[NAME].find(wanted, {"clicks": 1})
     return UnreadableBlocks({each["_id"]: each["clicks"] async for each in found})
+
+
+async def find_unreadable_parts(database: Database, org_id: OrgId, selection: Selection) -> list[Part]:
+    """The same blocks as they were stored first."""
+    wanted = {"is_unreadable": True, "org_id": org_id, **_between(selection.start, selection)}
+    found = database[NAME].find(wanted, {"clicks": 1, "parts": 1})
+    return [part async for each in found for part in parts_of(each)]
 
 
 async def written_clicks(

@@ -187,7 +187,7 @@ OF_NEWER_OPERATIONS = {
 }
 # The rows of limits are provoked in test_call_limits and test_events.
 BY_A_LIMIT = {"ADDRESS_LIMIT_EXCEEDED", "RATE_LIMIT_EXCEEDED", "TOO_MANY_READERS"}
-BY_A_FAULT = {"BODY_TOO_SLOW", "SERVER_FAULT", "STORAGE_UNREACHABLE"}
+BY_A_FAULT = {"BODY_TOO_SLOW", "SERVER_FAULT", "STORAGE_UNREACHABLE", "FIGURES_UNAVAILABLE"}
 
 
 def test_no_row_is_left_out() -> None:

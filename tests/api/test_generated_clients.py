@@ -34,6 +34,7 @@ TOLD = {
     "refund": ["accepted"],
     "refunds": ["duplicate"],
     "bulk": ["created", "created", "updated", "archived", "rejected"],
+    "sold": {"EUR": True},
 }
 
 

@@ -83,10 +83,14 @@ async def test_an_answer_byte_for_byte(
         filters={"campaign": ["spring"]}, compare="previous",
     )  # fmt: skip
     now = (
-        '"clicks":3,"conversions":2,"revenue":[{"currency":"EUR","amount":"19.99"},'
+        '"clicks":3,"conversions":2,"conversions_by_currency":[{"currency":"EUR","conversions":1},'
+        '{"currency":"JPY","conversions":1}],"revenue":[{"currency":"EUR","amount":"19.99"},'
         '{"currency":"JPY","amount":"500"}],"conversion_rate":0.666667'
     )
-    before = '"previous":{"clicks":0,"conversions":0,"revenue":[],"conversion_rate":null}'
+    before = (
+        '"previous":{"clicks":0,"conversions":0,"conversions_by_currency":[],"revenue":[],'
+        '"conversion_rate":null}'
+    )
     note = "Clicks have the campaign that their link has now, also where it had another one then."
     credit = (
         "Leads, conversions and revenue are credited to the last touch (direct visits are none) of the "
@@ -342,6 +346,25 @@ async def test_an_export_as_csv(
         [plain, "Plain", f"https://{organization.domain}/p", "", "1", "0", "0", "0", "0", "0",
          "0", "0", "", ""],
     ]  # fmt: skip
+
+
+async def test_an_export_of_conversions_by_currency(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database
+) -> None:
+    """Conversions have a column for each currency behind their number, amounts or not; changes don't."""
+    await fill(client, organization, database)
+    asked = {"group_by": "campaign", "measures": "conversions", "compare": "previous", "change": "true"}
+    answer = await export(client, organization, **asked)
+    assert list(csv.reader(io.StringIO(answer.text))) == [
+        ["campaign", "kind", "conversions", "conversions_EUR", "conversions_JPY", "previous_conversions",
+         "previous_conversions_EUR", "previous_conversions_JPY", "change_conversions"],
+        ["spring", "", "2", "1", "1", "0", "0", "0", ""],
+    ]  # fmt: skip
+    one = await export(client, organization, **asked, currency="JPY")
+    assert list(csv.reader(io.StringIO(one.text))) == [
+        ["campaign", "kind", "conversions", "previous_conversions", "change_conversions"],
+        ["spring", "", "1", "0", ""],
+    ]
 
 
 async def test_an_export_as_lines_of_json(

@@ -68,15 +68,13 @@ def test_the_report_in_every_form(running: ServiceProcess, org_id: OrgId) -> Non
     def amounts(amount: str, currency: str = "EUR") -> list[dict[str, str]]:
         return [{"currency": currency, "amount": amount}]
 
-    row: dict[str, Any] = {"source": "=cmd()", "leads": 1, "conversions": 1, "contacts": 1, "customers": 1}
+    def one_in(currency: str) -> dict[str, Any]:
+        return {"conversions": 1, "conversions_by_currency": [{"currency": currency, "conversions": 1}]}
+
+    row: dict[str, Any] = {"source": "=cmd()", "leads": 1, "contacts": 1, "customers": 1} | one_in("EUR")
     row |= {"revenue": amounts("19.99"), "refunds": [], "net_revenue": amounts("19.99")}
-    other: dict[str, Any] = {
-        "source": None,
-        "kind": "not_credited",
-        "leads": 0,
-        "conversions": 1,
-        "contacts": 0,
-    }
+    other: dict[str, Any] = {"source": None, "kind": "not_credited", "leads": 0, "contacts": 0}
+    other |= one_in("USD")
     other |= {"customers": 0, "revenue": amounts("5.00", "USD"), "refunds": amounts("1.25", "USD")}
     rows = [row, other | {"net_revenue": amounts("3.75", "USD")}]
     assert running.command(*command)["rows"] == rows
@@ -91,8 +89,8 @@ def test_the_report_in_every_form(running: ServiceProcess, org_id: OrgId) -> Non
     ]
     head, *body = printed(running, *command).splitlines()
     assert re.split("  +", head) == [
-            "SOURCE", "LEADS", "CONVERSIONS", "CONTACTS", "CUSTOMERS", "REVENUE EUR", "REVENUE USD",
-            "REFUNDS EUR", "REFUNDS USD", "NET REVENUE EUR", "NET REVENUE USD",
+            "SOURCE", "LEADS", "CONVERSIONS", "CONVERSIONS EUR", "CONVERSIONS USD", "CONTACTS", "CUSTOMERS",
+            "REVENUE EUR", "REVENUE USD", "REFUNDS EUR", "REFUNDS USD", "NET REVENUE EUR", "NET REVENUE USD",
         ]  # fmt: skip
     assert [re.split("  +", line)[0] for line in body] == ["=cmd()", "(not credited)", "TOTAL"]
 

@@ -6,7 +6,7 @@ import csv
 import json
 import re
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import httpx
 import pytest
@@ -55,8 +55,8 @@ def test_every_form(running: ServiceProcess, clicked: OrgId) -> None:
     command = (*REPORT, clicked, "--group-by", "campaign", "--measures", "clicks,conversions,revenue")
     whole = running.command(*command)
     assert whole["rows"] == [
-        {"campaign": "=cmd()", "clicks": 2, "conversions": 0, "revenue": []},
-        {"campaign": None, "clicks": 1, "conversions": 0, "revenue": []},
+        {"campaign": "=cmd()", "clicks": 2, "conversions": 0, "conversions_by_currency": [], "revenue": []},
+        {"campaign": None, "clicks": 1, "conversions": 0, "conversions_by_currency": [], "revenue": []},
     ]
     table, notes = printed(running, *command)
     assert [re.split("  +", line) for line in table.splitlines()] == [
@@ -89,6 +89,43 @@ def test_each_option(running: ServiceProcess, clicked: OrgId) -> None:
     assert running.command(*REPORT, clicked, *money)["rows"] == [{"revenue": "0"}]
 
 
+def test_filters_of_every_kind(running: ServiceProcess, clicked: OrgId) -> None:
+    """Only these values, all but these, or what begins with a text; `FIELD=` is what has none."""
+    command = (*REPORT, clicked, "--group-by", "campaign")
+    for options, campaigns in (
+        (("--filter-not", "campaign==cmd()"), [None]),
+        (("--filter-not", "campaign="), ["=cmd()"]),
+        (("--filter-not", "campaign=", "--filter-not", "campaign==cmd()"), []),
+        (("--filter-prefix", "campaign==cm"), ["=cmd()"]),
+        (("--filter-prefix", "campaign=cm"), []),
+        (("--filter-prefix", "campaign==", "--filter-not", "country=DE"), ["=cmd()"]),
+    ):
+        found = running.command(*command, *options)["rows"]
+        assert [row["campaign"] for row in found] == campaigns, options
+
+
+def test_changes_against_the_time_before(running: ServiceProcess, clicked: OrgId) -> None:
+    """Rows and totals have them, in every form, and rows are sorted by them."""
+    tomorrow = datetime.now(UTC).date() + timedelta(days=1)
+    days = ("--from", str(tomorrow), "--to", str(tomorrow + timedelta(days=1)))
+    compared = (*REPORT, clicked, *days, "--compare", "previous", "--change", "--group-by", "campaign")
+    found = running.command(*compared, "--order-by", "-change.clicks")
+    assert [row["change"] for row in (*found["rows"], found["totals"])] == [{"clicks": -1.0}] * 3
+    assert [re.split("  +", line) for line in printed(running, *compared)[0].splitlines()] == [
+        ["CAMPAIGN", "CLICKS", "PREVIOUS CLICKS", "CHANGE CLICKS"], ["=cmd()", "0", "2", "-1.0"],
+        ["(none)", "0", "1", "-1.0"], ["TOTAL", "0", "3", "-1.0"],
+    ]  # fmt: skip
+    lines = list(csv.DictReader(printed(running, *compared, "--format", "csv")[0].splitlines()))
+    assert [line["change_clicks"] for line in lines] == ["-1.0", "-1.0"]
+
+
+def test_the_day_on_which_weeks_begin(running: ServiceProcess, clicked: OrgId) -> None:
+    """Monday, unless Sunday is asked for."""
+    for options, weekday in (((), 0), (("--week-starts", "monday"), 0), (("--week-starts", "sunday"), 6)):
+        found = running.command(*REPORT, clicked, "--group-by", "week", *options)["rows"]
+        assert {date.fromisoformat(row["week"]).weekday() for row in found} == {weekday}
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -97,6 +134,22 @@ def test_each_option(running: ServiceProcess, clicked: OrgId) -> None:
         (("--group-by", "day,week"), "--group-by must have at most one of"),
         (("--filter", "campaign"), "--filter campaign must be FIELD=VALUE"),
         (("--filter", "day=2026-01-01"), "--filter day can't be filtered by; possible are"),
+        (("--filter-not", "country"), "--filter-not country must be FIELD=VALUE"),
+        (("--filter-not", "day=2026-01-01"), "--filter-not day can't be filtered by; possible are"),
+        (("--filter-not", "link=spring"), "--filter-not link must be a UUID"),
+        (("--filter-prefix", "campaign"), "--filter-prefix campaign must be FIELD=TEXT"),
+        (("--filter-prefix", "campaign="), "--filter-prefix campaign must have from 1 to"),
+        (
+            ("--filter-prefix", "campaign=a", "--filter-prefix", "campaign=b"),
+            "--filter-prefix campaign can't be given twice",
+        ),
+        (
+            ("--filter-not", "source=a", "--filter", "source=b"),
+            "--filter-not source can't be given beside --filter source",
+        ),
+        (("--change",), "--change needs compare"),
+        (("--order-by", "change.clicks"), "--order-by can't be change.clicks without change"),
+        (("--week-starts", "friday"), "Invalid value for '--week-starts': 'friday' is not one of 'monday'"),
         (("--timezone", "Mars/Olympus"), "--timezone must be the IANA name"),
         (("--from", "3026-01-01"), "--from must be between"),
         (("--from", "2026-01-02", "--to", "2026-01-01"), "--to must be after from"),

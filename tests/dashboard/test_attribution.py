@@ -140,7 +140,8 @@ async def test_currencies_are_never_mixed(
     await bought(database, link, now, "100")
     await bought(database, link, now, "7", "USD")
     page = (await person.get("/attribution")).text
-    every = ["spring", "4", "0", "2", "50.00 %", "0", "0", "100.00 EUR 7.00 USD", "25.0000 EUR 1.7500 USD"]
+    count = "2 1 in EUR 1 in USD"
+    every = ["spring", "4", "0", count, "50.00 %", "0", "0", "100.00 EUR 7.00 USD", "25.0000 EUR 1.7500 USD"]
     assert rows(page) == [every]
     one = await person.get(address(page, "7.00 USD"))
     assert rows(one.text) == [["spring", "4", "0", "1", "25.00 %", "0", "0", "7.00", "1.7500"]]
@@ -162,7 +163,7 @@ async def test_an_order_by_amounts_is_of_one_currency(
     assert "Conversions in other currencies than EUR are in no figure (USD: 1)." in words(page)
     chip = re.search(r'<a class="chip" href="([^"]+)"><span>Currency: <strong>EUR', page)
     assert chip
-    assert rows((await person.get(chip[1])).text)[0][3] == "2"
+    assert rows((await person.get(chip[1])).text)[0][3] == "2 1 in EUR 1 in USD"
 
 
 async def test_sales_of_nobody_and_of_deleted_links_stand_apart(

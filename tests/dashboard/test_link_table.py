@@ -196,7 +196,10 @@ async def test_the_file_has_all_links(
     head, *lines = csv.reader(io.StringIO((await person.get("/links.csv?sort=name")).text))
     assert [line[1] for line in lines] == [f"L{number:02d}" for number in range(27)]
     last = dict(zip(head, lines[-1], strict=True))
-    assert (last["id"], last["conversions"], last["revenue_EUR"]) == (made[26].id, "1", "12345.67")
+    assert head[-3:] == ["conversions", "conversions_EUR", "revenue_EUR"]
+    assert (last["id"], *lines[-1][-3:]) == (made[26].id, "1", "1", "12345.67")
+    one = next(csv.reader(io.StringIO((await person.get("/links.csv?currency=EUR")).text)))
+    assert one == [each for each in head if each != "conversions_EUR"]
 
 
 async def test_more_links_than_can_be_ranked(

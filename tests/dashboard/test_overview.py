@@ -223,9 +223,9 @@ async def test_a_table_as_a_file(
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="waylink-campaign.csv"'
     head, *rows = csv.reader(io.StringIO(answer.text))
-    assert head == ["campaign", "kind", "clicks", "conversions", "revenue_EUR"]
+    assert head == ["campaign", "kind", "clicks", "conversions", "conversions_EUR", "revenue_EUR"]
     assert {row[0] for row in rows} == {f"'+{number}" for number in range(11)}
-    assert ["'+10", "", "1", "1", "20000.55"] in rows
+    assert ["'+10", "", "1", "1", "1", "20000.55"] in rows
     links = list(csv.reader(io.StringIO((await person.get("/overview.csv?table=link&campaign=%2B3")).text)))
     assert links[0][:3] == ["link", "link_name", "short_url"]
     assert [row[1] for row in links[1:]] == ["'=cmd3"]

@@ -25,6 +25,7 @@ MEASURES = (
     "conversion_rate",
     "revenue_per_click",
 )
+BY_CURRENCY = "conversions_by_currency"  # beside conversions, unless one currency is asked for
 TOTALS = Key(("totals",))
 NewTeller = Callable[[], Awaitable[Storyteller]]
 
@@ -154,8 +155,8 @@ def _compared(
     ours: Row, theirs: dict[str, Any], currency: str | None
 ) -> Iterator[tuple[str, object, object]]:
     """The measures that differ; where one `currency` was asked for, each amount of theirs is one text."""
-    for measure in MEASURES:
-        if measure in theirs or theirs == {}:
+    for measure in MEASURES if currency else (*MEASURES, BY_CURRENCY):
+        if measure in theirs or theirs == {} or measure == BY_CURRENCY:
             our, their = _plain(ours.shown(measure)), _plain(theirs.get(measure), currency)
             if our != their:
                 yield measure, our, their
@@ -164,12 +165,18 @@ def _compared(
 def _plain(value: Any, currency: str | None = None) -> object:
     """A measure in a form in which no amount and nothing are the same."""
     if isinstance(value, list):
-        value = {each["currency"]: Decimal(each["amount"]) for each in value}
+        value = {each["currency"]: Decimal(_amount_or_count(each)) for each in value}
     elif isinstance(value, str):
         value = {currency: Decimal(value)}
     if isinstance(value, dict):
         return {name: amount for name, amount in sorted(value.items()) if amount} or None
     return value or None
+
+
+def _amount_or_count(of_currency: dict[str, Any]) -> Any:
+    """What an entry of a list by currency says of its currency."""
+    [found] = (value for name, value in of_currency.items() if name != "currency")
+    return found
 
 
 def _explained(

@@ -60,6 +60,7 @@ class Row:
     conversions_of_links: Fraction = Fraction(0)
     customers: set[str] = field(default_factory=set)
     contacts: set[str] = field(default_factory=set)
+    conversions_by_currency: Amounts = field(default_factory=_amounts)
     revenue: Amounts = field(default_factory=_amounts)
     revenue_of_links: Amounts = field(default_factory=_amounts)
     refunds: Amounts = field(default_factory=_amounts)
@@ -76,6 +77,8 @@ class Row:
         if measure == "net_revenue":
             return _shown_amounts(self.net_revenue(), 0)
         value = getattr(self, measure)
+        if measure == "conversions_by_currency":
+            return {name: rounded_to(count, 6) for name, count in value.items()}
         if measure in {"customers", "contacts"}:
             return len(value)
         if measure in {"leads", "conversions"}:
@@ -179,6 +182,7 @@ def _count(found: defaultdict[Key, Row], report: Report, history: History, facts
             row.leads += part
             continue
         row.conversions += part
+        row.conversions_by_currency[sale.currency] += part
         row.revenue[sale.currency] += part * Fraction(sale.amount)
         row.refunds[sale.currency] += part * Fraction(sum(sale.refunds))
         if source is not None and source.link is not None:

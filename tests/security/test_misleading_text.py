@@ -66,7 +66,7 @@ def test_cells_that_begin_a_formula(first: str) -> None:
     assert inert(f"{first}1+1") == f"'{first}1+1"
 
 
-@pytest.mark.parametrize("cell", ["", "a=b", "1-2", "(none)", "newsletter"])
+@pytest.mark.parametrize("cell", ["", "a=b", "1-2", "(none)", "newsletter", "-1.5", "-1e-06", "-20"])
 def test_other_cells_stay(cell: str) -> None:
     """What is no formula is not touched."""
     assert inert(cell) == cell

@@ -13,7 +13,16 @@ from typing import Any
 from bson import Decimal128
 
 from backend.domain.analytics_answer import AnalyticsAnswer, Group, RowKind
-from backend.domain.analytics_query import CLICK_FIELDS, LINK_FIELDS, MONEY, Field, Filter, Measure, Query
+from backend.domain.analytics_query import (
+    CLICK_FIELDS,
+    LINK_FIELDS,
+    MONEY,
+    ByCurrency,
+    Field,
+    Filter,
+    Measure,
+    Query,
+)
 from backend.domain.clicks import Click
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links import Link
@@ -125,6 +134,7 @@ class History:
             if sale.currency:
                 if sale.link_id:
                     add(sale.at, facts, CAME_OF_LINKS, kind=kind)
+                add(sale.at, facts, f"sales in {sale.currency}", kind=kind)
                 refunded = f"refunded {sale.currency}"
                 add(sale.at, facts, sale.currency, kind=kind, count=int(sale.revenue * 100))
                 add(sale.at, facts, refunded, kind=kind, count=int(sum(sale.refunds) * 100))
@@ -262,6 +272,9 @@ def assert_equal(found: AnalyticsAnswer, history: History) -> None:
             expected = total if row is found.totals else rows.get(group, Counter())
             if which == "previous" and query.time_field and row is not found.totals:
                 continue
+            if Measure.CONVERSIONS in query.measures and not query.currency:
+                counts = {name: each for name in ("EUR", "JPY") if (each := expected[f"sales in {name}"])}
+                assert values[ByCurrency.CONVERSIONS] == counts, row.group
             for measure in query.measures:
                 if measure in MONEY:
                     known = ((name, _cents(measure, name, expected)) for name in ("EUR", "JPY"))

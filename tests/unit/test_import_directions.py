@@ -74,7 +74,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {
         "api_host", "archives", "block_list", "clock", "destination_watch", "doctor", "domain", "follow",
         "imports", "passwords", "rate_limits", "serving", "settings", "storage", "version", "web_client",
-        "webhooks",
+        "webhooks", "whole_file",
     },
 }  # fmt: skip
 # What is beside the backend, and what of it each may import. Tests may import everything.

@@ -20,7 +20,7 @@ from backend.dashboard.analytics.figures import (
     currencies_of,
     figures,
     label_in,
-    lines_of,
+    lines_in_row,
     meanings_of,
 )
 from backend.dashboard.analytics.tables import NAMES, name_of
@@ -213,7 +213,7 @@ def _row(
     return AttributionRow(
         name_of(by, key, found.links, row.kind),
         "" if row.kind else address,
-        [(label_in(each, currencies), lines_of(each, row.values[each], currencies)) for each in measures],
+        [(label_in(each, currencies), lines_in_row(each, row.values, currencies)) for each in measures],
         LinkId(key) if by is Field.LINK and key and key in found.links else None,
     )
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from backend.dashboard.analytics.view import View
 from backend.domain.analytics_answer import AnalyticsAnswer, Row, Value, Values
-from backend.domain.analytics_query import MONEY, Measure
+from backend.domain.analytics_query import MONEY, ByCurrency, Measure
 from backend.domain.measure_words import MEANINGS
 from backend.domain.query_period import Comparison, TimeField
 
@@ -139,6 +139,15 @@ def text_of(measure: Measure, value: Value, currency: str) -> str:
     if measure is Measure.REVENUE_PER_CLICK:
         return f"{plain:,.4f} {currency}"
     return f"{amount(plain)} {currency}" if measure in MONEY else f"{plain:,}"
+
+
+def lines_in_row(measure: Measure, values: Values, currencies: Sequence[str]) -> list[str]:
+    """A row's value as `lines_of` shows it; conversions of several currencies also by these, behind all."""
+    lines = lines_of(measure, values[measure], currencies)
+    counts = values.get(ByCurrency.CONVERSIONS) if measure is Measure.CONVERSIONS else None
+    if isinstance(counts, Mapping) and len(counts) > 1:
+        lines += [f"{counts[each]:,} in {each}" for each in currencies if each in counts]
+    return lines
 
 
 def lines_of(measure: Measure, value: Value, currencies: Sequence[str]) -> list[str]:

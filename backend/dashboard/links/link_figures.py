@@ -15,8 +15,6 @@ from backend.dashboard.analytics.figures import currencies_of, number
 from backend.dashboard.analytics.tables import count_of
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.blueprint import org_id
-from backend.domain.analytics_answer import plain_count
-from backend.domain.analytics_figures import GroupSums
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.domain.link_listing import LinkFilter
@@ -84,7 +82,7 @@ async def rank(
     database = resources().database
     ids = await matching_ids(database, org_id(), wanted, resources().clock(), MOST_RANKED)
     counted = await resources().analytics.ask(org_id(), CountByLink(counts_of_links(view, measure)))
-    values = {each: value_of(figures, measure, currency) for each, figures in counted.items()}
+    values = {link_id: number(each[measure], currency) or 0 for link_id, each in counted.items()}
     return await beside_the_loop(partial(sorted_by_values, ids, values, is_descending=is_descending))
 
 
@@ -93,10 +91,3 @@ def counts_of_links(view: View, *measures: Measure) -> Query:
     return Query(
         period=view.period, measures=measures, group_by=(Field.LINK,), currency=view.currency, now=view.now
     )
-
-
-def value_of(figures: GroupSums, measure: Measure, currency: str) -> int | float | Decimal:
-    """What was counted of one of MEASURES; an amount in this currency."""
-    if measure is Measure.REVENUE:
-        return figures.revenue.get(currency, Decimal())
-    return figures.clicks if measure is Measure.CLICKS else plain_count(figures.conversions)

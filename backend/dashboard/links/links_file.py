@@ -9,11 +9,12 @@ from datetime import datetime
 from quart import Response
 
 from backend.current import resources
+from backend.dashboard.analytics.figures import number
 from backend.dashboard.frame.blueprint import dashboard, org_id
 from backend.dashboard.links.asked_links import AskedLinks, read_asked_links
-from backend.dashboard.links.link_figures import MEASURES, counts_of_links, currencies_shown, rank, value_of
-from backend.domain.analytics_figures import GroupSums
-from backend.domain.analytics_query import Measure
+from backend.dashboard.links.link_figures import MEASURES, counts_of_links, currencies_shown, rank
+from backend.domain.analytics_answer import Values
+from backend.domain.analytics_query import ByCurrency, Measure, Shown
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links import Link
@@ -31,7 +32,7 @@ _HEADINGS = (
     "id", "link_name", "short_url", "destination_url", "campaign", "tags", "state", "made", "clicks",
     "conversions",
 )  # fmt: skip
-_NOTHING = GroupSums()
+_NOTHING: Values = {Measure.CLICKS: 0, Measure.CONVERSIONS: 0}
 
 
 @dashboard.get("/links.csv")
@@ -65,7 +66,7 @@ class _LinksFile:
     form: ShortUrlForm
     now: datetime
     currencies: Sequence[str]
-    counted: Mapping[LinkId, GroupSums]
+    counted: Mapping[LinkId, Values]
     ids: Sequence[LinkId] | None
 
     @classmethod
@@ -85,12 +86,19 @@ class _LinksFile:
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
         """The lines of the file, many at a time."""
-        yield csv_line([*_HEADINGS, *(f"revenue_{each}" for each in self.currencies)]).encode()
+        split = [f"conversions_{each}" for each in self._split]
+        amounts = [f"revenue_{each}" for each in self.currencies]
+        yield csv_line([*_HEADINGS, *split, *amounts]).encode()
         if not self.asked.can_match:
             return
         async for some in self._links():
             tags = await find_tags_of(self.database, some)
             yield "".join(self._line(link, tags_on(link.tag_ids, tags)) for link in some).encode()
+
+    @property
+    def _split(self) -> Sequence[str]:
+        """The currencies that have a column of conversions: none if the view is of one currency."""
+        return () if self.asked.view.currency else self.currencies
 
     async def _links(self) -> AsyncGenerator[Sequence[Link], None]:
         if self.ids is not None:
@@ -110,7 +118,6 @@ class _LinksFile:
     def _line(self, link: Link, tags: Sequence[Tag]) -> str:
         figures = self.counted.get(link.id, _NOTHING)
         made = link.created_at.astimezone(self.asked.view.zone).isoformat()
-        amounts = [str(value_of(figures, Measure.REVENUE, each)) for each in self.currencies]
         return csv_line(
             [
                 link.id,
@@ -121,11 +128,17 @@ class _LinksFile:
                 ", ".join(tag.name for tag in tags),
                 link.state_at(self.now),
                 made,
-                str(figures.clicks),
-                str(figures.conversions),
-                *amounts,
+                str(figures[Measure.CLICKS]),
+                str(figures[Measure.CONVERSIONS]),
+                *_by_currency(figures, ByCurrency.CONVERSIONS, self._split),
+                *_by_currency(figures, Measure.REVENUE, self.currencies),
             ]
         )
+
+
+def _by_currency(figures: Values, measure: Shown, currencies: Sequence[str]) -> list[str]:
+    value = figures.get(measure, 0)
+    return [str(number(value, each) or 0) for each in currencies]
 
 
 def _refused(why: str) -> Response:

@@ -218,7 +218,7 @@ def _new_of(connection: DuckDBPyConnection, documents: Collection[Document]) -> 
         "SELECT id FROM blocks WHERE day BETWEEN $first AND $last AND id IN (SELECT unnest($ids))",
         {"first": min(days.values()), "last": max(days.values()), "ids": ids},
     ).fetchall()
-    found = connection.execute("SELECT coalesce(max(block), 0) FROM blocks").fetchone()
+    found = connection.execute("SELECT greatest(max(block), 0) FROM blocks").fetchone()
     assert found
     numbers = count(found[0] + 1)
     there = {block_id for (block_id,) in known}

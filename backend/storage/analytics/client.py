@@ -12,13 +12,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
 
 from backend.concurrency.processes import who_locks
 from backend.domain.ids import OrgId
 from backend.settings import Settings
+from backend.storage.analytics.files import FileAnswer, FileQuestion, MadeFile
 from backend.storage.analytics.messages import (
     LOCK,
     MOST_BYTES,
@@ -84,14 +85,49 @@ class Analytics:
 
     async def stream(self, org_id: OrgId, question: LongQuestion[AnswerT]) -> AsyncGenerator[AnswerT, None]:
         """The pieces of a long answer, all as of one moment. Raises as `ask_all`, also between pieces."""
+        tries, is_begun = 0, False
+        while True:
+            try:
+                async with contextlib.aclosing(self._streamed(org_id, question)) as pieces:
+                    async for piece in pieces:
+                        is_begun = True
+                        yield piece
+                return
+            except FactsNotReady as error:  # before the first piece
+                if self._waits is None:
+                    raise
+                self._waits(error.clicks)
+            except ConnectionLost:
+                tries += 1
+                if is_begun or tries == _TRIES:
+                    raise NoAnswer("The process that has the figures has ended; ask again.") from None
+
+    @contextlib.asynccontextmanager
+    async def file(self, org_id: OrgId, question: FileQuestion) -> AsyncIterator[MadeFile]:
+        """The file that answers the question, open for reading in the block. Raises as `ask_all`.
+
+        It is whole, and no longer has a name: nothing is left of it once it is closed, however this process
+        ends.
+        """
+        with await self._opened(org_id, question) as made:
+            yield made
+
+    async def _opened(self, org_id: OrgId, question: FileQuestion) -> MadeFile:
+        async with contextlib.aclosing(self.stream(org_id, question)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, FileAnswer):
+                    with contextlib.suppress(FileNotFoundError):  # the process that had made it has ended
+                        return await asyncio.to_thread(MadeFile.open, piece)
+        raise NoAnswer("The process that has the figures made no file; see the log.")
+
+    async def _streamed(
+        self, org_id: OrgId, question: LongQuestion[AnswerT]
+    ) -> AsyncGenerator[AnswerT, None]:
         connection = await self._connected()
         async with contextlib.aclosing(connection.exchange({"org_id": org_id, "long": question})) as parts:
-            try:
-                async for part in parts:
-                    if "piece" in part:
-                        yield part["piece"]
-            except ConnectionLost:
-                raise NoAnswer("The process that has the figures has ended; ask again.") from None
+            async for part in parts:
+                if "piece" in part:
+                    yield part["piece"]
 
     async def org_ids(self) -> list[OrgId]:
         """The organizations of which facts are kept here."""

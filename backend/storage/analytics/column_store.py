@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,7 +28,7 @@ _logger = logging.getLogger(__name__)
 class EngineBounds:
     """How much of the machine questions may take: memory in MB, and threads."""
 
-    memory_mb: int = 200
+    memory_mb: int = 160
     threads: int = 2
 
 
@@ -37,6 +38,10 @@ class ColumnStore:
     def __init__(self, folder: Path, bounds: EngineBounds) -> None:
         private_folder(folder)
         self._folder = folder
+        # Files that are made for those who ask. What a process that was killed has left is removed.
+        self.files = folder / "files"
+        shutil.rmtree(self.files, ignore_errors=True)
+        private_folder(self.files)
         spills = folder / "spills"
         self._duckdb = duckdb.connect(
             ":memory:",

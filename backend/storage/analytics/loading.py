@@ -30,9 +30,12 @@ from backend.storage.ownership import ByIdPrefix
 Write: TypeAlias = Callable[[DuckDBPyConnection, Sequence[Document]], None]
 FoundDocuments: TypeAlias = "AsyncIOMotorCursor[Document]"
 # Documents, or clicks, that one transaction adds. DuckDB writes so many rows in one piece.
-_DOCUMENTS_AT_ONCE = 5_000
-_CLICKS_AT_ONCE = 122_880
+_DOCUMENTS_AT_ONCE = 2_000
+_CLICKS_AT_ONCE = 61_440
 _BLOCKS_AT_ONCE = 2_000
+# Documents of one answer of MongoDB: the 16 MB that it sends by itself take 100 MB as objects of Python.
+_DOCUMENTS_OF_AN_ANSWER = 1_000
+_BLOCKS_OF_AN_ANSWER = 100
 
 
 class _Source(NamedTuple):
@@ -47,7 +50,8 @@ class _Source(NamedTuple):
         """The organization's documents."""
         is_by_id = self.order == _BY_ID
         own = ByIdPrefix().condition(org_id) if is_by_id else {"org_id": org_id}
-        return database[self.collection].find(own, self.fields).sort(self.order)
+        few = _DOCUMENTS_OF_AN_ANSWER
+        return database[self.collection].find(own, self.fields, batch_size=few).sort(self.order)
 
 
 def _put_tags(connection: DuckDBPyConnection, documents: Sequence[Document]) -> None:
@@ -129,7 +133,7 @@ async def _batches(found: FoundDocuments) -> AsyncIterator[list[Document]]:
     """Blocks together that have about so many clicks as one transaction adds."""
     batch: list[Document] = []
     clicks = 0
-    async for each in found.batch_size(_BLOCKS_AT_ONCE):
+    async for each in found.batch_size(_BLOCKS_OF_AN_ANSWER):
         batch.append(each)
         clicks += each["clicks"]
         if clicks >= _CLICKS_AT_ONCE or len(batch) == _BLOCKS_AT_ONCE:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
@@ -21,7 +22,14 @@ from backend.storage.analytics.applying import apply
 from backend.storage.analytics.column_store import ColumnFile, ColumnStore
 from backend.storage.analytics.forgetting import expire
 from backend.storage.analytics.loading import load
-from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion, NoAnswer, Question
+from backend.storage.analytics.question import (
+    Facts,
+    FactsNotReady,
+    LongQuestion,
+    NoAnswer,
+    Question,
+    TooMuch,
+)
 from backend.storage.analytics.transactions import to_its_end
 from backend.storage.click_blocks import mark_unreadable
 from backend.storage.deleted_organizations import find_deleted
@@ -40,16 +48,6 @@ _QUESTIONS_AT_ONCE = 4
 _COMPARE_EVERY = 60.0  # seconds
 _PLACING_SECONDS = 1.0
 _logger = logging.getLogger(__name__)
-
-
-class OutOfMemory(NoAnswer):
-    """A question needs more memory than `WAYLINK_ANALYTICS_MEMORY` allows."""
-
-    def __init__(self, *_: object) -> None:
-        super().__init__(
-            "The answer needs more memory than WAYLINK_ANALYTICS_MEMORY allows: ask for a shorter period, or "
-            "for less in it."
-        )
 
 
 class Projections:
@@ -79,27 +77,46 @@ class Projections:
         """
         try:
             return await self._ask(org_id, questions)
-        except OutOfMemory:
+        except duckdb.OutOfMemoryException:
             await self._make_room(0)
+        try:
             return await self._ask(org_id, questions)
+        except duckdb.OutOfMemoryException:
+            raise _out_of_memory() from None
 
     async def _ask(self, org_id: OrgId, questions: Sequence[Question[Any]]) -> list[Any]:
         projection = await self._up_to_date(org_id)
         with projection.used():
-            return await self._within_time(_Work(projection, questions, self._clock()))
+            return await self._within_time(_Work(projection, questions, self._clock(), self._store.files))
 
     async def stream(self, org_id: OrgId, question: LongQuestion[ResultT]) -> AsyncGenerator[ResultT, None]:
         """The answer piece by piece, all as of one moment. Raises as `ask`."""
         projection = await self._up_to_date(org_id)
-        loop = asyncio.get_running_loop()
         with projection.used(), projection.file.as_of_now() as connection:
-            facts = Facts(connection, projection.retention_days, self._clock())
-            pieces: Iterator[ResultT] = question.pieces(facts)
+            facts = Facts(connection, projection.retention_days, self._clock(), self._store.files)
+            pieces = question.pieces(facts)
             try:
-                while (piece := await loop.run_in_executor(self._threads, next, pieces, None)) is not None:
+                while (piece := await self._next_of(pieces, connection)) is not None:
                     yield piece
+            except duckdb.OutOfMemoryException:
+                raise _out_of_memory() from None
+            except (duckdb.Error, OSError) as error:
+                raise NoAnswer(f"The answer can't be made: {error}") from error
             finally:
+                pieces.close()
+
+    async def _next_of(
+        self, pieces: Generator[ResultT, None, None], connection: duckdb.DuckDBPyConnection
+    ) -> ResultT | None:
+        """The next piece, made in a thread; None at the end. Who gives up waits for the thread to stop."""
+        making = asyncio.get_running_loop().run_in_executor(self._threads, next, pieces, None)
+        try:
+            return await asyncio.shield(making)
+        finally:
+            while not making.done():  # again and again, since it may be between two questions to DuckDB
                 connection.interrupt()
+                await asyncio.wait([making], timeout=0.05)
+            making.exception()
 
     async def keep_up(self) -> None:
         """Bring every file that there is up to date, and delete those of organizations that are no more."""
@@ -165,11 +182,11 @@ class Projections:
             async with asyncio.timeout(self._seconds):
                 return await asyncio.shield(answering)
         except TimeoutError:
-            raise NoAnswer(
+            raise TooMuch(
                 f"The answer takes longer than {self._seconds:g} s: ask for a shorter period, or less in it."
             ) from None
         except duckdb.OutOfMemoryException:
-            raise OutOfMemory from None
+            raise
         except duckdb.Error as error:
             raise NoAnswer(f"The figures can't be read: {error}") from error
         finally:
@@ -178,20 +195,30 @@ class Projections:
                 answering.add_done_callback(lambda each: each.exception())
 
 
+def _out_of_memory() -> TooMuch:
+    return TooMuch(
+        "The answer needs more memory than WAYLINK_ANALYTICS_MEMORY allows: ask for a shorter period, or for "
+        "less in it."
+    )
+
+
 class _Work:
     """Questions that are answered in a thread, and can be given up."""
 
-    def __init__(self, projection: _Projection, questions: Sequence[Question[Any]], now: datetime) -> None:
+    def __init__(
+        self, projection: _Projection, questions: Sequence[Question[Any]], now: datetime, files: Path
+    ) -> None:
         self._projection = projection
         self._questions = questions
         self._now = now
+        self._files = files
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._is_given_up = False
 
     def __call__(self) -> list[Any]:
         with self._projection.file.as_of_now() as connection:
             self._connection = connection
-            facts = Facts(connection, self._projection.retention_days, self._now)
+            facts = Facts(connection, self._projection.retention_days, self._now, self._files)
             return [each.answer(facts) for each in self._questions if not self._is_given_up]
 
     def give_up(self) -> None:

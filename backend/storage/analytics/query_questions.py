@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
-from backend.domain.analytics_answer import AnalyticsAnswer, RowsOfAnswer
-from backend.domain.analytics_figures import GroupSums
+from backend.domain.analytics_answer import AnalyticsAnswer, RowsOfAnswer, Values
 from backend.domain.analytics_query import Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.question import Facts, LongQuestion, Question
@@ -36,7 +35,7 @@ class StreamQuery(LongQuestion[AnalyticsAnswer | RowsOfAnswer]):
 
     query: Query
 
-    def pieces(self, facts: Facts) -> Iterator[AnalyticsAnswer | RowsOfAnswer]:
+    def pieces(self, facts: Facts) -> Generator[AnalyticsAnswer | RowsOfAnswer, None, None]:
         """The answer, then its rows piece by piece. Raises InvalidField."""
         from backend.storage.analytics.questions.query import stream_query
 
@@ -46,13 +45,13 @@ class StreamQuery(LongQuestion[AnalyticsAnswer | RowsOfAnswer]):
 
 
 @dataclass(frozen=True, slots=True)
-class CountByLink(Question[dict[LinkId, GroupSums]]):
+class CountByLink(Question[dict[LinkId, Values]]):
     """What was counted of each link that something is counted for. The query groups by nothing but links."""
 
     query: Query
 
-    def answer(self, facts: Facts) -> dict[LinkId, GroupSums]:
+    def answer(self, facts: Facts) -> dict[LinkId, Values]:
         """The figures by link, in no order."""
-        from backend.storage.analytics.questions.query import count_by_link
+        from backend.storage.analytics.questions.query import values_by_link
 
-        return count_by_link(facts.connection, self.query)
+        return values_by_link(facts.connection, self.query)

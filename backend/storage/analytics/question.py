@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from backend.storage.mongo import StorageError
@@ -21,11 +22,13 @@ class Facts:
     """An organization's facts as of one moment: its tables, by a connection inside a transaction.
 
     Data about visitors is kept for `retention_days`, None for without limit. `now` is when it was asked.
+    `files` is the folder where files are made.
     """
 
     connection: DuckDBPyConnection
     retention_days: int | None
     now: datetime
+    files: Path
 
 
 class Question(Generic[AnswerT_co]):
@@ -39,8 +42,8 @@ class Question(Generic[AnswerT_co]):
 class LongQuestion(Question[None], Generic[AnswerT_co]):
     """A question whose answer comes in pieces, however many."""
 
-    def pieces(self, facts: Facts) -> Iterator[AnswerT_co]:
-        """The answer, piece by piece."""
+    def pieces(self, facts: Facts) -> Generator[AnswerT_co, None, None]:
+        """The answer, piece by piece. It is closed where nobody wants the rest."""
         raise NotImplementedError
 
 
@@ -68,3 +71,7 @@ class NoAnswer(StorageError):
 
     def __reduce__(self) -> tuple[type[NoAnswer], tuple[str]]:
         return type(self), (str(self),)
+
+
+class TooMuch(NoAnswer):
+    """A question needs more time or memory than the settings allow. The message says what to do."""

@@ -1,6 +1,7 @@
 """Days whose single clicks have expired, as rows: summaries of clicks come in the place of blocks.
 
-A summary stands in the table `blocks` as a block does, so that its clicks count once.
+A summary stands in the table `blocks` as a block does, so that its clicks count once. Its number there is
+below zero: pages of an answer see clicks up to a block, and those that were added up meanwhile are older.
 """
 
 # ruff: noqa: S608 - names of tables and columns are constants, and values are parameters
@@ -31,7 +32,7 @@ _SHAPE = json.dumps(
 # Each with the number of the row that stands for it in `blocks`, and the numbers of its links by position.
 _STAGE = f"""
     CREATE OR REPLACE TEMP TABLE staged_summaries AS
-    SELECT row_number() OVER () + (SELECT coalesce(max(block), 0) FROM blocks) AS block, id, summary FROM (
+    SELECT (SELECT least(min(block), 0) FROM blocks) - row_number() OVER () AS block, id, summary FROM (
         SELECT id, from_json_strict(given, '{_SHAPE}') AS summary
         FROM (SELECT unnest($ids::VARCHAR[]) AS id, unnest($texts::VARCHAR[]) AS given)
         ANTI JOIN blocks USING (id)

@@ -9,6 +9,7 @@ from waylink_rest_api_client import AuthenticatedClient
 from waylink_rest_api_client.api.default import (
     bulk_links,
     post_link,
+    query_analytics,
     tell_conversions,
     tell_events,
     tell_identities,
@@ -16,6 +17,7 @@ from waylink_rest_api_client.api.default import (
     tell_refunds,
 )
 from waylink_rest_api_client.models import (
+    AnalyticsAnswer,
     ArchiveOperation,
     BulkResults,
     Conversion,
@@ -36,6 +38,8 @@ from waylink_rest_api_client.models import (
     LinkRule,
     NewLink,
     NewLinkWithExternalId,
+    QueryAnalyticsBody,
+    QueryAnalyticsBodyMeasuresItem,
     Refund,
     RefundList,
     UpdateOperation,
@@ -118,5 +122,14 @@ def change_links() -> list[str]:
     return [each.status.value for each in done.results] if isinstance(done, BulkResults) else []
 
 
+def sold() -> dict[str, bool]:
+    """In which currencies something was sold, and whether that is counted."""
+    measures = [QueryAnalyticsBodyMeasuresItem.CONVERSIONS]
+    answer = query_analytics.sync(client=CLIENT, body=QueryAnalyticsBody(measures=measures))
+    if not isinstance(answer, AnalyticsAnswer) or isinstance(answer.totals.conversions_by_currency, Unset):
+        return {}
+    return {each.currency: each.conversions > 0 for each in answer.totals.conversions_by_currency}
+
+
 if __name__ == "__main__":
-    print(json.dumps(tell() | {"bulk": change_links()}))
+    print(json.dumps(tell() | {"bulk": change_links(), "sold": sold()}))

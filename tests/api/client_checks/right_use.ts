@@ -63,6 +63,8 @@ const bulk = await POST('/links/bulk', { body: { operations } });
 const explained = await GET('/conversions/{transaction_id}/explain', {
   params: { path: { transaction_id: 'ts-1' } },
 });
+const answer = await POST('/analytics/query', { body: { measures: ['conversions'] } });
+const sold = answer.data?.totals.conversions_by_currency?.map((each) => [each.currency, each.conversions > 0] as const);
 
 console.log(
   JSON.stringify({
@@ -73,6 +75,7 @@ console.log(
     refund: statuses(refunded.data, refunded.error),
     refunds: statuses(refunds.data, refunds.error),
     bulk: bulk.data?.results.map((each) => each.status),
+    sold: Object.fromEntries(sold ?? []),
     colour,
     net: explained.data?.net_revenue,
   }),

@@ -17,6 +17,7 @@ from backend.domain.analytics_query import (
     CLICK_FIELDS,
     LINK_FIELDS,
     TIMES,
+    ByCurrency,
     Field,
     Filter,
     Measure,
@@ -292,6 +293,7 @@ class _Counting:
             tally.people["customers"].add(sale.customer)
         tally.parts["of_links"] += part * is_of_link
         if sale.currency:
+            tally.amounts["conversions", sale.currency] += part
             unit = part / 10 ** (sale.digits or 0)
             tally.amounts["revenue", sale.currency] += unit * (sale.amount or 0)
             tally.amounts["refunds", sale.currency] += unit * sale.refunded
@@ -404,6 +406,15 @@ def label_of(query: Query, zone: tzinfo) -> Callable[[int], str | None]:
         return labels[Field(query.time_field)] if query.time_field else None
 
     return label
+
+
+def values_shown(tally: Tally, query: Query) -> dict[str, object]:
+    """All that a row shows."""
+    found = {str(each): shown(tally, each, query.currency) for each in query.measures}
+    if Measure.CONVERSIONS in query.measures and not query.currency:
+        counts = {of: part for (what, of), part in tally.amounts.items() if what == "conversions" and part}
+        found[ByCurrency.CONVERSIONS] = {of: float(rounded(each, 6)) for of, each in counts.items()}
+    return found
 
 
 def shown(tally: Tally, measure: Measure, currency: str | None) -> object:

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,9 @@ from backend.settings import Settings
 from backend.storage.analytics import client as client_module
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
+from backend.storage.analytics.files import FileAnswer, FileQuestion
 from backend.storage.analytics.messages import LOCK
+from backend.storage.analytics.parquet import write_parquet
 from backend.storage.analytics.question import Facts, LongQuestion, NoAnswer, Question
 from backend.storage.belongings import Subject
 from backend.storage.deleted_organizations import begin_deletion
@@ -58,9 +60,36 @@ class Counting(LongQuestion[int]):
 
     pieces_in_all: int
 
-    def pieces(self, facts: Facts) -> Iterator[int]:
+    def pieces(self, facts: Facts) -> Generator[int, None, None]:
         """Numbers, large enough that nobody holds them all."""
         yield from range(self.pieces_in_all)
+
+
+@dataclass(frozen=True)
+class EndlessFile(FileQuestion):
+    """A file that takes longer to write than anybody waits."""
+
+    is_torn: bool = False
+
+    def write(self, facts: Facts, folder: Path) -> Generator[int, None, FileAnswer]:
+        """Writes for hours, or until it divides a text."""
+        yield 0
+        value = "(n || 'x')::BIGINT" if self.is_torn else "n"
+        rows = f"SELECT {value} AS value FROM range(10_000_000_000) AS each(n)"
+        path = folder / "endless.parquet"
+        return FileAnswer(str(path), write_parquet(facts.connection, rows, {}, path))
+
+
+@dataclass(frozen=True)
+class Small(FileQuestion):
+    """A file of one word."""
+
+    def write(self, facts: Facts, folder: Path) -> Generator[int, None, FileAnswer]:
+        """Writes it."""
+        yield 0
+        path = folder / "small"
+        path.write_text("word")
+        return FileAnswer(str(path), 1, ["a note"])
 
 
 @pytest.fixture(scope="module")
@@ -229,6 +258,41 @@ async def test_long_answers_come_in_pieces(analytics: Analytics, org_id: OrgId) 
         if piece == 10:
             break
     assert await count(analytics, org_id) == 0
+
+
+async def test_a_file_has_no_name_once_it_is_open(
+    analytics: Analytics, org_id: OrgId, own_settings: Settings
+) -> None:
+    """It is read to its end although it is deleted, and the process that made it has ended."""
+    files = own_settings.data_dir / "analytics" / "files"
+    async with analytics.file(org_id, Small()) as made:
+        await until(lambda: not list(files.iterdir()), "the file stays")
+        os.kill(pid_of(own_settings), signal.SIGKILL)
+        assert (made.file.read(), made.rows, made.notes) == (b"word", 1, ["a note"])
+    assert made.file.closed
+
+
+async def test_who_leaves_ends_the_file(analytics: Analytics, org_id: OrgId, own_settings: Settings) -> None:
+    """Where nobody waits for a file any more, it is not written on, and what there is of it is deleted."""
+    await count(analytics, org_id)
+    pid, files = pid_of(own_settings), own_settings.data_dir / "analytics" / "files"
+    asked = asyncio.create_task(analytics.file(org_id, EndlessFile()).__aenter__())
+    await until(lambda: list(files.glob("*/endless.parquet")), "nothing is written")
+    asked.cancel()
+    await until(lambda: not list(files.iterdir()), "the file stays")
+    await until(lambda: not _works(pid), "it goes on")
+    assert await count(analytics, org_id) == 0
+    assert pid_of(own_settings) == pid
+
+
+async def test_an_error_in_the_midst_of_a_file(
+    analytics: Analytics, org_id: OrgId, own_settings: Settings
+) -> None:
+    """Who asked gets the error, and nothing is left of the file."""
+    with pytest.raises(NoAnswer, match="The answer can't be made: Conversion Error"):
+        async with analytics.file(org_id, EndlessFile(is_torn=True)):
+            pass
+    assert list((own_settings.data_dir / "analytics" / "files").iterdir()) == []
 
 
 async def test_nothing_is_left_of_a_deleted_organization(

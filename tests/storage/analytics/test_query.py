@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from backend.domain.analytics_answer import AnalyticsAnswer, Row
 from backend.domain.analytics_query import Field, Query
 from backend.storage.analytics.questions.query import answer_query, stream_query
-from tests.storage.analytics.queried_facts import Key, StoredFacts, Tally, label_of, shown
+from tests.storage.analytics.queried_facts import Key, StoredFacts, Tally, label_of, shown, values_shown
 from tests.storage.analytics.random_facts import histories, ms, queries
 
 
@@ -65,9 +65,7 @@ def change(now: Any, before: Any) -> float | None:
 
 def assert_row(query: Query, row: Row, expected: tuple[Tally, Tally]) -> None:
     """Fail unless a row, or the totals, say what a naive count says."""
-    now, before = (
-        {each: shown(tally, each, query.currency) for each in query.measures} for tally in expected
-    )
+    now, before = (values_shown(tally, query) for tally in expected)
     assert {name: plain(each) for name, each in row.values.items()} == now, row
     if not query.compare:
         assert row.previous is row.change is None
@@ -75,7 +73,7 @@ def assert_row(query: Query, row: Row, expected: tuple[Tally, Tally]) -> None:
     assert row.previous is not None
     assert {name: plain(each) for name, each in row.previous.items()} == before, row
     if query.change:
-        assert row.change == {name: change(now[name], before[name]) for name in now}
+        assert row.change == {name: change(now[name], before[name]) for name in query.measures}
 
 
 def in_order(query: Query, rows: Mapping[Key, tuple[Tally, Tally]]) -> list[Key]:

@@ -83,6 +83,26 @@ async def test_figures_stay_when_days_are_added_up(
         assert await each.ask(organization.id, LatestClicks(organization.id, LinkId("one"))) == []
 
 
+async def test_pages_see_days_that_are_added_up_meanwhile(
+    analytics: Analytics, database: Database, make_organization: OrganizationFactory
+) -> None:
+    """A page behind the first one counts the clicks of a day that was added up between them."""
+    organization = await make_organization()
+    clicks = [click(organization.id, LinkId("one"), DAY, country=each) for each in ("DE", "DE", "FR")]
+    await ship(database, clicks)
+    await ship(database, [click(organization.id, LinkId("one"), NOW - timedelta(days=1), country="DE")])
+    query = Query(
+        period=QueryPeriod(DAY, NOW, UTC), measures=(Measure.CLICKS,), group_by=(Field.COUNTRY,), limit=1
+    )
+    first = await analytics.ask(organization.id, AskQuery(query))
+    await set_click_days(database, organization.id, 40)
+    await sum_expired(database, organization.id, NOW)
+    await ship(database, [click(organization.id, LinkId("one"), NOW - timedelta(days=1), country="FR")])
+    second = await analytics.ask(organization.id, AskQuery(replace(query, cursor=first.next_cursor)))
+    assert [row.values[Measure.CLICKS] for row in (*first.rows, *second.rows)] == [3, 1]
+    assert second.totals == first.totals
+
+
 async def test_a_late_block_of_a_day_that_was_added_up_counts(
     analytics: Analytics, database: Database, make_organization: OrganizationFactory
 ) -> None:

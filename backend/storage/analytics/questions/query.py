@@ -10,8 +10,7 @@ from functools import cached_property
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.analytics_answer import AnalyticsAnswer, Row, RowsOfAnswer, Value
-from backend.domain.analytics_figures import GroupSums
+from backend.domain.analytics_answer import AnalyticsAnswer, Row, RowsOfAnswer, Values
 from backend.domain.analytics_query import Field, Measure, Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.questions import cursors
@@ -56,16 +55,11 @@ def stream_query(
     return reading.without_rows(retention_days), reading.pieces()
 
 
-def count_by_link(connection: DuckDBPyConnection, query: Query) -> dict[LinkId, GroupSums]:
-    """What was counted of each link that something is counted for. `query` groups by nothing but links.
+def values_by_link(connection: DuckDBPyConnection, query: Query) -> dict[LinkId, Values]:
+    """What rows show of each link that something is counted for.
 
-    For many links: it puts no rows together, in no order.
+    `query` groups by nothing but links. For many of them: it puts no rows together, in no order.
     """
-    return _Reading(connection, query).by_link()
-
-
-def values_by_link(connection: DuckDBPyConnection, query: Query) -> dict[LinkId, tuple[Value, ...]]:
-    """As `count_by_link`, what rows show: of each measure of the query, in their order."""
     return _Reading(connection, query).values_by_link()
 
 
@@ -154,24 +148,15 @@ class _Reading:
         while found := self._connection.fetchmany(_AT_ONCE):
             yield self._reader.rows(table_of(names, found))
 
-    def by_link(self) -> dict[LinkId, GroupSums]:
-        """The figures of each link."""
-        found = self._by_link
-        return dict(zip(map(LinkId, found["id"]), sums_of(found), strict=True))
-
-    def values_by_link(self) -> dict[LinkId, tuple[Value, ...]]:
+    def values_by_link(self) -> dict[LinkId, Values]:
         """What rows show of each link."""
-        found = self._by_link
-        return dict(zip(map(LinkId, found["id"]), self._reader.values(found), strict=True))
-
-    @property
-    def _by_link(self) -> FetchedColumns:
         given = Given()
         text = f"""
             SELECT links.id, found.* FROM ({rows_of(self._now, None, given)}) AS found
             JOIN links ON links.link = found.g0
         """
-        return self._fetched(text, given)
+        found = self._fetched(text, given)
+        return dict(zip(map(LinkId, found["id"]), self._reader.values(found), strict=True))
 
     def _ordered(self, given: Given, limit: int | None) -> str:
         """The SELECT of rows in their order, from the cursor on: at most so many, and one more."""

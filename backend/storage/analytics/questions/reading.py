@@ -63,8 +63,8 @@ class RowReader:
         times = [columns[number] for number, each in enumerate(by) if each in TIMES]
         are_partial = [each in self.partial for each in times[0]] if times else [False] * size
         kinds = [each and RowKind(each) for each in table.get("apart", [None] * size)]
-        now = self._values_of(table, "")
-        before = self._values_of(table, BEFORE) if query.compare else [None] * size
+        now = self.values(table, "")
+        before = self.values(table, BEFORE) if query.compare else [None] * size
         changes = [
             changes_of(each, other) if query.change and other else None
             for each, other in zip(now, before, strict=True)
@@ -78,23 +78,19 @@ class RowReader:
             return [self.labels[each] for each in table[name]]
         return table["id" if field is Field.LINK else name]
 
-    def values(self, table: FetchedColumns, prefix: str = "") -> list[tuple[Value, ...]]:
-        """What each row shows of the measures, in their order."""
-        measures, currency = self.query.measures, self.query.currency
+    def values(self, table: FetchedColumns, prefix: str = "") -> list[Values]:
+        """What each row shows of the measures."""
+        shown, currency = self.query.shown, self.query.currency
         if not next(iter(table.values()), ()):
             return []
-        sums = sums_of(table, prefix) if any(each not in _PLAIN for each in measures) else []
+        sums = sums_of(table, prefix) if any(each not in _PLAIN for each in shown) else []
         columns: list[Iterable[Value]] = [
             [each or 0 for each in table[prefix + measure]]
             if measure in _PLAIN
             else [value_of(measure, each, currency) for each in sums]
-            for measure in measures
+            for measure in shown
         ]
-        return list(zip(*columns, strict=True))
-
-    def _values_of(self, table: FetchedColumns, prefix: str) -> list[Values]:
-        measures = self.query.measures
-        return [dict(zip(measures, each, strict=True)) for each in self.values(table, prefix)]
+        return [dict(zip(shown, each, strict=True)) for each in zip(*columns, strict=True)]
 
 
 def _links_of(table: FetchedColumns) -> dict[LinkId, NamedLink]:

@@ -1,0 +1,73 @@
+"""The options that say what of a report is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+_ONLY, _NOT, _PREFIX = "--filter", "--filter-not", "--filter-prefix"
+# The names of their values, in the order of `GivenFilters.of`.
+FILTER_OPTIONS = ("filters", "filters_not", "filters_prefix")
+
+
+def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --filter, --filter-not and --filter-prefix: whose values have the names `FILTER_OPTIONS`."""
+    options = (
+        click.option(
+            _ONLY, "filters", multiple=True, metavar="FIELD=VALUE", help="Only these; may be repeated."
+        ),
+        click.option(
+            _NOT,
+            "filters_not",
+            multiple=True,
+            metavar="FIELD=VALUE",
+            help="All but these; may be repeated.",
+        ),
+        click.option(
+            _PREFIX,
+            "filters_prefix",
+            multiple=True,
+            metavar="FIELD=TEXT",
+            help="Only what begins with this; may be repeated for other fields.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class GivenFilters:
+    """The filters of a query by their fields, as its body has them, and by which option each was given."""
+
+    body: dict[str, object]
+    options: dict[str, str]
+
+    @classmethod
+    def of(cls, only: Sequence[str], without: Sequence[str], prefixes: Sequence[str]) -> GivenFilters:
+        """The filters that the options gave. Raises UsageError, also for a field with two kinds of them."""
+        options: dict[str, str] = {}
+        values: dict[str, list[str]] = {}
+        for option, texts in ((_ONLY, only), (_NOT, without), (_PREFIX, prefixes)):
+            for text in texts:
+                field, separator, value = text.partition("=")
+                if not separator:
+                    form = "FIELD=TEXT" if option == _PREFIX else "FIELD=VALUE"
+                    raise click.UsageError(f"{option} {text} must be {form}")
+                other = options.setdefault(field, option)
+                if other != option:
+                    raise click.UsageError(f"{option} {field} can't be given beside {other} {field}")
+                values.setdefault(field, []).append(value)
+        return cls({each: _filter(options[each], each, given) for each, given in values.items()}, options)
+
+
+def _filter(option: str, field: str, given: list[str]) -> object:
+    if option == _PREFIX:
+        if len(given) > 1:
+            raise click.UsageError(f"{option} {field} can't be given twice")
+        return {"prefix": given[0]}
+    values = [each or None for each in given]
+    return {"not": values} if option == _NOT else values

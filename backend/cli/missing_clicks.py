@@ -1,0 +1,15 @@
+"""What commands say of clicks that are stored and can't be read."""
+
+from __future__ import annotations
+
+from backend.domain.errors import OperatorError
+
+
+class MissingClicks(OperatorError):
+    """So many requests are not in what was written, and all others are."""
+
+    def __init__(self, missing: int) -> None:
+        super().__init__(
+            f"{missing:,} requests of this time are missing, since what is stored of them can't be read; all "
+            "others are there. See `waylink doctor`."
+        )
